@@ -13,12 +13,12 @@ from scipy import stats
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.adjust import (
     CORRECTIONS,
-    MOST_LEARNERS,
+    MAX_LEARNERS,
     adjust,
     bergmann_hommel,
     bonferroni,
     holm,
-    most_true,
+    max_true_counts,
     shaffer,
 )
 
@@ -104,7 +104,7 @@ def test_how_many_can_be_true():
     for K in range(2, 41):
         m = comb(K, 2)
         largest = [max(s for s in numbers[K] if s <= m - i) for i in range(m)]
-        assert most_true(K).tolist() == largest
+        assert max_true_counts(K).tolist() == largest
 
 
 # Accuracy of C4.5, 1-NN, naive Bayes, Kernel and CN2 on 30 data sets: Garcia and Herrera 2008,
@@ -261,15 +261,15 @@ def test_refuses_what_is_not_all_pairs(name):
 
 
 def test_many_learners():
-    p = np.random.default_rng(0).random(comb(MOST_LEARNERS, 2)) ** 2
+    p = np.random.default_rng(0).random(comb(MAX_LEARNERS, 2)) ** 2
     start = time.process_time()
-    few = bergmann_hommel(p, pairs=MOST_LEARNERS)
+    few = bergmann_hommel(p, pairs=MAX_LEARNERS)
     assert time.process_time() - start < 6.0  # 0.7 seconds on an idle machine
-    assert (few <= shaffer(p, pairs=MOST_LEARNERS)).all()
+    assert (few <= shaffer(p, pairs=MAX_LEARNERS)).all()
     with pytest.raises(ArgumentError, match="'shaffer' and 'holm' work for any number"):
-        bergmann_hommel(np.ones(comb(MOST_LEARNERS + 1, 2)), pairs=MOST_LEARNERS + 1)
+        bergmann_hommel(np.ones(comb(MAX_LEARNERS + 1, 2)), pairs=MAX_LEARNERS + 1)
     many = np.random.default_rng(1).random(comb(1000, 2))
-    most_true.cache_clear()
+    max_true_counts.cache_clear()
     start = time.process_time()
     adjusted = shaffer(many, pairs=1000)
     assert time.process_time() - start < 4.0  # 0.35 seconds on an idle machine
@@ -279,7 +279,7 @@ def test_many_learners():
 
 def test_a_hundred_learners_quickly():
     p = np.random.default_rng(1).random(comb(100, 2))
-    most_true.cache_clear()
+    max_true_counts.cache_clear()
     start = time.process_time()
     shaffer(p, pairs=100)
     assert time.process_time() - start < 0.5

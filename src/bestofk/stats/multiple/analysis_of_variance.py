@@ -56,7 +56,7 @@ class AnovaResult(MultipleResult):
     mse: FloatOrArray
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -67,14 +67,14 @@ class AnovaResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, self.means.shape[-1])
@@ -372,7 +372,7 @@ class RepeatedMeasuresResult(MultipleResult):
     blocks: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -393,7 +393,7 @@ class RepeatedMeasuresResult(MultipleResult):
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, len(self.means))

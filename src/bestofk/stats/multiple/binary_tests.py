@@ -55,7 +55,7 @@ class CochranResult(MultipleResult):
     instances: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -65,14 +65,14 @@ class CochranResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, self.shares.shape[-1])
@@ -183,7 +183,7 @@ class LooneyResult(MultipleResult):
         return self.adjusted_pvalue
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -202,7 +202,7 @@ class LooneyResult(MultipleResult):
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, len(self.shares))

@@ -64,11 +64,11 @@ class BootstrapPairs(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.adjusted_pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return {
             "a": [self.names[i] for i, _ in self.pairs],
             "b": [self.names[j] for _, j in self.pairs],
@@ -158,11 +158,11 @@ class BootstrapAResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.adjusted_pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner."""
+        """Return one row per learner."""
         return {
             "learner": self.names,
             "mean": self.estimates,
@@ -262,7 +262,7 @@ def bootstrap_a(
 ) -> BootstrapAResult:
     """Bootstrap-A of Otero et al.: which learners depart from the mean of all.
 
-    Tests the hypothesis that the expected loss does not depend on the learner: on every data
+    Test the null hypothesis that the expected loss does not depend on the learner: on every data
     set the learners might as well have been labelled otherwise.
 
     Parameters

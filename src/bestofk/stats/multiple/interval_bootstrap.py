@@ -355,7 +355,7 @@ class IntervalPairs(MultipleResult):
         return float(self.adjusted_pvalues.max(axis=-1).min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return {
             "a": [self.names[i] for i, _ in self.pairs],
             "b": [self.names[j] for _, j in self.pairs],
@@ -372,7 +372,7 @@ class IntervalPairs(MultipleResult):
         names : sequence of str, optional
             Names of all learners, instead of those given to the test.
         alpha : float, optional
-            The level of the verdicts; another one is refused.
+            The level of the verdicts; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         named = learner_names(self.names if names is None else names, len(self.names))
@@ -440,7 +440,7 @@ class BootstrapBResult(MultipleResult):
         return float(self.adjusted_pvalues.max(axis=-1).min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner."""
+        """Return one row per learner."""
         return {
             "learner": self.names,
             **_ends(mean=self.intervals),
@@ -501,7 +501,7 @@ class BootstrapBResult(MultipleResult):
         names : sequence of str, optional
             Names of the learners, instead of those given to the test.
         alpha : float, optional
-            The level of the verdicts; another one is refused.
+            The level of the verdicts; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         learners, datasets = self.cells.shape[1:]
@@ -554,7 +554,7 @@ def bootstrap_b(
 ) -> BootstrapBResult:
     """Bootstrap-B of Otero et al.: Bootstrap-A where losses are known up to intervals.
 
-    Tests the hypothesis that the expected loss does not depend on the learner, for everything
+    Test the null hypothesis that the expected loss does not depend on the learner, for everything
     that the losses could be inside their intervals at once: the p-value is an interval.
 
     Parameters

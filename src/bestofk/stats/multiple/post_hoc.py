@@ -60,7 +60,7 @@ class CompactLetters(Presented):
         )
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner, best first."""
+        """Return one row per learner, best first."""
         return {
             "learner": self.order,
             "letters": ["".join(self.of(learner)) for learner in self.order],
@@ -256,24 +256,24 @@ class NemenyiResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return square_columns(
             {"average_rank": self.average_ranks}, statistic=self.statistics, pvalue=self.pvalues
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            The level at which it was decided; another one is refused.
+            The level at which it was decided; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         ranks = self.average_ranks
@@ -423,11 +423,11 @@ class PosthocResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.adjusted_pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return {
             "a": self.pairs[:, 0],
             "b": self.pairs[:, 1],
@@ -438,7 +438,7 @@ class PosthocResult(MultipleResult):
         }
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------

@@ -73,11 +73,11 @@ class TukeyResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return square_columns(
             {"mean": self.means},
             estimate=self.estimates,
@@ -86,7 +86,7 @@ class TukeyResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
@@ -230,7 +230,7 @@ class NewmanKeulsResult(Presented):
         return i != j and not any(i in line and j in line for line in self.underlines)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner, by ascending mean; each underline is a column."""
+        """Return one row per learner, by ascending mean; each underline is a column."""
         lines = {
             f"underline_{k}": [learner in line for learner in self.order]
             for k, line in enumerate(self.underlines, 1)
@@ -238,14 +238,14 @@ class NewmanKeulsResult(Presented):
         return {"learner": self.order, "mean": self.means[list(self.order)], **lines}
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            The level at which it was decided; another one is refused.
+            The level at which it was decided; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         named = learner_names(names, len(self.order))

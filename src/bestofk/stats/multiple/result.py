@@ -32,7 +32,7 @@ class MultipleResult(Presented):
 
 
 def columns_of_tests(pvalue: Any, **columns: Any) -> dict[str, Any]:
-    """One row per test made in one call: numbers over the tests, or one number for all of them."""
+    """Return one row per test made in one call: numbers over the tests, or one number for all of them."""
     shape = np.shape(pvalue)
     return {
         name: np.broadcast_to(np.asarray(cells), shape).ravel()
@@ -41,7 +41,7 @@ def columns_of_tests(pvalue: Any, **columns: Any) -> dict[str, Any]:
 
 
 def square_columns(locations: dict[str, Any], **squares: Any) -> dict[str, Any]:
-    """One row per pair i < j: numbers of both learners, and entries (i, j) of (K, K) arrays."""
+    """Return one row per pair i < j: numbers of both learners, and entries (i, j) of (K, K) arrays."""
     K = len(next(iter(squares.values())))
     i, j = np.triu_indices(K, 1)
     found: dict[str, Any] = {"a": i, "b": j}

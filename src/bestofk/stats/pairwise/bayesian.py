@@ -81,7 +81,7 @@ class PosteriorResult(PairwiseResult):
         return Probabilities(self.left, self.rope, self.right)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per comparison."""
+        """Return one row per comparison."""
         probabilities = {
             name: np.broadcast_to(np.asarray(p, dtype=float), np.shape(self.pvalue)).ravel()
             for name, p in self.probabilities._asdict().items()
@@ -90,7 +90,7 @@ class PosteriorResult(PairwiseResult):
         return {**PairwiseResult._columns(self), **probabilities}
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
@@ -213,9 +213,9 @@ def correlated_t(
     alternative : {"two-sided", "greater", "less"}
         Only for `pvalue`; see `PosteriorResult`.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------

@@ -252,7 +252,7 @@ class Calibration(Presented):
         names : two str, optional
             Names of the two learners, instead of those they had.
         alpha : float, optional
-            The level for which it was calibrated; another one is refused.
+            The level for which it was calibrated; any other level raises an error.
         """
         percent = f"{100 * decided_level(alpha, self.alpha):g} %"
         called = renamed(names, self.learners)

@@ -209,7 +209,7 @@ def cluster_sign_flip(
 ) -> PairwiseResult:
     """Sign-flip test of the mean difference over clusters of instances.
 
-    Tests the hypothesis that the two learners are exchangeable on every cluster, so that all of
+    Test the null hypothesis that the two learners are exchangeable on every cluster, so that all of
     its differences together might as well have had the other sign (``alternative="greater"``:
     against a greater loss of `a`).
 
@@ -226,7 +226,7 @@ def cluster_sign_flip(
         The largest difference that an instance can make, such as 1 for right or wrong; the
         largest of this pair by default. It bounds the interval where hardly any cluster differs.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     method, resamples, random_state
         As for `permutation`: all sign flips, or random ones counted as (b + 1) / (m + 1).
 
@@ -393,7 +393,7 @@ def durkalski(
 ) -> PairwiseResult:
     """Durkalski's test of two learners on clusters of instances.
 
-    Tests the hypothesis that the two learners have the same expected loss; every cluster counts
+    Test the null hypothesis that the two learners have the same expected loss; every cluster counts
     the same, whatever its size.
 
     Parameters
@@ -444,7 +444,7 @@ def obuchowski(
 ) -> PairwiseResult:
     """Obuchowski's test of two learners on clusters of instances.
 
-    Tests the hypothesis that the two learners have the same expected loss.
+    Test the null hypothesis that the two learners have the same expected loss.
 
     Parameters
     ----------
@@ -496,7 +496,7 @@ def yang(
 ) -> PairwiseResult:
     """Yang's modification of Obuchowski's test.
 
-    Tests the hypothesis that the two learners have the same expected loss.
+    Test the null hypothesis that the two learners have the same expected loss.
 
     Parameters
     ----------

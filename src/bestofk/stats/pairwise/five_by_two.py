@@ -24,7 +24,7 @@ def five_by_two_t(
 ) -> PairwiseResult:
     """5x2cv paired t test of Dietterich.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -33,11 +33,11 @@ def five_by_two_t(
         Losses in five replications of 2-fold cross-validation, on the same halves; leading
         axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def five_by_two_f(
 ) -> PairwiseResult:
     """Combined 5x2cv F test of Alpaydin, the side by the sign of the mean difference.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -116,11 +116,11 @@ def five_by_two_f(
         Losses in five replications of 2-fold cross-validation, on the same halves; leading
         axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------

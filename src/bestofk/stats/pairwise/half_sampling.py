@@ -99,7 +99,7 @@ def half_sampling_t(
 ) -> PairwiseResult:
     """Half-sampling t test: repeated cross-validation, its variance from halves of the rows.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -112,7 +112,7 @@ def half_sampling_t(
     halvings, half_folds : int
         How often the rows were halved, and folds of the cross-validation of each half.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Degrees of freedom instead of `halvings`.
 
@@ -176,7 +176,7 @@ def pooled_half_sampling_t(
 ) -> PairwiseResult:
     """Corrected repeated k-fold t test, its variance multiplied by the factor of a study.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -187,7 +187,7 @@ def pooled_half_sampling_t(
         How much larger than the corrected variance the variance of a mean difference is: what
         `study_factor` finds for all pairs of the study together.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Degrees of freedom instead of runs * folds - 1.
 

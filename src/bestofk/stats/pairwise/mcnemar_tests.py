@@ -23,7 +23,7 @@ def mcnemar(
 ) -> PairwiseResult:
     """McNemar's test on one test set.
 
-    Tests the hypothesis that the two learners have the same error rate
+    Test the null hypothesis that the two learners have the same error rate
     (``alternative="greater"``: that the error rate of `a` is at most that of `b`).
 
     Parameters
@@ -33,7 +33,7 @@ def mcnemar(
     exact : bool or "auto"
         The binomial distribution instead of chi-squared; ``"auto"``: below 25 disagreements.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the error rate of `a` is the greater one.
+        ``"greater"``: the error rate of `a` is greater.
 
     Returns
     -------

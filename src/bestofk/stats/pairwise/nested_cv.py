@@ -29,7 +29,7 @@ def nested_cv_t(
 ) -> PairwiseResult:
     """Nested cross-validation t test.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -43,7 +43,7 @@ def nested_cv_t(
     rows : int, optional
         Rows of the data set, where known.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Degrees of freedom; by default one less than there are models, which are
         ``runs * folds * (folds + 1) / 2``, and less than there are rows.
@@ -107,7 +107,7 @@ def nested_cv_z(
 ) -> PairwiseResult:
     """Z test from nested cross-validation, as published.
 
-    Tests the hypothesis that the two *fitted models*, those that all rows give, have the same
+    Test the null hypothesis that the two *fitted models*, those that all rows give, have the same
     expected loss on new rows (``alternative="greater"``: that the loss of `a` is at most that of
     `b`); not whether the learners would have over other data sets.
 
@@ -120,7 +120,7 @@ def nested_cv_z(
     runs, folds : int
         Of the cross-validation; at least three folds.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def paired_t(
 ) -> PairwiseResult:
     """Paired t test over n data sets (or instances).
 
-    Tests the hypothesis that the expected difference of the losses of two learners is 0
+    Test the null hypothesis that the expected difference of the losses of two learners is 0
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). It assumes that the
     differences are independent and about normal; the data sets should be on one scale.
 
@@ -44,7 +44,7 @@ def paired_t(
     a, b : array_like, shape (..., n)
         Losses on the same n data sets (or instances), at least 2; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
         The step r of which all losses are multiples, such as 1 / n_test for error rates; by
         default it is unknown and no spread is added for it.
@@ -162,7 +162,7 @@ def _interval(result: PairwiseResult, level: float) -> Interval:
 def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     """Sign test, exact.
 
-    Tests the hypothesis that each learner is as likely to win as the other
+    Test the null hypothesis that each learner is as likely to win as the other
     (``alternative="greater"``: that `b` is not more likely to win than `a`).
 
     Parameters
@@ -171,7 +171,7 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
         Losses on the same n data sets (or instances); leading axes broadcast. Differences at
         the level of rounding error are ties.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------

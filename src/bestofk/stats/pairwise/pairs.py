@@ -26,7 +26,7 @@ class AllPairs(Presented):
     Attributes
     ----------
     test, alternative : str
-        What was tested; ``"greater"``: the loss of learner i is the greater one.
+        What was tested; ``"greater"``: the loss of learner i is greater.
     learners : int
         K.
     i, j : ndarray of int, shape (K (K - 1) / 2,)
@@ -48,7 +48,7 @@ class AllPairs(Presented):
     direction: Floats
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair, and per leading axis of it where there are such."""
+        """Return one row per pair, and per leading axis of it where there are such."""
         times = self.pvalue.size // len(self.i)
         found: dict[str, Any] = {"a": np.repeat(self.i, times), "b": np.repeat(self.j, times)}
         for name in ("estimate", "statistic", "pvalue"):
@@ -56,14 +56,14 @@ class AllPairs(Presented):
         return found
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         called = renamed(names, range(self.learners))
@@ -100,7 +100,7 @@ def all_pairs(
     losses : array_like, shape (K, ...)
         The learners first, then what the test takes.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of learner i is the greater one.
+        ``"greater"``: the loss of learner i is greater.
     **arguments
         Handed to the test, such as ``n_train``.
 

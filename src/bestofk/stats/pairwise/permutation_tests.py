@@ -42,7 +42,7 @@ def permutation(
 ) -> PairwiseResult:
     """Permutation test of the mean difference, by sign flips.
 
-    Tests the hypothesis that the two learners are exchangeable on every data set (or instance),
+    Test the null hypothesis that the two learners are exchangeable on every data set (or instance),
     so that each difference might as well have had the other sign (``alternative="greater"``:
     against a greater loss of `a`).
 
@@ -51,7 +51,7 @@ def permutation(
     a, b : array_like, shape (..., n)
         Losses on the same n data sets or instances; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     method : {"exact", "resample"}
         All sign flips, or random ones.
     resamples : int

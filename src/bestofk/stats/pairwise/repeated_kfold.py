@@ -48,7 +48,7 @@ def repeated_kfold_t(
 ) -> PairwiseResult:
     """Student t test on r runs of k-fold cross-validation, in one of Bouckaert's ten variants.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -60,16 +60,16 @@ def repeated_kfold_t(
         ``"runs-averaged-var"``, ``"sorted-runs"``, ``"sorted-runs-averaged-var"``,
         ``"folds-averaged-t"``, ``"runs-averaged-t"`` or ``"sorted-runs-averaged-t"``.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, "calibrated", or None
         Degrees of freedom in the statistic and in the t distribution. None: the default of the
         variant, at which most variants reject far too often. ``"calibrated"``: the value whose
         Type I error was measured to be at most 0.05 for this design; see
         `bestofk.stats.pairwise.calibration`.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def kfold_t(
 ) -> PairwiseResult:
     """Paired t test on the k folds of one cross-validation.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). The folds share
     training rows, so that the test rejects somewhat too often at its default df.
 
@@ -33,14 +33,14 @@ def kfold_t(
     a, b : array_like, shape (..., folds)
         Losses on the same folds; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom; they replace the default k - 1 in the statistic and in
         the t distribution.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def resampled_t(
 ) -> PairwiseResult:
     """Paired t test on n random splits, as if they were independent.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). The splits share
     rows, so that the test rejects far too often at its default df: prefer
     `corrected_resampled_t`.
@@ -100,13 +100,13 @@ def resampled_t(
     a, b : array_like, shape (..., n)
         Losses on the same n random splits; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom instead of n - 1.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def corrected_resampled_t(
 ) -> PairwiseResult:
     """Corrected resampled t test of Nadeau and Bengio.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -162,7 +162,7 @@ def corrected_resampled_t(
     n_train, n_test : number, or sequence of numbers
         Rows in the training and in the test part of a split; of several, the means count.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom; they replace the default n - 1 in the statistic and in
         the t distribution.
@@ -172,9 +172,9 @@ def corrected_resampled_t(
         may be that of rows or of groups; over folds that test each of them once, both are
         1 / (folds - 1).
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def corrected_repeated_kfold_t(
 ) -> PairwiseResult:
     """Corrected repeated k-fold cv t test of Bouckaert and Frank.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -232,7 +232,7 @@ def corrected_repeated_kfold_t(
     a, b : array_like, shape (..., runs, folds) or (folds,)
         Losses on the same folds; leading axes broadcast. A single axis is one run.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom instead of runs * folds - 1.
     n_train, n_test : number, or sequence of numbers, optional
@@ -247,9 +247,9 @@ def corrected_repeated_kfold_t(
         may be that of rows or of groups; over folds that test each of them once, both are
         1 / (folds - 1).
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------

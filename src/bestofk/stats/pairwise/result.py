@@ -110,7 +110,7 @@ class PairwiseResult(Presented):
     estimate : float or ndarray
         ``mean(a) - mean(b)``: negative where `a` has the smaller loss.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     pivot, standard_error : float, ndarray or None
         Centre and standard error of the interval, where it is a t interval.
     direction : float, ndarray or None
@@ -169,7 +169,7 @@ class PairwiseResult(Presented):
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per comparison."""
+        """Return one row per comparison."""
         p = np.atleast_1d(self.pvalue).ravel()
 
         def column(values: Any) -> Floats:
@@ -190,14 +190,14 @@ class PairwiseResult(Presented):
         }
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : two str, optional
             Names of the two learners; ``a`` and ``b`` by default.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         a, b = two_names(names)
         alpha = open_level(alpha)

@@ -400,7 +400,7 @@ def wilcoxon(
 ) -> PairwiseResult:
     """Signed rank test of Wilcoxon.
 
-    Tests the hypothesis that the differences ``a - b`` are symmetric about 0
+    Test the null hypothesis that the differences ``a - b`` are symmetric about 0
     (``alternative="greater"``: about a point at most 0).
 
     Parameters
@@ -409,7 +409,7 @@ def wilcoxon(
         Losses on the same n data sets (or instances); leading axes broadcast. Differences at
         the level of rounding error are ties.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     zeros : {"wilcox", "pratt", "split"}
         What becomes of differences of 0: dropped before ranking (Wilcoxon); ranked and then
         dropped (Pratt); or ranked, half of their ranks going to each side, one of them being

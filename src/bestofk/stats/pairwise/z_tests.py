@@ -71,7 +71,7 @@ def bayle_cv_z(
 ) -> PairwiseResult:
     """Z test from the central limit theorem for cross-validation.
 
-    Tests the hypothesis that the *fitted models* of the folds have, on average, the same expected
+    Test the null hypothesis that the *fitted models* of the folds have, on average, the same expected
     loss (``alternative="greater"``: that the loss of `a` is at most that of `b`); not whether the
     learners would have over other data sets.
 
@@ -83,7 +83,7 @@ def bayle_cv_z(
     fold_of : array_like of int, shape (n,), optional
         The fold of each row; None: every row is a fold of its own (leave-one-out).
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def conservative_z(
 ) -> PairwiseResult:
     """Conservative Z test: the variance on half of the rows serves for all of them.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -176,7 +176,7 @@ def conservative_z(
     halvings, half_folds : int
         How often the rows were halved, and folds of the cross-validation of each half.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------
