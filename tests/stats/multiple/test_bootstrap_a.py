@@ -12,8 +12,8 @@ from scipy import stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.multiple.bootstrap import bootstrap_a
-from bestofk.stats.null_distributions.signs import two_sided
-from bestofk.stats.null_distributions.sums import place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import two_sided
+from bestofk.stats.null_distributions.sums import step_grid, sum_tails
 from bestofk.stats.pairwise.permutation_tests import permutation
 
 WORKED = [[1, 2, 3, 4], [2, 2, 5, 4], [3, 4, 5, 6]]
@@ -225,9 +225,9 @@ def test_pairs_may_be_chosen_and_corrected():
 def test_the_error_bound_is_the_farther_of_both_bounds():
     losses = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
     rows = np.arange(5)
-    placed = place(losses, choices=5, queries=5)
-    assert not placed.exact
-    p, bounds = sum_tails(placed, rows, rows).two_sided()
+    grid = step_grid(losses, choices=5, queries=5)
+    assert not grid.exact
+    p, bounds = sum_tails(grid, rows, rows).two_sided()
     low, high = bounds.T
     result = bootstrap_a(losses)
     np.testing.assert_array_equal(result.error_bound, np.maximum(p - low, high - p))

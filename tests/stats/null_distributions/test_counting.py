@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.stats.null_distributions.sums import few_arrangements, few_sums
+from bestofk.stats.null_distributions.sums import tail_by_enumeration, tails_by_distinct_sums
 
 tables = st.integers(2, 4).flatmap(
     lambda a: st.integers(1, 5).flatmap(
@@ -28,7 +28,7 @@ def test_few_arrangements_are_counted(table, deficit):
     costs -= costs.min(axis=0)
     sums = [sum(pick) for pick in product(*costs.T.tolist())]
     truth = Fraction(sum(s <= deficit for s in sums), len(sums))
-    assert few_arrangements(costs, float(deficit)) == pytest.approx(float(truth), rel=1e-13)
+    assert tail_by_enumeration(costs, float(deficit)) == pytest.approx(float(truth), rel=1e-13)
 
 
 @settings(max_examples=60, deadline=None)
@@ -47,7 +47,7 @@ def test_few_sums_are_counted(groups, at):
         ways = grown
     n = sum(count for _, count in groups)
     sizes = np.repeat([float(s) for s, _ in groups], [c for _, c in groups]) * np.pi
-    lower, upper = few_sums(sizes, at * np.pi, 1e-9)
+    lower, upper = tails_by_distinct_sums(sizes, at * np.pi, 1e-9)
     for got, kept in ((lower, lambda t: t <= at), (upper, lambda t: t >= at)):
         truth = Fraction(sum(c for t, c in ways.items() if kept(t)), 2**n)
         assert got == pytest.approx(float(truth), rel=1e-12, abs=1e-300)
@@ -56,7 +56,7 @@ def test_few_sums_are_counted(groups, at):
 def test_what_takes_long_to_count_is_not_counted():
     rng = np.random.default_rng(0)
     sizes = rng.random(60)
-    assert few_sums(sizes, 30.0, 0.0) is None
-    assert few_arrangements(np.stack([0 * sizes, sizes]), 20.0) is None
-    assert few_arrangements(rng.random((300, 12)) * np.arange(300)[:, None], 900.0) is None
-    assert few_arrangements(np.ones((2, 2000)) * [[0], [1]], 0.0) is None
+    assert tails_by_distinct_sums(sizes, 30.0, 0.0) is None
+    assert tail_by_enumeration(np.stack([0 * sizes, sizes]), 20.0) is None
+    assert tail_by_enumeration(rng.random((300, 12)) * np.arange(300)[:, None], 900.0) is None
+    assert tail_by_enumeration(np.ones((2, 2000)) * [[0], [1]], 0.0) is None

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bestofk.stats.null_distributions import sums as grid, sums as tails
+from bestofk.stats.null_distributions import sums
 from bestofk.stats.null_distributions.inversion import Inversion
-from bestofk.stats.null_distributions.signs import both_tails, two_sided, upper_tail
-from bestofk.stats.null_distributions.sums import Placement, place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import both_tails, two_sided, upper_tail
+from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
 
 
 def flipped(d):
@@ -120,7 +120,7 @@ def test_another_integral_agrees(name, n, deviations):
 )
 def test_all_subsets_agree(n, shares, name, monkeypatch):
     """As few differences as the inversion ever sees, of sizes that suit it badly."""
-    monkeypatch.setattr(tails, "few_sums", lambda *_: None)
+    monkeypatch.setattr(sums, "tails_by_distinct_sums", lambda *_: None)
     rng = np.random.default_rng([n, len(name)])
     draw = {
         "normal": lambda: rng.normal(size=n),
@@ -145,8 +145,8 @@ def test_all_subsets_agree(n, shares, name, monkeypatch):
 @pytest.mark.parametrize("name", ["small", "even but three", "twos but five", "some large"])
 def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
     """Inverted although they could be convolved; the truth as a big integer."""
-    monkeypatch.setattr(grid, "LATTICE_WORK", 1)
-    monkeypatch.setattr(tails, "few_sums", lambda *_: None)
+    monkeypatch.setattr(sums, "MAX_LATTICE_WORK", 1)
+    monkeypatch.setattr(sums, "tails_by_distinct_sums", lambda *_: None)
     rng = np.random.default_rng(n)
     sizes = {
         "small": rng.integers(1, 6, n),
@@ -246,16 +246,16 @@ def test_draws_from_several_values_agree_with_whole_numbers(choices, blocks, mon
     values = rng.integers(0, 30, (choices, blocks)).astype(float)
     values[0] += rng.integers(0, 6, blocks)
     rows = np.arange(choices)
-    placed = place(values, choices=choices, queries=choices)
-    assert placed.count == "convolve"
-    truth = sum_tails(placed, rows, rows)
-    again = sum_tails(Placement(positions=placed.positions, count="invert"), rows, rows)
+    grid = step_grid(values, choices=choices, queries=choices)
+    assert grid.method == "convolve"
+    truth = sum_tails(grid, rows, rows)
+    again = sum_tails(StepGrid(positions=grid.positions, method="invert"), rows, rows)
     np.testing.assert_allclose(again.lower, truth.lower, rtol=1e-4)
     np.testing.assert_allclose(again.upper, truth.upper, rtol=1e-4)
     # without the common unit only what falls between two sums is open: half an atom here
     jitter = values + 1e-7 * rng.random(values.shape)
-    blind = place(jitter, choices=choices, queries=choices)
-    assert (blind.count, blind.exact) == ("invert", False)
+    blind = step_grid(jitter, choices=choices, queries=choices)
+    assert (blind.method, blind.exact) == ("invert", False)
 
 
 def test_neighbouring_sums_share_a_contour():

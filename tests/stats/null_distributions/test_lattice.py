@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bestofk.stats.null_distributions.lattice import flipped_tails, on_a_lattice
-from bestofk.stats.null_distributions.signs import two_sided
+from bestofk.stats.null_distributions.sign_flips import flipped_tails, lattice_of, two_sided
 from bestofk.stats.pairwise import permutation
 
 
@@ -47,7 +46,7 @@ def test_it_is_what_convolving_block_by_block_gives(n):
     rng = np.random.default_rng(1)
     a = rng.binomial(4, 0.6, (6, n)) / 4
     b = rng.binomial(4, rng.uniform(0.4, 0.7, (6, 1)), (6, n)) / 4
-    lattice = on_a_lattice(a, b)
+    lattice = lattice_of(a, b)
     assert lattice.unit == pytest.approx(0.25)
     found = permutation(a, b)
     assert found.pvalue == pytest.approx(two_sided(a, b)[0], rel=1e-10)
@@ -62,9 +61,9 @@ def test_it_is_what_convolving_block_by_block_gives(n):
 def test_differences_without_a_unit_have_no_lattice():
     rng = np.random.default_rng(2)
     a, b = rng.random((2, 3, 50))
-    assert on_a_lattice(a, b) is None
-    assert on_a_lattice(a, a) is None
+    assert lattice_of(a, b) is None
+    assert lattice_of(a, a) is None
     # one value off the grid is enough
     a, b = np.ones((1, 5000)), np.zeros((1, 5000))
     a[0, 4321] = 0.7531
-    assert on_a_lattice(a, b) is None
+    assert lattice_of(a, b) is None

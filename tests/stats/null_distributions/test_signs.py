@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.stats.null_distributions.signs import two_sided, upper_tail
+from bestofk.stats.null_distributions.sign_flips import two_sided, upper_tail
 
 
 @settings(max_examples=50, deadline=None)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from bestofk.stats.null_distributions.sums import Placement, place, sum_tails
+from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
 
 
 def enumerated(table: list[list[Fraction]], s: Fraction) -> tuple[Fraction, Fraction]:
@@ -23,10 +23,10 @@ def enumerated(table: list[list[Fraction]], s: Fraction) -> tuple[Fraction, Frac
     return lower, upper
 
 
-def exact_tails(values: np.ndarray) -> tuple[Placement, object]:
+def exact_tails(values: np.ndarray) -> tuple[StepGrid, object]:
     rows = np.arange(values.shape[0])
-    placed = place(values, choices=rows.size, queries=rows.size)
-    return placed, sum_tails(placed, rows, rows)
+    grid = step_grid(values, choices=rows.size, queries=rows.size)
+    return grid, sum_tails(grid, rows, rows)
 
 
 tables = st.integers(2, 4).flatmap(
@@ -53,9 +53,9 @@ def test_both_tails_are_the_enumerated_fractions(table, denominator):
 def test_meeting_in_the_middle_counts_out_values_without_a_common_unit():
     rng = np.random.default_rng(5)
     values = rng.random((3, 7))
-    placed, tails = exact_tails(values)
-    assert placed.count == "meet"
-    assert placed.exact
+    grid, tails = exact_tails(values)
+    assert grid.method == "meet"
+    assert grid.exact
     fractions = [[Fraction(v) for v in row] for row in values.tolist()]
     for a, row in enumerate(fractions):
         lower, upper = enumerated(fractions, sum(row))
@@ -67,9 +67,9 @@ def test_meeting_in_the_middle_counts_out_values_without_a_common_unit():
 def test_values_with_a_common_unit_are_convolved_without_rounding():
     """5 learners on 64 data sets of 50 rows: compared with a distribution in whole numbers."""
     counts = np.random.default_rng(3).integers(0, 51, size=(5, 64))
-    placed, tails = exact_tails(counts / 50)
-    assert placed.count == "convolve"
-    assert placed.exact
+    grid, tails = exact_tails(counts / 50)
+    assert grid.method == "convolve"
+    assert grid.exact
     ways = {0: 1}
     for column in counts.T.tolist():
         grown: dict[int, int] = {}
@@ -87,8 +87,8 @@ def test_values_with_a_common_unit_are_convolved_without_rounding():
 def test_many_values_without_a_unit_have_tails_near_normal():
     """64 blocks: the central limit theorem gives two digits, Monte Carlo below gives three."""
     values = np.random.default_rng(0).random((5, 64))
-    placed, tails = exact_tails(values)
-    assert not placed.exact
+    grid, tails = exact_tails(values)
+    assert not grid.exact
     sd = np.sqrt(values.var(axis=0).sum())
     z = (values.sum(axis=1) - values.mean(axis=0).sum()) / sd
     np.testing.assert_allclose(tails.lower, stats.norm.cdf(z), atol=0.01)
@@ -99,8 +99,8 @@ def test_many_values_without_a_unit_have_tails_near_normal():
 def test_far_tails_keep_their_relative_accuracy(n, k):
     """Two values, 0 and 1, in n blocks: a binomial tail, down to 2^-990 = 1e-298."""
     table = np.stack([np.zeros(n), np.ones(n), np.r_[np.zeros(k), np.ones(n - k)]])
-    placed = place(table, choices=2, queries=1)
-    tails = sum_tails(placed, np.arange(2), np.array([2]))
+    grid = step_grid(table, choices=2, queries=1)
+    tails = sum_tails(grid, np.arange(2), np.array([2]))
     truth = Fraction(sum(comb(n, i) for i in range(k + 1)), 2**n)
     assert tails.upper[0] == pytest.approx(float(truth), rel=1e-12)
 
@@ -122,8 +122,8 @@ def test_a_tail_that_is_not_empty_is_never_zero():
 
 def test_sums_outside_the_reach_of_the_draws_have_empty_tails():
     values = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 0.0], [9.0, 9.0]])
-    placed = place(values, choices=2, queries=2)
-    tails = sum_tails(placed, np.arange(2), np.array([2, 3]))
+    grid = step_grid(values, choices=2, queries=2)
+    tails = sum_tails(grid, np.arange(2), np.array([2, 3]))
     assert tails.lower.tolist() == [0.0, 1.0]
     assert tails.upper.tolist() == [1.0, 0.0]
 
@@ -140,8 +140,8 @@ def test_ties_are_ties_where_no_common_unit_helps():
             for row, root in zip(tenths, roots, strict=True)
         ]
         values = np.array([[float(v) for v in row] for row in exact])
-        placed, tails = exact_tails(values)
-        assert placed.count == "meet"
+        grid, tails = exact_tails(values)
+        assert grid.method == "meet"
         p = np.array([[float(t) for t in enumerated(exact, sum(row))] for row in exact])
         np.testing.assert_array_equal(np.stack([tails.lower, tails.upper], axis=1), p)
         # plain sums of floats take some of these ties apart

@@ -26,8 +26,8 @@ from bestofk._base.results import open_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.result import MultipleResult, learner_names
 from bestofk.stats.null_distributions.draws import drawn_tails
-from bestofk.stats.null_distributions.signs import mean_difference, two_sided
-from bestofk.stats.null_distributions.sums import place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import mean_difference, two_sided
+from bestofk.stats.null_distributions.sums import step_grid, sum_tails
 
 LISTED = 12
 METHODS = ("exact", "resample")
@@ -326,8 +326,8 @@ def bootstrap_a(
     cells = cell_means(losses)
     everyone = np.arange(cells.shape[0])
     if method == "exact":
-        placed = place(cells, choices=everyone.size, queries=everyone.size)
-        tails = sum_tails(placed, everyone, everyone)
+        grid = step_grid(cells, choices=everyone.size, queries=everyone.size)
+        tails = sum_tails(grid, everyone, everyone)
     else:
         (tails,) = drawn_tails(
             cells, everyone[None], everyone[None], resamples=resamples, generator=rng

@@ -33,8 +33,8 @@ from bestofk.stats.multiple.bootstrap import (
 )
 from bestofk.stats.multiple.result import MultipleResult, learner_names
 from bestofk.stats.null_distributions.draws import drawn_tails
-from bestofk.stats.null_distributions.signs import both_tails
-from bestofk.stats.null_distributions.sums import Rows, Tails, place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import both_tails
+from bestofk.stats.null_distributions.sums import Rows, Tails, step_grid, sum_tails
 
 RULES = ("vertex", "paper")
 
@@ -60,10 +60,10 @@ def tails_by_rule(
         return _drawn(ends, members, queries, resamples, rng)
     if (cells[0] == cells[1]).all():
         # without width all tables are one
-        drawn = [sum_tails(place(ends, choices=learners, queries=learners), low, low)] * 2
+        drawn = [sum_tails(step_grid(ends, choices=learners, queries=learners), low, low)] * 2
     else:
-        placed = place(ends, choices=learners, queries=learners, tables=len(members))
-        drawn = [sum_tails(placed, m, q) for m, q in zip(members, queries, strict=True)]
+        grid = step_grid(ends, choices=learners, queries=learners, tables=len(members))
+        drawn = [sum_tails(grid, m, q) for m, q in zip(members, queries, strict=True)]
     return _two_tables(drawn)
 
 

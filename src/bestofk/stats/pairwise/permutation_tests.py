@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, RandomState, generator, one_of, side, whole
-from bestofk.stats.null_distributions.lattice import on_a_lattice
-from bestofk.stats.null_distributions.signs import (
-    COUNTED_TOGETHER,
+from bestofk.stats.null_distributions.sign_flips import (
+    MAX_COUNTED_DIFFERENCES,
+    lattice_of,
     magnitudes,
     mean_difference,
     scaled_pairs,
@@ -144,7 +144,7 @@ def _exact(a: Floats, b: Floats, alternative: Alternative | None) -> tuple[Float
 def _of_block(
     a: Floats, b: Floats, alternative: Alternative | None
 ) -> tuple[Floats, Floats, Floats]:
-    lattice = on_a_lattice(a, b) if a.shape[1] > COUNTED_TOGETHER else None
+    lattice = lattice_of(a, b) if a.shape[1] > MAX_COUNTED_DIFFERENCES else None
     estimate = mean_difference(a, b) if lattice is None else lattice.mean()
     if alternative is None:
         return estimate, estimate, np.empty((len(estimate), 2))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestofk.stats.null_distributions.signs import upper_tail
+from bestofk.stats.null_distributions.sign_flips import upper_tail
 from bestofk.stats.pairwise.signed_ranks import least_shift, upper_tail_by_saddlepoint
 
 
