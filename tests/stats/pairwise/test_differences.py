@@ -9,15 +9,15 @@ import pytest
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats import pairwise
-from bestofk.stats.pairwise.differences import BLOCK, blocks_of, over_pairs, paired_losses, ratio
+from bestofk.stats.pairwise.differences import NUMBERS_PER_BLOCK, blocks_of, over_pairs, paired_losses, ratio
 
 
 def test_blocks_cover_every_pair_once():
-    for shape in ((), (7,), (3, 50_000), (BLOCK * 2 + 5,), (1, 9), (40_000, 3)):
+    for shape in ((), (7,), (3, 50_000), (NUMBERS_PER_BLOCK * 2 + 5,), (1, 9), (40_000, 3)):
         seen = np.zeros(shape, dtype=int)
         for block in blocks_of(shape, per_pair=10):
             seen[block] += 1
-            assert seen[block].size * 10 <= max(BLOCK, 10 * seen.size // max(shape, default=1))
+            assert seen[block].size * 10 <= max(NUMBERS_PER_BLOCK, 10 * seen.size // max(shape, default=1))
         assert (seen == 1).all()
 
 

@@ -43,7 +43,7 @@ def two_parts(
     )
     split = sizes[0] * sizes[1]
     n = split + sizes[2] * sizes[3]
-    a, b = paired_losses(a, b, axes=1, shape_words="(losses of both parts,)")
+    a, b = paired_losses(a, b, axes=1, shape_text="(losses of both parts,)")
     if a.shape[-1] != n:
         raise ArgumentError(
             f"a must hold {split} losses of {sizes[0]} runs of {sizes[1]} folds and then "

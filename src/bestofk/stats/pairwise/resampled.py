@@ -76,7 +76,7 @@ def kfold_t(
         alternative=alternative,
         df=df,
         resolution=resolution,
-        shape_words="(folds,)",
+        shape_text="(folds,)",
     )
 
 
@@ -135,7 +135,7 @@ def resampled_t(
         alternative=alternative,
         df=df,
         resolution=resolution,
-        shape_words="(splits,)",
+        shape_text="(splits,)",
     )
 
 
@@ -206,7 +206,7 @@ def corrected_resampled_t(
         resolution=resolution,
         test_ratio=rows_ratio(n_train, n_test),
         units=units,
-        shape_words="(splits,)",
+        shape_text="(splits,)",
     )
 
 
@@ -289,7 +289,7 @@ def corrected_repeated_kfold_t(
         resolution=resolution,
         test_ratio=share,
         units=units,
-        shape_words="(runs * folds,)",
+        shape_text="(runs * folds,)",
     )
 
 
@@ -339,12 +339,12 @@ def _paired_t(
     alternative: str,
     df: float | None,
     resolution: float | None,
-    shape_words: str,
+    shape_text: str,
     test_ratio: float | None = None,
     units: int | None = None,
 ) -> PairwiseResult:
     sides: Alternative = side(alternative)
-    a, b = paired_losses(a, b, axes=1, shape_words=shape_words)
+    a, b = paired_losses(a, b, axes=1, shape_text=shape_text)
     n = a.shape[-1]
     if n < 2:
         raise ArgumentError(f"a must hold at least 2 differences to test; got {n}.")

@@ -140,7 +140,7 @@ def test_interval_without_any_disagreement_is_symmetric():
 
 
 def test_refusals():
-    with pytest.raises(ArgumentError, match=r"wrong_a must hold only 0 and 1; got 0.5"):
+    with pytest.raises(ArgumentError, match=r"wrong_a must contain only 0 and 1; got 0.5"):
         mcnemar([0.5, 1], [1, 0])
     with pytest.raises(ArgumentError, match="wrong_b"):
         mcnemar([0, 1], [2, 0])
