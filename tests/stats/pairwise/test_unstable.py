@@ -177,7 +177,7 @@ def test_size_on_independent_normal_losses():
 
 @pytest.mark.parametrize("function", HALVED)
 def test_refuses_wrong_sizes(function):
-    with pytest.raises(ArgumentError, match="must hold 4 losses of 2 runs of 2 folds and then 16"):
+    with pytest.raises(ArgumentError, match="must contain 4 losses of 2 runs of 2 folds, followed by 16"):
         function(A, B, **(SIZES | {"halvings": 4}))
     for name, value in (("runs", 0), ("folds", 1), ("halvings", 1), ("half_folds", 0)):
         with pytest.raises(ArgumentError):
@@ -194,5 +194,5 @@ def test_refuses_what_no_factor_can_be():
     for function in (nested_cv_z, nested_cv_t):
         with pytest.raises(ArgumentError, match="at least 3; got 2"):
             function(A, B, runs=2, folds=2)
-        with pytest.raises(ArgumentError, match="3 losses of 1 runs of 3 folds and then 6"):
+        with pytest.raises(ArgumentError, match="3 losses of 1 runs of 3 folds, followed by 6"):
             function(A, B, runs=1, folds=3)

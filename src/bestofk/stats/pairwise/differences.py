@@ -188,7 +188,6 @@ def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats
     return mean, variance
 
 
-
 def agreeing_interval(
     result: PairwiseResult, level: float, low: Any, high: Any, *, least: Any, most: Any
 ) -> Interval:

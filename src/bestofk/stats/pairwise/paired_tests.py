@@ -104,7 +104,7 @@ def paired_t(
     a, b = paired_losses(a, b, axes=1, shape_text="(data sets,)")
     n = a.shape[-1]
     if n < 2:
-        raise ArgumentError(f"a must hold at least 2 differences to test; got {n}.")
+        raise ArgumentError(f"a must contain at least 2 differences; got {n}.")
     df = float(n - 1)
     uncertainty = UNCERTAIN_STEPS / n * min(step / loss_unit(a, b), 1e300)
     agreeing = smallest_pvalue(n, sides)
@@ -134,7 +134,6 @@ def paired_t(
     )
 
 
-
 def _interval(result: PairwiseResult, level: float) -> Interval:
     n = result.losses[0].shape[-1]
     q = -t_quantile(tail_level(level, result.alternative), n - 1.0)
@@ -143,7 +142,6 @@ def _interval(result: PairwiseResult, level: float) -> Interval:
         # if only the n signs are known, they exclude no difference at this level
         half = np.where(np.isinf(result.statistic), np.inf, half)
     return one_sided(centre - half, centre + half, result.alternative)
-
 
 
 def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:

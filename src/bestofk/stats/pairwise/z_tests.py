@@ -1,4 +1,4 @@
-"""Tests with a standard normal statistic: Bayle et al.'s, and Nadeau and Bengio's conservative Z."""
+"""Z tests of Bayle et al. and of Nadeau and Bengio, with a standard normal statistic."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ def _interval(result: PairwiseResult, level: float) -> Interval:
     assert result.pivot is not None
     half = q * np.asarray(result.standard_error, dtype=np.float64)
     return one_sided(result.pivot - half, result.pivot + half, result.alternative)
-
 
 
 def bayle_cv_z(
@@ -144,7 +143,6 @@ def _folds(fold_of: Any, n: int) -> list[Any] | None:
             "fold_of must put at least 2 rows into every fold; omit it for leave-one-out."
         )
     return rows
-
 
 
 def conservative_z(

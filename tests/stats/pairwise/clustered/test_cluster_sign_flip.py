@@ -54,7 +54,7 @@ def test_runs_of_one_question_are_not_questions():
     averaged = cluster_sign_flip(only_b.mean(axis=1), only_a.mean(axis=1))
     assert clustered.pvalue == averaged.pvalue == 0.0625
     assert "5 clusters of 15 differ" in clustered.note
-    assert "below 0.062 can come out" in clustered.note
+    assert "cannot fall below 0.062" in clustered.note
 
 
 def test_without_clusters_it_is_the_permutation_test():

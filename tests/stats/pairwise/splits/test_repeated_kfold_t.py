@@ -122,7 +122,7 @@ def test_calibrated_df_of_another_design_warns_and_says_which():
 
 def test_a_variant_that_cannot_be_calibrated_is_refused():
     a, b = differences(1, (10, 10))
-    with pytest.raises(DesignError, match="cannot be calibrated"):
+    with pytest.raises(DesignError, match="no df from 2 to 100 keeps the level"):
         repeated_kfold_t(a, b, df="calibrated", variant="folds")
 
 
