@@ -217,7 +217,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         },
         "untied_cdf": {"np.minimum(np.cumsum(p), 1.0)": "guard against rounding"},
         "close_tails": {
-            "np.prod(np.sort(counts)[:-1] + 1.0) <= _SUMS_LISTED": "choice between methods",
+            "np.prod(np.sort(counts)[:-1] + 1.0) <= _MAX_LISTED_SUMS": "choice between methods",
         },
         "_of_few_sizes": {
             "2 * at > total": "which of the two tails is added up, the other being the rest",
@@ -258,7 +258,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "pairwise/units/walsh.py": {
-        "nth_walsh_average": {"n <= _LISTED_UP_TO": "choice between methods"}
+        "nth_walsh_average": {"n <= _MAX_LISTED": "choice between methods"}
     },
     "multiple/learners_table.py": {
         "sum_of_squares": {
@@ -279,8 +279,8 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "multiple/studentized_range.py": {
-        "survival": {"q.size > _MANY_VALUES": "from where a series pays"},
-        "quantile": {"k.size > _MANY_SIZES": "from where a series pays"},
+        "survival": {"q.size > _INTERPOLATE_ABOVE_VALUES": "from where a series pays"},
+        "quantile": {"k.size > _INTERPOLATE_ABOVE_SIZES": "from where a series pays"},
         "_roots": {"*": "bracket and steps of a root search, judged by its residual"},
         "_quantiles_of_many_sizes": {
             "middle, half = ((x.max() + x.min()) / 2.0, max((x.max() - x.min()) / 2.0, 1e-09))":
@@ -310,7 +310,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
             "rows = max(1, int(_CHUNK * step / (2.0 * _HALF_WIDTH * scales)))": "values at a time",
         },
         "_through_interpolant": {
-            "x.size < _MANY_VALUES": "from where a series pays",
+            "x.size < _INTERPOLATE_ABOVE_VALUES": "from where a series pays",
             "middle, half = ((highest + lowest) / 2.0, max((highest - lowest) / 2.0, 1e-09))":
                 "range of a series",
             "(31, 63, 127, 255, 511)": "lengths of the series that are tried",

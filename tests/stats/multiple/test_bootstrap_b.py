@@ -229,7 +229,7 @@ def test_missing_cells_span_the_range_of_the_loss():
     assert (wider[:, 1] >= result.pvalues[:, 1]).all()
     with pytest.raises(ArgumentError, match="missing='allow'"):
         bootstrap_b(losses)
-    with pytest.raises(ArgumentError, match="loss_range must hold all losses"):
+    with pytest.raises(ArgumentError, match="loss_range must contain all losses"):
         bootstrap_b(losses, missing="allow", loss_range=(0, 0.1))
 
 
@@ -239,7 +239,7 @@ def test_missing_cells_span_the_range_of_the_loss():
         ({}, "either losses or intervals"),
         ({"losses": np.ones((2, 2)), "intervals": np.ones((2, 2, 2))}, "either losses or"),
         ({"intervals": np.ones((3, 2, 2))}, "intervals must have the axes"),
-        ({"intervals": [np.ones((2, 2)), np.zeros((2, 2))]}, "lower ends at most as large"),
+        ({"intervals": [np.ones((2, 2)), np.zeros((2, 2))]}, "lower ends above the upper"),
         ({"losses": np.ones((1, 4))}, "at least 2 learners"),
         ({"losses": [[1, np.inf], [1, 1]]}, "losses must be finite"),
         ({"losses": [["x"]]}, "losses must be an array of numbers"),

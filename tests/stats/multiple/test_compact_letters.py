@@ -34,12 +34,12 @@ def differences(draw):
 @given(differences(), st.booleans())
 def test_a_letter_is_shared_exactly_where_nothing_differs(different, greedy):
     n = len(different)
-    limit = module._MOST_COLUMNS
+    limit = module._MAX_COLUMNS
     try:
-        module._MOST_COLUMNS = 0 if greedy else limit
+        module._MAX_COLUMNS = 0 if greedy else limit
         letters = compact_letters(different, order=range(n)[::-1])
     finally:
-        module._MOST_COLUMNS = limit
+        module._MAX_COLUMNS = limit
     assert (shared(letters, n) == ~different).all()
     # no letter is idle: without it some pair, or some learner, would have none
     for skip in range(len(letters.groups)):

@@ -97,7 +97,7 @@ def test_losses_at_the_ends_of_the_range_are_inside():
     ends = repetition_intervals(losses, (0.0, 1.0), missing="allow")
     assert ends.ravel().tolist() == [0.0, 1.0]
     for inside in ((0.0, 0.9), (0.1, 1.0)):
-        with pytest.raises(ArgumentError, match="loss_range must hold all losses"):
+        with pytest.raises(ArgumentError, match="loss_range must contain all losses"):
             repetition_intervals(losses, missing="allow", loss_range=inside)
     with pytest.raises(ArgumentError, match="loss_range must be"):
         repetition_intervals(losses, missing="allow", loss_range=(0.5, 0.5))

@@ -77,7 +77,7 @@ def test_explanation():
 
 def test_refusals():
     a, b = losses()
-    with pytest.raises(ArgumentError, match="must be given rho"):
+    with pytest.raises(ArgumentError, match="requires rho"):
         correlated_t(a, b)
     with pytest.raises(ArgumentError, match="rho must be"):
         correlated_t(a, b, rho=1.0)

@@ -180,5 +180,5 @@ def test_many_pairs_are_single_pairs():
 
 @pytest.mark.parametrize("clusters", [[1, 2], [[1], [2], [3]], [0.0, 1.0, np.nan]])
 def test_labels_that_do_not_fit_are_refused(clusters):
-    with pytest.raises(ArgumentError, match="clusters must hold"):
+    with pytest.raises(ArgumentError, match="clusters must contain"):
         cluster_sign_flip([1, 0, 1], [0, 0, 1], clusters=clusters)

@@ -157,7 +157,7 @@ def test_the_order_decides_the_t_test_and_it_says_so():
     found, again = listed.pvalue <= 0.05, reversed_.pvalue <= 0.05
     assert (found != again).sum() > 0.5 * (found | again).sum()
     assert "first fold listed" in listed.note
-    assert "listed first" in five_by_two_t(a[0], b[0]).explain()
+    assert "first fold listed" in five_by_two_t(a[0], b[0]).explain()
     assert five_by_two_f(a, b).note == ""
 
 
@@ -223,7 +223,7 @@ def test_explanation_says_when_the_statistic_contradicts_the_means():
     a = np.array([[0.9, 0.1], [0.1, 0.12], [0.1, 0.1], [0.13, 0.1], [0.1, 0.1]])
     text = five_by_two_t(a, np.full((5, 2), 0.3)).explain(names=("cart", "nb"))
     assert "cart has a smaller mean loss than nb" in text
-    assert "The statistic speaks for nb, against the means" in text
+    assert "The statistic favours nb, unlike the means" in text
 
 
 def test_refuses_other_designs():
