@@ -89,7 +89,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "Inversion._saddle": {"*": "root search, of which a rough root will do"},
     },
     "rearrange/counting.py": {
-        "few_arrangements": {
+        "tail_by_enumeration": {
             "blocks * log(choices) > 743.0": "from where the other method is taken",
             "for k in range(1, MOST_ARRANGEMENTS.bit_length()):\n"
             "    if comb(int((k * cheapest <= deficit).sum()), k) > MOST_ARRANGEMENTS:\n"
@@ -97,7 +97,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
             "sums, shares, work = (np.zeros(1), np.ones(1), 0)": "cost",
             "size > MOST_ARRANGEMENTS or work > MOST_WORK": "from where the other method is taken",
         },
-        "few_sums": {
+        "tails_by_distinct_sums": {
             "np.log2(counts + 1.0).sum() > np.log2(MOST_TOGETHER)":
                 "from where the other method is taken",
             "lengths = [1.0, 1.0]": "where the halves meet",
@@ -108,7 +108,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "_fair_coins": {"count <= 1000": "choice between two forms"},
     },
     "rearrange/grid.py": {
-        "place": {
+        "step_grid": {
             "meet_work = choices ** ((blocks + 1) // 2) * queries": "cost of one exact method",
             "most = LATTICE_WORK // (choices * blocks * tables)": "cost of another",
             "float(reach.sum()) / max(most, 1)": "the finest unit that is of use",
