@@ -198,7 +198,7 @@ def test_inputs_are_not_written():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: estimates.bootstrap_632(float("nan"), 0.1), "apparent must be finite"),
         (lambda: estimates.bootstrap_632([0.1, 0.2], 0.1), "apparent must be one number"),
@@ -214,6 +214,6 @@ def test_inputs_are_not_written():
         (lambda: estimates.bootstrap_632_per_sample([[1, 0]], [[0, -1]]), "at least 0"),
     ],
 )
-def test_refuses(call, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_refuses(call, message):
+    with pytest.raises(ArgumentError, match=message):
         call()

@@ -231,8 +231,8 @@ def test_scalars_and_arrays():
     grid = intervals.clopper_pearson(np.arange(3)[:, None], np.array([10, 20]))
     assert grid.low.shape == grid.high.shape == (3, 2)
     for i, j in np.ndindex(3, 2):
-        one = intervals.clopper_pearson(i, (10, 20)[j])
-        assert (grid.low[i, j], grid.high[i, j]) == (one.low, one.high)
+        single = intervals.clopper_pearson(i, (10, 20)[j])
+        assert (grid.low[i, j], grid.high[i, j]) == (single.low, single.high)
     assert len(grid.explain().splitlines()) == 6
 
 
@@ -265,7 +265,7 @@ def test_explains_itself():
 
 
 @pytest.mark.parametrize(
-    ("k", "n", "level", "words"),
+    ("k", "n", "level", "message"),
     [
         (-1, 10, 0.95, "between 0 and n"),
         (11, 10, 0.95, "between 0 and n"),
@@ -279,8 +279,8 @@ def test_explains_itself():
     ],
 )
 @pytest.mark.parametrize("function", TWO_SIDED)
-def test_refuses(function, k, n, level, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_refuses(function, k, n, level, message):
+    with pytest.raises(ArgumentError, match=message):
         function(k, n, level)
 
 

@@ -159,10 +159,10 @@ def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
         signs = np.where(rng.random(n) < share, 1, -1)
         signs *= 1 if (signs * sizes).sum() >= 0 else -1
         d = signs * sizes * 0.01
-        found = both_tails(d[None], 0 * d[None])
+        result = both_tails(d[None], 0 * d[None])
         for p, bounds, truth in (
-            (found.upper[0], found.upper_bounds[0], whole_tail(sizes, signs)),
-            (found.lower[0], found.lower_bounds[0], whole_tail(sizes, -signs)),
+            (result.upper[0], result.upper_bounds[0], whole_tail(sizes, signs)),
+            (result.lower[0], result.lower_bounds[0], whole_tail(sizes, -signs)),
         ):
             assert p == pytest.approx(truth, rel=1e-3)
             assert bounds[0] <= truth * (1 + 1e-7)
@@ -282,9 +282,9 @@ def test_equal_columns_may_be_counted():
 @pytest.mark.parametrize("n", [300, 1_010, 1_020, 1_200, 50_000])
 def test_the_farthest_tails_are_never_zero_and_never_nan(n):
     sizes = np.random.default_rng(n).random(n) + 0.5
-    found = both_tails(sizes[None], 0 * sizes[None])
-    assert found.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
-    assert found.lower[0] == pytest.approx(1.0)
+    result = both_tails(sizes[None], 0 * sizes[None])
+    assert result.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
+    assert result.lower[0] == pytest.approx(1.0)
     if n not in (1_010, 1_020):  # seconds more for each
         sizes[:4] *= -1
         p = both_tails(sizes[None], 0 * sizes[None]).upper[0]

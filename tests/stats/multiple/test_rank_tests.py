@@ -1,4 +1,4 @@
-"""Friedman's test against exact fractions, scipy and a printed example."""
+"""Average ranks, Friedman's test and the Kruskal-Wallis test against scipy."""
 
 import math
 from fractions import Fraction
@@ -9,7 +9,40 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from bestofk.stats.multiple import friedman, nemenyi
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.multiple import friedman, kruskal_wallis, nemenyi
+from bestofk.stats.multiple.rank_tests import average_ranks
+
+
+@settings(max_examples=50, deadline=None)
+@given(hnp.arrays(np.float64, (2, 3, 7), elements=st.sampled_from([0.0, 0.1, 0.2, 5.0])))
+def test_ranks_equal_scipy(values):
+    before = values.copy()
+    np.testing.assert_array_equal(average_ranks(values), stats.rankdata(values, axis=-1))
+    np.testing.assert_array_equal(values, before)
+
+
+def test_everything_tied():
+    losses = np.full((4, 5), 0.1)
+    for result in (friedman(losses), kruskal_wallis(losses)):
+        assert (result.statistic, result.pvalue) == (0.0, 1.0)
+    assert (friedman(losses).f_statistic, friedman(losses).f_pvalue) == (0.0, 1.0)
+    assert (nemenyi(losses).pvalues == 1.0).all()
+    assert nemenyi(losses).groups == ((0, 1, 2, 3),)
+    assert "have the same average rank" in friedman(losses).explain()
+
+
+def test_the_smallest_loss_has_rank_one():
+    assert friedman([[0.1, 0.2], [0.9, 0.8]]).average_ranks.tolist() == [1.0, 2.0]
+    assert kruskal_wallis([[0.1, 0.2], [0.9, 0.8]]).mean_ranks.tolist() == [1.5, 3.5]
+
+
+@pytest.mark.parametrize("function", [friedman, kruskal_wallis, nemenyi])
+def test_refuses(function):
+    for bad in ([[1.0, 2.0]], [[1.0], [2.0]], [1.0, 2.0], [[np.inf, 1.0], [1.0, 2.0]]):
+        with pytest.raises(ArgumentError):
+            function(bad)
+
 
 TABLES = hnp.arrays(
     np.int64, st.tuples(st.integers(3, 6), st.integers(2, 9)), elements=st.integers(0, 4)
@@ -115,3 +148,21 @@ def test_friedman_names_the_statistic_that_rejects():
     assert "is rejected by the F but not by the chi-squared statistic" in text
     assert "rejected by both" in result.explain(alpha=0.9)
     assert "rejected by neither" in result.explain(alpha=1e-9)
+
+
+SAMPLES = hnp.arrays(
+    np.int64, st.tuples(st.integers(3, 6), st.integers(2, 9)), elements=st.integers(0, 4)
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(SAMPLES)
+def test_kruskal_wallis_with_ties_equals_scipy(losses):
+    result = kruskal_wallis(losses)
+    if losses.min() == losses.max():
+        assert (result.statistic, result.pvalue) == (0.0, 1.0)
+        return
+    expected = stats.kruskal(*losses)
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-9, abs=1e-12)
+    assert result.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
+    assert result.df == len(losses) - 1

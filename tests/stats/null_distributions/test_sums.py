@@ -1,4 +1,4 @@
-"""The sum of independent draws, one per block: against enumeration in exact fractions."""
+"""Tails of sums of independent draws: grids, enumeration and convolution."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
+from bestofk.stats.null_distributions.sums import (
+    StepGrid,
+    common_unit,
+    levelled,
+    step_grid,
+    sum_tails,
+    tail_by_enumeration,
+    tails_by_distinct_sums,
+)
 
 
 def enumerated(table: list[list[Fraction]], s: Fraction) -> tuple[Fraction, Fraction]:
@@ -165,7 +173,81 @@ def test_equal_blocks_together_are_blocks_one_by_one(most):
         grown[: plain.size] += plain / 2
         grown[step:] += plain / 2
         plain = grown
-    found = _ways(table, shares=True)
-    assert found.shape == plain.shape
-    held = plain > 1e-280
-    assert found[held] == pytest.approx(plain[held], rel=1e-11, abs=0.0)
+    result = _ways(table, shares=True)
+    assert result.shape == plain.shape
+    large = plain > 1e-280
+    assert result[large] == pytest.approx(plain[large], rel=1e-11, abs=0.0)
+
+
+cost_tables = st.integers(2, 4).flatmap(
+    lambda a: st.integers(1, 5).flatmap(
+        lambda d: st.lists(
+            st.lists(st.integers(0, 9), min_size=d, max_size=d), min_size=a, max_size=a
+        )
+    )
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cost_tables, st.integers(0, 30))
+def test_few_arrangements_are_counted(table, deficit):
+    costs = np.array(table, dtype=float)
+    costs -= costs.min(axis=0)
+    sums = [sum(pick) for pick in product(*costs.T.tolist())]
+    truth = Fraction(sum(s <= deficit for s in sums), len(sums))
+    assert tail_by_enumeration(costs, float(deficit)) == pytest.approx(float(truth), rel=1e-13)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.integers(1, 40)), min_size=1, max_size=4),
+    st.integers(0, 200),
+)
+def test_few_sums_are_counted(groups, at):
+    """Sizes that come many times: the ways by a dictionary of whole numbers."""
+    ways = {0: 1}
+    for size, count in groups:
+        grown: dict[int, int] = {}
+        for total, number in ways.items():
+            for k in range(count + 1):
+                grown[total + size * k] = grown.get(total + size * k, 0) + number * comb(count, k)
+        ways = grown
+    n = sum(count for _, count in groups)
+    sizes = np.repeat([float(s) for s, _ in groups], [c for _, c in groups]) * np.pi
+    lower, upper = tails_by_distinct_sums(sizes, at * np.pi, 1e-9)
+    for got, inside in ((lower, lambda t: t <= at), (upper, lambda t: t >= at)):
+        truth = Fraction(sum(c for t, c in ways.items() if inside(t)), 2**n)
+        assert got == pytest.approx(float(truth), rel=1e-12, abs=1e-300)
+
+
+def test_what_takes_long_to_count_is_not_counted():
+    rng = np.random.default_rng(0)
+    sizes = rng.random(60)
+    assert tails_by_distinct_sums(sizes, 30.0, 0.0) is None
+    assert tail_by_enumeration(np.stack([0 * sizes, sizes]), 20.0) is None
+    assert tail_by_enumeration(rng.random((300, 12)) * np.arange(300)[:, None], 900.0) is None
+    assert tail_by_enumeration(np.ones((2, 2000)) * [[0], [1]], 0.0) is None
+
+
+@pytest.mark.parametrize("factor", [1.0, np.pi, 1e-9, 1e12])
+def test_a_common_unit_is_found_in_any_unit(factor):
+    heights = np.array([3, 7, 12, 30]) / 600 * factor
+    unit = common_unit(heights, smallest=1e-6 * factor, noise=1e-14 * factor)
+    assert unit == pytest.approx(factor / 600, rel=1e-12)
+
+
+def test_no_common_unit_in_arbitrary_numbers():
+    heights = np.random.default_rng(1).random(50)
+    assert common_unit(heights, smallest=1e-6, noise=1e-15) is None
+
+
+def test_a_unit_that_fits_only_nearly_is_none():
+    heights = np.array([3, 7, 12, 30]) / 600
+    heights[2] += 1e-8
+    assert common_unit(heights, smallest=1e-5, noise=1e-15) is None
+
+
+def test_values_that_differ_by_the_rounding_of_a_mean_are_equal():
+    values = np.array([[0.1 + 0.2, 1.0], [0.3, 2.0]])
+    heights, _ = levelled(values)
+    assert heights[:, 0].tolist() == [0.0, 0.0]

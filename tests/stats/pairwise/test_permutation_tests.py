@@ -239,10 +239,10 @@ def test_random_flips_are_reproducible_and_never_give_zero():
 
 def test_random_flips_count_ties():
     # four differences of 1: the sum of 4 comes once in 16, every sum is at most 4
-    one, nil = np.ones(4), np.zeros(4)
+    single, nil = np.ones(4), np.zeros(4)
     m = 20_000
     hits = m / 16 + np.array([-1, 1]) * 6 * np.sqrt(m * 15 / 256)
-    for a, b, side, other in ((one, nil, "greater", "less"), (nil, one, "less", "greater")):
+    for a, b, side, other in ((single, nil, "greater", "less"), (nil, single, "less", "greater")):
         drawn = permutation(
             a, b, method="resample", resamples=m, random_state=2, alternative=side
         ).pvalue
@@ -251,12 +251,14 @@ def test_random_flips_count_ties():
             a, b, method="resample", resamples=99, random_state=2, alternative=other
         )
         assert all_of_them.pvalue == 1.0
-    both = permutation(one, nil, method="resample", resamples=m, random_state=2).pvalue
+    both = permutation(single, nil, method="resample", resamples=m, random_state=2).pvalue
     assert hits[0] < both / 2 * (m + 1) - 1 < hits[1]
 
 
 def test_few_differences_say_what_cannot_come_out():
-    assert "two-sided p-value cannot fall below 0.0625" in permutation(np.arange(5), np.zeros(5)).note
+    assert (
+        "two-sided p-value cannot fall below 0.0625" in permutation(np.arange(5), np.zeros(5)).note
+    )
     assert permutation(np.arange(6), np.zeros(6)).note == ""
     assert permutation([1.0], [2.0]).pvalue == 1.0
 
@@ -271,9 +273,9 @@ def test_extreme_magnitudes_give_numbers_and_no_warning():
 
 def test_inputs_are_not_written_and_errors_name_the_argument():
     a, b = np.random.default_rng(4).random((2, 7))
-    kept = a.copy(), b.copy()
+    original = a.copy(), b.copy()
     permutation(a, b).confidence_interval()
-    np.testing.assert_array_equal((a, b), kept)
+    np.testing.assert_array_equal((a, b), original)
     with pytest.raises(ArgumentError, match=r"^method must be one of"):
         permutation(a, b, method="guess")
     with pytest.raises(ArgumentError, match=r"^b must have the trailing axes"):

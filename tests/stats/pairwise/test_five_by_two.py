@@ -140,12 +140,12 @@ def test_f_knows_no_order_of_runs_and_folds(a, b):
     index = tuple(np.stack(axis) for axis in zip(*reorderings(), strict=True))
     many_a, many_b = a[index] / 60, b[index] / 60
     for word in ("two-sided", "greater", "less"):
-        one = five_by_two_f(a / 60, b / 60, alternative=word)
+        single = five_by_two_f(a / 60, b / 60, alternative=word)
         many = five_by_two_f(many_a, many_b, alternative=word)
         assert many.pvalue.shape == (320,)
-        np.testing.assert_allclose(many.pvalue, one.pvalue, rtol=1e-10)
-        np.testing.assert_array_equal(many.direction, one.direction)
-        for got, want in zip(many.confidence_interval(), one.confidence_interval(), strict=True):
+        np.testing.assert_allclose(many.pvalue, single.pvalue, rtol=1e-10)
+        np.testing.assert_array_equal(many.direction, single.direction)
+        for got, want in zip(many.confidence_interval(), single.confidence_interval(), strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
 
 
@@ -154,8 +154,8 @@ def test_the_order_decides_the_t_test_and_it_says_so():
     a, b = 0.05 + rng.normal(0.3, 0.04, (200, 5, 2)), rng.normal(0.3, 0.04, (200, 5, 2))
     backwards = np.s_[:, ::-1, ::-1]
     listed, reversed_ = five_by_two_t(a, b), five_by_two_t(a[backwards], b[backwards])
-    found, again = listed.pvalue <= 0.05, reversed_.pvalue <= 0.05
-    assert (found != again).sum() > 0.5 * (found | again).sum()
+    result, again = listed.pvalue <= 0.05, reversed_.pvalue <= 0.05
+    assert (result != again).sum() > 0.5 * (result | again).sum()
     assert "first fold listed" in listed.note
     assert "first fold listed" in five_by_two_t(a[0], b[0]).explain()
     assert five_by_two_f(a, b).note == ""

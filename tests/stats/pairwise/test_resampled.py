@@ -106,11 +106,11 @@ def test_corrected_repeated_kfold_is_the_corrected_test_of_all_folds():
 def test_one_axis_is_one_run():
     rng = np.random.default_rng(4)
     a, b = rng.random(5), rng.random(5)
-    one, same = corrected_repeated_kfold_t(a, b), corrected_repeated_kfold_t(a[None], b[None])
-    assert one.statistic == same.statistic
+    single, same = corrected_repeated_kfold_t(a, b), corrected_repeated_kfold_t(a[None], b[None])
+    assert single.statistic == same.statistic
     d = a - b
     t = d.mean() / np.sqrt((1 / 5 + 1 / 4) * d.var(ddof=1))
-    assert one.pvalue == pytest.approx(2 * stats.t.sf(abs(t), 4), rel=1e-11)
+    assert single.pvalue == pytest.approx(2 * stats.t.sf(abs(t), 4), rel=1e-11)
     for mixed in ((a, b[None]), (a[None], b)):
         with pytest.raises(ArgumentError, match="at least 2 axes"):
             corrected_repeated_kfold_t(*mixed)

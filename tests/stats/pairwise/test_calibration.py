@@ -27,10 +27,10 @@ TABLE = json.loads(files("bestofk.stats.pairwise").joinpath("published_df.json")
     ],
 )
 def test_ten_by_ten(variant, df):
-    found = calibrated_df(variant, 10, 10)
-    assert abs(found.df - df) <= 1
-    assert found.exact
-    assert "1000 data sets of 300 rows with naive-bayes against c4.5" in found.entry
+    result = calibrated_df(variant, 10, 10)
+    assert abs(result.df - df) <= 1
+    assert result.exact
+    assert "1000 data sets of 300 rows with naive-bayes against c4.5" in result.entry
 
 
 def test_every_measured_design_is_found_exactly():

@@ -1,4 +1,4 @@
-"""Expected values: enumeration of all signs, scipy.stats.wilcoxon where it is exact."""
+"""Wilcoxon's signed rank test and the intervals of shifts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
+from bestofk.stats.null_distributions.sign_flips import upper_tail
 from bestofk.stats.pairwise import all_pairs, wilcoxon
-from bestofk.stats.pairwise.signed_ranks import EXACT_UP_TO, nth_walsh_average
+from bestofk.stats.pairwise.signed_ranks import (
+    EXACT_UP_TO,
+    least_shift,
+    nth_walsh_average,
+    upper_tail_by_saddlepoint,
+)
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 ZEROS = ("wilcox", "pratt", "split")
@@ -261,12 +267,57 @@ def test_all_pairs_of_a_hundred_learners():
     rng = np.random.default_rng(0)
     losses = np.round(rng.uniform(0.1, 0.4, 30) + rng.normal(0, 0.05, (100, 30)), 2)
     start = time.process_time()
-    found = all_pairs("wilcoxon", losses)
+    result = all_pairs("wilcoxon", losses)
     assert time.process_time() - start < 5.0  # 0.5 seconds on an idle machine
     d = np.round(100 * (losses[3] - losses[70]))
     exact = stats.permutation_test(
         (d,), lambda x: stats.rankdata(np.abs(x))[x > 0].sum(), permutation_type="samples",
         n_resamples=2000, rng=np.random.default_rng(1),
     ).pvalue  # fmt: skip
-    place = np.flatnonzero((found.i == 3) & (found.j == 70))[0]
-    assert found.pvalue[place] == pytest.approx(exact, abs=0.05)
+    position = np.flatnonzero((result.i == 3) & (result.j == 70))[0]
+    assert result.pvalue[position] == pytest.approx(exact, abs=0.05)
+
+
+def differences(kind, n, seed):
+    rng = np.random.default_rng(seed)
+    d = rng.standard_normal((12, n)) + 0.4
+    if kind == "rounded":
+        return np.round(d, 1)
+    return d * np.exp(rng.standard_normal(n)) if kind == "uneven" else d
+
+
+@pytest.mark.parametrize("kind", ["normal", "rounded", "uneven"])
+@pytest.mark.parametrize("alpha", [0.025, 0.0025])
+def test_at_the_quick_end_the_exact_test_is_about_to_change_its_mind(kind, alpha):
+    d = differences(kind, 16, 3)
+    ends = least_shift(d, alpha)
+    reach = d.mean(axis=1) - ends
+    zero = np.zeros_like(d)
+    # a little further out the exact test rejects, a little further in it accepts
+    apart = 0.25 if kind == "uneven" else 0.12
+    outside, inside = (d - (d.mean(axis=1) - f * reach)[:, None] for f in (1 + apart, 1 - apart))
+    assert (upper_tail(outside, zero)[0] <= alpha * 1.05).all()
+    assert (upper_tail(inside, zero)[0] >= alpha * 0.95).all()
+
+
+def test_the_tail_is_that_of_the_normal_for_many_differences():
+    from scipy.stats import norm
+
+    d = (
+        np.random.default_rng(0).standard_normal((5, 4000))
+        + np.array([0, 0.01, 0.02, 0.03, 0.04])[:, None]
+    )
+    z = d.sum(axis=1) / np.sqrt(np.square(d).sum(axis=1))
+    np.testing.assert_allclose(upper_tail_by_saddlepoint(d), norm.sf(z), rtol=0.05)
+
+
+def test_degenerate_differences_have_a_tail():
+    d = np.array([[0.0] * 6, [1.0] * 6, [-1.0] * 6, [1.0, -1.0, 1.0, -1.0, 1.0, -1.0]])
+    tail = upper_tail_by_saddlepoint(d)
+    assert np.isfinite(tail).all()
+    assert tail[0] == 1.0
+    assert tail[1] < 0.05
+    assert tail[2] > 0.95
+    assert 0.3 < tail[3] < 0.7
+    many = np.random.default_rng(1).standard_normal((2, 5000))
+    assert np.isfinite(least_shift(many, 1e-6)).all()

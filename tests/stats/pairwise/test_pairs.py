@@ -11,50 +11,50 @@ from bestofk.stats.pairwise import all_pairs, five_by_two_t, wilcoxon
 
 def test_equals_pair_by_pair():
     losses = np.random.default_rng(0).normal(0.3, 0.05, (37, 5, 2))
-    found = all_pairs("5x2cv-t", losses, alternative="greater")
-    assert found.learners == 37
-    assert len(found.pvalue) == 37 * 36 // 2
-    assert [(int(i), int(j)) for i, j in zip(found.i, found.j, strict=True)] == [
+    result = all_pairs("5x2cv-t", losses, alternative="greater")
+    assert result.learners == 37
+    assert len(result.pvalue) == 37 * 36 // 2
+    assert [(int(i), int(j)) for i, j in zip(result.i, result.j, strict=True)] == [
         (i, j) for i in range(37) for j in range(i + 1, 37)
     ]
     for n in (0, 35, 36, 400, 665):
-        one = five_by_two_t(losses[found.i[n]], losses[found.j[n]], alternative="greater")
-        assert found.pvalue[n] == pytest.approx(one.pvalue, rel=1e-12)
-        assert found.statistic[n] == pytest.approx(one.statistic, rel=1e-13)
-        assert found.estimate[n] == pytest.approx(one.estimate, rel=1e-13)
+        single = five_by_two_t(losses[result.i[n]], losses[result.j[n]], alternative="greater")
+        assert result.pvalue[n] == pytest.approx(single.pvalue, rel=1e-12)
+        assert result.statistic[n] == pytest.approx(single.statistic, rel=1e-13)
+        assert result.estimate[n] == pytest.approx(single.estimate, rel=1e-13)
 
 
 def test_more_learners_than_a_block_of_rows():
     losses = np.random.default_rng(1).normal(0.3, 0.05, (1100, 5, 2))
-    found = all_pairs(five_by_two_t, losses)
-    n = int(np.flatnonzero((found.i == 1064) & (found.j == 1099))[0])
-    assert found.pvalue[n] == pytest.approx(
+    result = all_pairs(five_by_two_t, losses)
+    n = int(np.flatnonzero((result.i == 1064) & (result.j == 1099))[0])
+    assert result.pvalue[n] == pytest.approx(
         five_by_two_t(losses[1064], losses[1099]).pvalue, rel=1e-12
     )
 
 
 def test_two_learners_and_arguments():
     losses = np.array([[0.3, 0.2, 0.4], [0.1, 0.1, 0.4]])
-    found = all_pairs(wilcoxon, losses, alternative="greater", zeros="pratt")
-    assert found.test == "wilcoxon"
-    assert found.pvalue.tolist() == [0.25]
-    assert "1 comparison of 2 learners in pairs" in found.explain()
+    result = all_pairs(wilcoxon, losses, alternative="greater", zeros="pratt")
+    assert result.test == "wilcoxon"
+    assert result.pvalue.tolist() == [0.25]
+    assert "1 comparison of 2 learners in pairs" in result.explain()
     sized = all_pairs("corrected-resampled-t", losses, n_train=9, n_test=1)
     assert sized.pvalue.shape == (1,)
 
 
 def test_variants_come_by_name():
     losses = np.random.default_rng(2).random((4, 3, 5))
-    found = all_pairs("sorted-runs", losses, df=4.0)
-    assert found.test == "sorted-runs"
-    assert found.pvalue.shape == (6,)
+    result = all_pairs("sorted-runs", losses, df=4.0)
+    assert result.test == "sorted-runs"
+    assert result.pvalue.shape == (6,)
 
 
 def test_other_axes_are_kept():
     losses = np.random.default_rng(2).random((4, 6, 5, 2))  # 4 learners, 6 data sets
-    found = all_pairs("5x2cv-t", losses)
-    assert found.pvalue.shape == (6, 6)
-    assert found.pvalue[1, 3] == pytest.approx(
+    result = all_pairs("5x2cv-t", losses)
+    assert result.pvalue.shape == (6, 6)
+    assert result.pvalue[1, 3] == pytest.approx(
         five_by_two_t(losses[0, 3], losses[2, 3]).pvalue, rel=1e-12
     )
 

@@ -111,8 +111,8 @@ def test_interval_inverts_the_score_test():
     assert low < 10 / 68 < high
     assert uncorrected_score(12, 2, 68, low) == pytest.approx(1.959963985, abs=1e-4)
     assert uncorrected_score(12, 2, 68, high) == pytest.approx(-1.959963985, abs=1e-4)
-    one = mcnemar(a, b, alternative="greater").confidence_interval(0.975)
-    assert one == pytest.approx((low, inf))
+    single = mcnemar(a, b, alternative="greater").confidence_interval(0.975)
+    assert single == pytest.approx((low, inf))
 
 
 def test_interval_says_of_0_what_the_pvalue_says():

@@ -1,4 +1,4 @@
-"""Laws over every registered test of K learners; a new entry is covered on the day it is added."""
+"""Properties of all registered tests of K learners; a new entry is tested automatically."""
 
 import re
 
@@ -33,14 +33,14 @@ def evidence(result, order=None):
 
     `order` says which learner stands at each place of the table that `result` is of.
     """
-    found = {}
+    actual = {}
     back = None if order is None else np.argsort(order)
     for name in (
         "statistic", "pvalue", "f_statistic", "f_pvalue", "adjusted_pvalue", "epsilon", "df",
         "mse", "critical_difference", "greenhouse_geisser_pvalue", "huynh_feldt_pvalue",
     ):  # fmt: skip
         if hasattr(result, name):
-            found[name] = np.asarray(getattr(result, name))
+            actual[name] = np.asarray(getattr(result, name))
     for name in (
         "pvalues", "adjusted_pvalues", "statistics", "estimates", "means", "average_ranks",
         "mean_ranks", "shares",
@@ -51,15 +51,15 @@ def evidence(result, order=None):
                 values = values[back]
                 if values.shape[:2] == (len(back), len(back)):
                     values = values[:, back]
-            found[name] = values
+            actual[name] = values
     if hasattr(result, "underlines"):
-        place = np.arange(len(result.order)) if order is None else np.asarray(order)
-        lines = [[int(place[i]) for i in line] for line in result.underlines]
-        different = np.ones((len(place), len(place)))
+        position = np.arange(len(result.order)) if order is None else np.asarray(order)
+        lines = [[int(position[i]) for i in line] for line in result.underlines]
+        different = np.ones((len(position), len(position)))
         for line in lines:
             different[np.ix_(line, line)] = 0
-        found["different"] = different
-    return found
+        actual["different"] = different
+    return actual
 
 
 def pvalues(result):
@@ -89,9 +89,9 @@ def test_constant_losses_are_no_evidence(entry):
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_the_order_of_the_learners_does_not_matter(entry):
     data = table(entry)
-    one, other = evidence(run(entry, data)), evidence(run(entry, data[ORDER]), ORDER)
-    assert one
-    for name, values in one.items():
+    single, other = evidence(run(entry, data)), evidence(run(entry, data[ORDER]), ORDER)
+    assert single
+    for name, values in single.items():
         np.testing.assert_allclose(other[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
@@ -99,9 +99,9 @@ def test_the_order_of_the_learners_does_not_matter(entry):
 @pytest.mark.parametrize("unit", [100.0, 0.03125, 1e-9])
 def test_the_unit_of_the_loss_does_not_matter(entry, unit):
     data = table(entry)
-    one, other = evidence(run(entry, data)), evidence(run(entry, data * unit))
-    for name in set(one) - {"means", "estimates", "mse"}:
-        np.testing.assert_allclose(other[name], one[name], rtol=1e-7, atol=1e-12, err_msg=name)
+    single, other = evidence(run(entry, data)), evidence(run(entry, data * unit))
+    for name in set(single) - {"means", "estimates", "mse"}:
+        np.testing.assert_allclose(other[name], single[name], rtol=1e-7, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -136,9 +136,9 @@ def test_inputs_are_not_written(entry):
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_nested_lists_do(entry):
     data = table(entry)
-    one, other = evidence(run(entry, data)), evidence(run(entry, data.tolist()))
-    for name in one:
-        np.testing.assert_array_equal(other[name], one[name])
+    single, other = evidence(run(entry, data)), evidence(run(entry, data.tolist()))
+    for name in single:
+        np.testing.assert_array_equal(other[name], single[name])
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

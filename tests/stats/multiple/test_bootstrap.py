@@ -240,11 +240,11 @@ def test_the_error_bound_is_the_farther_of_both_bounds():
 def test_sentences_name_the_direction():
     losses = np.random.default_rng(8).random((3, 25)) + np.array([[0.0], [3.0], [3.0]])
     result = bootstrap_a(losses, names=["tree", "net", "knn"])
-    said = result.explain()
-    assert "tree has a mean loss of" in said
-    assert said.split("tree has")[1].split("(")[0].count("below the mean of all learners") == 1
-    assert said.split("net has")[1].split("(")[0].count("above the mean of all learners") == 1
-    assert "is rejected at level 0.05" in said
+    text = result.explain()
+    assert "tree has a mean loss of" in text
+    assert text.split("tree has")[1].split("(")[0].count("below the mean of all learners") == 1
+    assert text.split("net has")[1].split("(")[0].count("above the mean of all learners") == 1
+    assert "is rejected at level 0.05" in text
     pairs = result.posthoc().explain()
     assert "tree has a smaller mean loss than net" in pairs
     assert (
@@ -258,13 +258,13 @@ def test_sentences_name_the_direction():
 
 def test_resampling_is_deterministic_and_leaves_no_trace():
     losses = np.random.default_rng(8).random((3, 9))
-    kept = losses.copy()
+    original = losses.copy()
     runs = [
         bootstrap_a(losses, method="resample", resamples=500, random_state=4).pvalues
         for _ in range(2)
     ]
     np.testing.assert_array_equal(*runs)
-    np.testing.assert_array_equal(losses, kept)
+    np.testing.assert_array_equal(losses, original)
     assert bootstrap_a(losses, method="resample", resamples=500).resamples == 500
     assert bootstrap_a(losses).resamples == 0
 
