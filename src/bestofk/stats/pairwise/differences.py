@@ -226,7 +226,9 @@ def agreeing_interval(
     """
     direction = np.asarray(result.estimate if result.direction is None else result.direction)
     rejected = np.asarray(result.pvalue) <= 1.0 - level
+    # a margin of the smallest differences must not underflow to 0
     margin = ZERO_MARGIN * np.maximum(np.abs(least), np.abs(most))
+    margin = np.maximum(margin, np.nextafter(0.0, 1.0))
     sides = result.alternative
     low, high = np.asarray(low), np.asarray(high)
     if sides != "less":
