@@ -35,7 +35,7 @@ def test_made_once_for_each_setting_unless_the_rows_are_many(monkeypatch):
     data = rows()
     assert [made_once(data, count, number) for number in (1, 2, 1, 2)] == [61, 62, 61, 62]
     assert asked == [1, 2]
-    monkeypatch.setattr(module, "MOST_BYTES", data.values.nbytes - 1)
+    monkeypatch.setattr(module, "MAX_CACHED_BYTES", data.values.nbytes - 1)
     assert made_once(data, count, 1) == 61
     assert asked == [1, 2, 1]
 

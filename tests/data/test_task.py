@@ -7,7 +7,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import run as main
 from bestofk.data.conversion import as_dataset
-from bestofk.data.schema import take_target
+from bestofk.data.schema import infer_target
 
 
 @pytest.mark.parametrize(
@@ -27,19 +27,19 @@ from bestofk.data.schema import take_target
     ],
 )
 def test_what_targets_are(y, task):
-    assert take_target(y, "auto").task == task
+    assert infer_target(y, "auto").task == task
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=60))
 def test_whole_numbers_are_classes_only_where_few_and_it_is_said(values):
-    found = take_target(values, "auto")
+    target = infer_target(values, "auto")
     count = len(set(values))
     few = count <= 2 or (count <= 20 and 5 * count <= len(values))
-    assert found.task == ("classification" if few else "regression")
-    assert (f"({count} different values)" in found.said) == (count > 2)
+    assert target.task == ("classification" if few else "regression")
+    assert (f"({count} different values)" in target.note) == (count > 2)
     # the type does not matter, and what is told holds
-    assert take_target(np.array(values, dtype=float), "auto") == found
-    assert take_target(values, "regression") == ("regression", "")
+    assert infer_target(np.array(values, dtype=float), "auto") == target
+    assert infer_target(values, "regression") == ("regression", "")
 
 
 @pytest.fixture
@@ -114,8 +114,8 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
 def test_the_constructor_settles_it_too():
     X = pd.DataFrame({"x": np.arange(30.0)})
     data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
-    assert (data.task, data.taken[:16]) == ("regression", "y taken as numbe")
-    assert bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").taken == ""
-    assert as_dataset(X, np.arange(30), task="regression").taken == ""
+    assert (data.task, data.target_note[:16]) == ("regression", "y taken as numbe")
+    assert bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").target_note == ""
+    assert as_dataset(X, np.arange(30), task="regression").target_note == ""
     with pytest.raises(ArgumentError, match="task must be one of 'auto', 'classification'"):
         bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="ranking")

@@ -43,29 +43,29 @@ def test_sizes_are_checked():
 
 def test_dropping_folds_does_not_change_how_many_rows_the_others_had():
     ten = Design(kind="cv", folds=10)
-    nine = ten.kept([[True] * 4 + [False] + [True] * 5])
+    nine = ten.select([[True] * 4 + [False] + [True] * 5])
     assert (nine.folds, nine.planned_folds, nine.test_share()) == (9, 10, 1 / 9)
     assert nine.describe() == "one run of 10-fold cross-validation, with 9 folds left"
     # and it survives other changes, and a second loss
-    again = nine.with_(repetitions=3).kept([[False] + [True] * 8])
+    again = nine.with_(repetitions=3).select([[False] + [True] * 8])
     assert (again.folds, again.test_share()) == (8, 1 / 9)
-    assert ten.kept([[True] * 10]) == ten
+    assert ten.select([[True] * 10]) == ten
     # whole runs that are dropped leave their folds complete
-    three = Design(kind="cv", runs=4, folds=5).kept(
+    three = Design(kind="cv", runs=4, folds=5).select(
         [[True] * 5, [False] * 5, [True] * 5, [True] * 5]
     )
     assert three == Design(kind="cv", runs=3, folds=5)
     # sizes go with their folds: 23 rows in 3 folds of 8, 8 and 7
     rows = plan("2x3").materialise(23).design
-    last = rows.kept([[False] * 3, [False, True, True]])
+    last = rows.select([[False] * 3, [False, True, True]])
     assert (last.n_test, last.n_train) == ((8, 7), (15, 16))
     assert last.describe() == "one run of 3-fold cross-validation, with 2 folds left"
     # random splits have no planned number to keep
-    assert Design(kind="resample", folds=3).kept([[True, True, False]]).planned_folds is None
+    assert Design(kind="resample", folds=3).select([[True, True, False]]).planned_folds is None
 
 
 def test_five_runs_of_two_folds_that_are_left_of_three_are_not_5x2():
-    left = Design(kind="cv", runs=5, folds=3).kept([[True, True, False]] * 5)
+    left = Design(kind="cv", runs=5, folds=3).select([[True, True, False]] * 5)
     assert left.situations(n_datasets=1) == ("repeated-kfold",)
     assert left.describe() == "5 runs of 3-fold cross-validation, with 2 folds of each left"
 
@@ -74,9 +74,9 @@ def test_what_is_kept_must_be_a_table():
     design = Design(kind="cv", runs=2, folds=2)
     for which in ([[True, False], [True, True]], [[False, False]] * 2):
         with pytest.raises(ArgumentError, match="same folds of every run"):
-            design.kept(which)
+            design.select(which)
     with pytest.raises(ArgumentError, match="must have the shape"):
-        design.kept([True, True])
+        design.select([True, True])
     with pytest.raises(ArgumentError, match="planned_folds"):
         Design(kind="cv", folds=4, planned_folds=3)
 

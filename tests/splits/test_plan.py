@@ -149,7 +149,7 @@ def test_a_prefix_holds_across_blocks(monkeypatch):
     from bestofk.splits import folds as streams
 
     whole = plan("30x3").materialise(50, np.arange(50) % 4)
-    monkeypatch.setattr(streams, "_BLOCK", 120)
+    monkeypatch.setattr(streams, "_MAX_KEYS", 120)
     assert plan("30x3").materialise(50, np.arange(50) % 4) == whole
 
 

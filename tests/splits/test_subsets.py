@@ -82,7 +82,7 @@ def test_halves_leave_the_classes_to_chance_and_their_folds_do_not():
 def test_training_and_test_rows_of_a_run_are_its_half():
     splits = made("2x4+halves:3x5")
     assert (splits.runs, splits.folds, splits.subset_runs) == (2, 4, 6)
-    assert len(splits) == 2 * 4 + 6 * 5 == len(list(splits)) == len(list(splits.places()))
+    assert len(splits) == 2 * 4 + 6 * 5 == len(list(splits)) == len(list(splits.run_folds()))
     for run in range(2, 8):
         rows, alone = splits.half(run)
         tested = []

@@ -10,17 +10,17 @@ import numpy as np
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.data.dataset import DataSet
-from bestofk.data.row_columns import is_constant, names_rows, said_of_constants, said_of_left_out
+from bestofk.data.row_columns import describe_constants, describe_left_out, is_constant, names_rows
 from bestofk.data.schema import (
     days_of_column,
     declared_values,
+    describe_dates,
     encode_labels,
+    infer_target,
     is_categorical,
     is_sparse,
     is_whole,
-    said_of_dates,
     settled_rows,
-    take_target,
 )
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def as_dataset(
     task : {"auto", "classification", "regression"}
         Whether the target is a label or a number. Auto: text, truth values and categories are
         labels, numbers with fractions are numbers; whole numbers are labels where there are two,
-        or at most 20 with five rows or more for each, and `DataSet.taken` says so.
+        or at most 20 with five rows or more for each, and `DataSet.target_note` says so.
     groups, sample_weight, folds : name of a column, or array of shape (n,), optional
         See `bestofk.data.with_row_columns`; a column that is named is no feature.
     copy : bool, optional
@@ -87,50 +87,50 @@ def as_dataset(
                 raise ArgumentError(f"{role} does not apply: X is no table of columns.")
         return _of_whole_rows(
             X, y, name=name, task=task, account=account,
-            asked={"groups": groups, "sample_weight": sample_weight, "folds": folds},
+            row_values={"groups": groups, "sample_weight": sample_weight, "folds": folds},
         )  # fmt: skip
     frame = _frame(X)
     named = frame is not X and hasattr(X, "columns")
     _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
     frame = frame.drop(columns=list(ignore))
-    from bestofk.data.row_columns import said_of, settled_columns, taken_columns
+    from bestofk.data.row_columns import check_row_columns, describe_row_columns, split_off_columns
 
-    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
-    frame, taken = taken_columns(frame, asked)
+    row_values = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    frame, role_values = split_off_columns(frame, row_values)
     if min(frame.shape) < 1:
         raise ArgumentError(
             f"A data set must have at least one row and one column to learn from; got "
             f"{frame.shape[0]} rows and {frame.shape[1]} columns."
         )
-    table, given = None if set(nominal) else _floats_together(frame, copy=copy), None
+    table, original = None if set(nominal) else _floats_together(frame, copy=copy), None
     if table is None:
         table, understood = _settled(frame, nominal=set(nominal), numeric=set(numeric))
         account = (*account, *understood)
         if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
-            given = frame.reset_index(drop=True)
-    kind = take_target(_one_column(y), task)
+            original = frame.reset_index(drop=True)
+    kind = infer_target(_one_column(y), task)
     target = settle_target(y, n=len(table), task=kind.task)
-    found = settled_columns(taken, len(table))
+    row_columns = check_row_columns(role_values, len(table))
     return DataSet(
         name=name,
         X=table,
         y=target,
         task=kind.task,
-        account=(*account, *said_of(found)),
-        taken=kind.said,
-        given=given,
+        account=(*account, *describe_row_columns(row_columns)),
+        target_note=kind.note,
+        original=original,
         named=named,
-        **found,
+        **row_columns,
     )
 
 
 def _of_whole_rows(
-    X: Any, y: Any, *, name: str, task: str, account: tuple[str, ...], asked: dict[str, Any]
+    X: Any, y: Any, *, name: str, task: str, account: tuple[str, ...], row_values: dict[str, Any]
 ) -> DataSet:
     """A data set of a sparse matrix or of texts."""
-    from bestofk.data.row_columns import said_of, settled_columns
+    from bestofk.data.row_columns import check_row_columns, describe_row_columns
 
-    for role, name_or_values in asked.items():
+    for role, name_or_values in row_values.items():
         if isinstance(name_or_values, str):
             raise ArgumentError(
                 f"{role} must be an array here, since X is no table of columns; got "
@@ -138,18 +138,18 @@ def _of_whole_rows(
             )
     rows = settled_rows(X)
     n = rows.shape[0] if is_sparse(rows) else len(rows)
-    kind = take_target(_one_column(y), task)
+    kind = infer_target(_one_column(y), task)
     target = settle_target(y, n=n, task=kind.task)
-    given = {role: one for role, one in asked.items() if one is not None}
-    found: dict[str, Any] = {**settled_columns(given, n)}
+    role_values = {role: values for role, values in row_values.items() if values is not None}
+    row_columns: dict[str, Any] = {**check_row_columns(role_values, n)}
     return DataSet(
         name=name,
         X=rows,
         y=target,
         task=kind.task,
-        account=(*account, *said_of(found)),
-        taken=kind.said,
-        **found,
+        account=(*account, *describe_row_columns(row_columns)),
+        target_note=kind.note,
+        **row_columns,
     )
 
 
@@ -180,12 +180,14 @@ def _settled(
         columns[column] = settled
     if not columns:  # texts, perhaps, for learners that take them apart
         columns, left_out = left_out, {}
-    said = [said_of_dates(dates)] if dates else []
-    said += [said_of_left_out(list(left_out), "make such a column categorical")] if left_out else []
-    said += [said_of_constants(constant)] if constant else []
+    notes = [describe_dates(dates)] if dates else []
+    notes += (
+        [describe_left_out(list(left_out), "make such a column categorical")] if left_out else []
+    )
+    notes += [describe_constants(constant)] if constant else []
     table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     together = _floats_together(table, copy=False)
-    return table if together is None else together, said
+    return table if together is None else together, notes
 
 
 def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:

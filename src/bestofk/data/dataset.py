@@ -20,23 +20,23 @@ from bestofk.data.schema import (
     Schema,
     digest_rows,
     encode_labels,
+    infer_target,
     is_sparse,
-    take_target,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_BYTES = 1 << 26
+MAX_CACHED_BYTES = 1 << 26
 """Of larger data sets nothing is kept, for the sake of memory."""
 
-MadeT = TypeVar("MadeT")
-_kept: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
+ResultT = TypeVar("ResultT")
+_cached_results: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
 def made_once(
-    encoded: Encoded, make: Callable[..., MadeT], *settings: float | int | str | bool
-) -> MadeT:
+    encoded: Encoded, make: Callable[..., ResultT], *settings: float | int | str | bool
+) -> ResultT:
     """``make(encoded, *settings)``, or what it gave before.
 
     A plan is evaluated in blocks, by several threads: what depends on the rows alone is shared by
@@ -50,19 +50,19 @@ def made_once(
     >>> float(made_once(data, lambda rows, power: rows.values.sum() ** power, 3))
     8.0
     """
-    if encoded.values.nbytes > MOST_BYTES:
+    if encoded.values.nbytes > MAX_CACHED_BYTES:
         return make(encoded, *settings)
-    kept = _kept.setdefault(encoded, {})
+    results = _cached_results.setdefault(encoded, {})
     key = (make, *settings)
-    if key not in kept:
-        kept[key] = make(encoded, *settings)
-    made: MadeT = kept[key]
-    return made
+    if key not in results:
+        results[key] = make(encoded, *settings)
+    result: ResultT = results[key]
+    return result
 
 
 def forget() -> None:
     """Keep nothing of what was made, as benchmarks do that measure the making too."""
-    _kept.clear()
+    _cached_results.clear()
 
 
 # The fingerprint of a data set: what a stored fit must agree with to be used again.
@@ -79,8 +79,8 @@ def fingerprint_of(data: DataSet) -> str:
         return _with_target(digest, data)
     if any(dtype == np.float32 for dtype in data.X.dtypes):  # learners compute otherwise
         digest.update(repr([str(dtype) for dtype in data.X.dtypes]).encode())
-    if data.given is not None:
-        digest.update(_of_given(data.given, data.X))
+    if data.original is not None:
+        digest.update(_digest_original(data.original, data.X))
     for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
         shown = None if declared is None else [str(value) for value in declared]
         digest.update(repr((str(name), shown)).encode())
@@ -92,7 +92,7 @@ def fingerprint_of(data: DataSet) -> str:
     return _with_target(digest, data)
 
 
-def _of_given(given: pd.DataFrame, settled: pd.DataFrame) -> bytes:
+def _digest_original(original: pd.DataFrame, settled: pd.DataFrame) -> bytes:
     """What learners that choose their columns themselves see and others do not.
 
     Nothing for text that became categories, so that files and frames of the same cells agree.
@@ -100,11 +100,13 @@ def _of_given(given: pd.DataFrame, settled: pd.DataFrame) -> bytes:
     import pandas as pd
 
     usual = ("object", "str", "string", "category", "float64", "int64")
-    kinds = [(str(name), str(dtype)) for name, dtype in given.dtypes.items()]
-    unseen = [name for name in given.columns if name not in settled.columns]
+    kinds = [(str(name), str(dtype)) for name, dtype in original.dtypes.items()]
+    unseen = [name for name in original.columns if name not in settled.columns]
     if not unseen and all(kind in usual for _, kind in kinds):
         return b""
-    cells = pd.util.hash_pandas_object(given[unseen].astype(str), index=False) if unseen else None
+    cells = (
+        pd.util.hash_pandas_object(original[unseen].astype(str), index=False) if unseen else None
+    )
     return repr(kinds).encode() + (b"" if cells is None else cells.to_numpy().tobytes())
 
 
@@ -119,16 +121,11 @@ def _with_target(digest: Any, data: DataSet) -> str:
             digest.update(b"float32")
     if data.sample_weight is not None:
         digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
-    found: str = digest.hexdigest()
-    return found
+    fingerprint: str = digest.hexdigest()
+    return fingerprint
 
 
 # A data set: named columns of kind numeric or nominal, a label or number for every row.
-
-
-_ROWS_AT_ONCE = 4096
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-"""What stays as it is; other floats become the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -158,9 +155,9 @@ class DataSet:
         How much each row counts, in fits and in the loss.
     folds : Series or None
         Which fold tests the row, for the plan ``"predefined:COLUMN"``.
-    taken : str
-        What the target was taken for, where its values do not make that evident.
-    given : DataFrame or None
+    target_note : str
+        How the target was read, if its values do not make that evident.
+    original : DataFrame or None
         The columns as they came, also those that were left out, for learners that choose their
         columns themselves; None where they would be those of `X`.
     named : bool
@@ -186,17 +183,17 @@ class DataSet:
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
-    taken: str = ""
-    given: pd.DataFrame | None = None
+    target_note: str = ""
+    original: pd.DataFrame | None = None
     named: bool = False
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.task in TASKS:
             return
-        found = take_target(self.y, self.task)
-        object.__setattr__(self, "task", found.task)
-        object.__setattr__(self, "taken", self.taken or found.said)
+        target = infer_target(self.y, self.task)
+        object.__setattr__(self, "task", target.task)
+        object.__setattr__(self, "target_note", self.target_note or target.note)
 
     @property
     def whole(self) -> bool:
@@ -212,8 +209,8 @@ class DataSet:
             )
         if "schema" not in self._cache:
             self._cache["schema"] = Schema.of(self.X)
-        found: Schema = self._cache["schema"]
-        return found
+        schema: Schema = self._cache["schema"]
+        return schema
 
     @property
     def kinds(self) -> dict[Hashable, str]:
@@ -246,8 +243,8 @@ class DataSet:
         """The class codes of all rows, and the classes: found once."""
         if "labels" not in self._cache:
             self._cache["labels"] = encode_labels(self.y)
-        found: tuple[Codes, npt.NDArray[Any]] = self._cache["labels"]
-        return found
+        labels: tuple[Codes, npt.NDArray[Any]] = self._cache["labels"]
+        return labels
 
     def encoded(self) -> Encoded:
         """The rows as numbers and codes, as the kernels want them."""
@@ -264,8 +261,8 @@ class DataSet:
                 y=codes,
                 classes=classes,
             )
-        found: Encoded = self._cache["encoded"]
-        return found
+        encoded: Encoded = self._cache["encoded"]
+        return encoded
 
     @property
     def fingerprint(self) -> str:
@@ -275,8 +272,8 @@ class DataSet:
         """
         if "fingerprint" not in self._cache:
             self._cache["fingerprint"] = fingerprint_of(self)
-        found: str = self._cache["fingerprint"]
-        return found
+        fingerprint: str = self._cache["fingerprint"]
+        return fingerprint
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """What the data set holds and how it was read; `names` and `alpha` have no effect."""

@@ -17,20 +17,20 @@ from bestofk._base.registry import Registry, resolve
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import (
-    FEWEST,
-    listed,
+    MIN_ROWS_TO_JUDGE,
+    describe_constants,
+    describe_left_out,
+    list_names,
     names_rows,
-    said_of_constants,
-    said_of_left_out,
     with_row_columns,
 )
 from bestofk.data.schema import (
-    ASKED,
-    Taken,
+    TASK_OPTIONS,
+    Target,
     days_of_texts,
+    describe_dates,
+    infer_target,
     looks_like_date,
-    said_of_dates,
-    take_target,
 )
 from bestofk.data.tables import Table, read_table
 from bestofk.data.tables.values import form_words
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TARGET_NAMES = ("class", "target", "label")
-_FEW_ODD_CELLS = 0.1
+_MAX_SHARE_OF_WORDS = 0.1
 
 
 def read_dataset(
@@ -71,7 +71,7 @@ def read_dataset(
         Whether the target is a label, even where it looks like a number, or a number. Auto: text,
         truth values and declared values are labels, numbers with fractions are numbers; whole
         numbers are labels where there are two, or at most 20 with five rows or more for each, and
-        `DataSet.taken` says so.
+        `DataSet.target_note` says so.
     groups, sample_weight, folds : str, optional
         Columns that are no features: rows of one group are never on both sides of a split; how
         much each row counts; which fold tests it (for the plan ``"predefined:COLUMN"``).
@@ -103,7 +103,7 @@ def read_dataset(
     ([1.5, 0.7, nan], ['good', 'bad'])
     >>> folder.cleanup()
     """
-    one_of(task, "task", ASKED)
+    one_of(task, "task", TASK_OPTIONS)
     for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
         if isinstance(names, str):
             raise refuse(role, "a list of names of columns", names)
@@ -111,23 +111,23 @@ def read_dataset(
     if name is None:
         name = Path(path).name.removesuffix(".gz")
         name = name.rpartition(".")[0] or name
-    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
-    apart = _columns_apart(table, asked, target)
+    role_columns = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    row_columns = _row_columns(table, role_columns, target)
     data = dataset_of(
         table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task,
-        apart=tuple(column for column in asked.values() if column is not None),
+        apart=tuple(column for column in role_columns.values() if column is not None),
     )  # fmt: skip
-    return with_row_columns(data, **apart)
+    return with_row_columns(data, **row_columns)
 
 
-def _columns_apart(
-    table: Table, asked: dict[str, str | None], target: str | None
+def _row_columns(
+    table: Table, role_columns: dict[str, str | None], target: str | None
 ) -> dict[str, pd.Series[Any]]:
     """The columns of groups, weights and folds by role, as words or numbers."""
     import pandas as pd
 
-    found = {}
-    for role, column in asked.items():
+    row_columns = {}
+    for role, column in role_columns.items():
         if column is None:
             continue
         if not isinstance(column, str):
@@ -138,15 +138,15 @@ def _columns_apart(
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
             raise TableError(
-                f"{table.place(row, column)} must hold {role}; the cell is missing "
+                f"{table.location(row, column)} must hold {role}; the cell is missing "
                 f"({int(missing.sum())} such of {len(missing)})."
             )
         if role == "sample_weight":
             values: Any = table.numbers(column)
         else:
-            values = _words(table, column, missing).astype(object).to_numpy()
-        found[role] = pd.Series(values, name=column)
-    return found
+            values = _categories(table, column, missing).astype(object).to_numpy()
+        row_columns[role] = pd.Series(values, name=column)
+    return row_columns
 
 
 def dataset_of(
@@ -171,11 +171,11 @@ def dataset_of(
     target, account, guessed = _target(table, target, (*ignore, *apart))
     if table.n_rows == 0:
         raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
-    found = _taken(table, target, task)
-    y = _target_column(table, target, found.task)
+    target_kind = _target_kind(table, target, task)
+    y = _target_column(table, target, target_kind.task)
     columns: dict[str, pd.Series[Any]] = {}
     left_out, constant, empty, texts, nearly, dates = [], [], [], [], [], []
-    given: dict[str, pd.Series[Any]] = {}
+    original: dict[str, pd.Series[Any]] = {}
     unlike: dict[str, pd.Series[Any]] = {}
     for column in table.columns:
         if column == target or column in ignore or column in apart:
@@ -184,18 +184,18 @@ def dataset_of(
         days = None if stated == "nominal" else _days(table, column)
         if days is not None:
             dates.append(column)
-            given[column], columns[column] = pd.to_datetime(days, unit="D"), days
+            original[column], columns[column] = pd.to_datetime(days, unit="D"), days
             continue
         cells = _column(table, column, stated)
-        given[column] = cells
+        original[column] = cells
         if (
             stated is None
             and column not in table.declared
             and isinstance(cells.dtype, pd.CategoricalDtype)
         ):
-            given[column] = pd.Series(cells.tolist())  # words, as other readers have them
+            original[column] = pd.Series(cells.tolist())  # words, as other readers have them
         if stated is None and isinstance(cells.dtype, pd.CategoricalDtype):
-            nearly.extend(_but_for_few(table, column))
+            nearly.extend(_nearly_numeric(table, column))
         if stated is None and names_rows(cells, column):
             left_out.append(column)
             if isinstance(cells.dtype, pd.CategoricalDtype):
@@ -217,28 +217,28 @@ def dataset_of(
     if not columns:
         raise TableError(
             f"{table.source}: there must be a column to learn from beside the target {target!r}; "
-            + (f"only identifiers were left ({listed(left_out)})." if left_out else "got none.")
+            + (f"only identifiers were left ({list_names(left_out)})." if left_out else "got none.")
         )
     if texts:
-        account.append(f"Nominal: {listed(texts)}; the other columns are numeric.")
+        account.append(f"Nominal: {list_names(texts)}; the other columns are numeric.")
     if dates:
-        account.append(said_of_dates(dates))
+        account.append(describe_dates(dates))
     if left_out:
-        account.append(said_of_left_out(left_out, "state the kind of such a column"))
+        account.append(describe_left_out(left_out, "state the kind of such a column"))
     account.extend(nearly)
     if constant:
-        account.append(said_of_constants(constant))
+        account.append(describe_constants(constant))
     if empty:
-        account.append(f"Without any known value, kept: {listed(empty)}.")
+        account.append(f"Without any known value, kept: {list_names(empty)}.")
     if ignore:
-        account.append(f"Ignored as asked: {listed(list(ignore))}.")
+        account.append(f"Ignored as asked: {list_names(list(ignore))}.")
     data = DataSet(
         name=name,
         X=pd.DataFrame(columns),
         y=y,
-        task=found.task,
-        taken=" ".join(filter(None, (guessed, found.said))),
-        given=pd.DataFrame(given) if texts or left_out or dates else None,
+        task=target_kind.task,
+        target_note=" ".join(filter(None, (guessed, target_kind.note))),
+        original=pd.DataFrame(original) if texts or left_out or dates else None,
     )
     if data.n_missing:
         account.append(f"{data.n_missing} cells are missing and stay so.")
@@ -259,18 +259,18 @@ def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[st
     for word in _TARGET_NAMES:
         if word in lowered:
             return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."], ""
-    said = f"The target is the last column, {usable[-1]!r}"
-    return usable[-1], [f"{said}."], f"{said}: target=... takes another."
+    sentence = f"The target is the last column, {usable[-1]!r}"
+    return usable[-1], [f"{sentence}."], f"{sentence}: target=... takes another."
 
 
-def _taken(table: Table, target: str, task: str) -> Taken:
+def _target_kind(table: Table, target: str, task: str) -> Target:
     """What the target is, as told or by its cells."""
     if task != "auto":
-        return Taken(task, "")
+        return Target(task, "")
     missing = table.missing(target)
     if missing.all() or not _is_numeric(table, target, missing):
-        return Taken("classification", "")
-    return take_target(table.numbers(target), task, name=repr(target))
+        return Target("classification", "")
+    return infer_target(table.numbers(target), task, name=repr(target))
 
 
 def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
@@ -280,22 +280,22 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise TableError(
-            f"{table.place(row, target)} must hold the target; the cell is missing "
+            f"{table.location(row, target)} must hold the target; the cell is missing "
             f"({int(missing.sum())} such of {len(missing)})."
         )
     if task == "regression":
         numbers = table.numbers(target)
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-            raise TableError(f"{table.place(row, target)} must be finite; got {numbers[row]}.")
+            raise TableError(f"{table.location(row, target)} must be finite; got {numbers[row]}.")
         return pd.Series(numbers, name=target)
-    y = _words(table, target, missing)
+    y = _categories(table, target, missing)
     if y.nunique() < 2:
         raise TableError(
             f"{table.source}: the target {target!r} must hold at least two classes; every row is "
             f"{y.iloc[0]!r}."
         )
-    if y.nunique() == len(y) and len(y) >= FEWEST:
+    if y.nunique() == len(y) and len(y) >= MIN_ROWS_TO_JUDGE:
         kind = (
             "number: for one to predict say task='regression'"
             if table.is_numeric(target)
@@ -316,13 +316,13 @@ def _column(table: Table, column: str, stated: str | None) -> pd.Series[Any]:
         numbers = table.numbers(column)
         if np.isinf(numbers).any():
             row = int(np.flatnonzero(np.isinf(numbers))[0])
-            raise TableError(f"{table.place(row, column)} must be finite; got {numbers[row]}.")
+            raise TableError(f"{table.location(row, column)} must be finite; got {numbers[row]}.")
         if len(numbers) and not missing.any() and (numbers == np.floor(numbers)).all() and (
             np.abs(numbers).max() < 2.0**53
         ):  # fmt: skip
             return pd.Series(numbers.astype(np.int64))
         return pd.Series(numbers)
-    return _words(table, column, missing)
+    return _categories(table, column, missing)
 
 
 def _days(table: Table, column: str) -> pd.Series[Any] | None:
@@ -357,19 +357,19 @@ def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bo
     return bool(missing.all()) or table.is_numeric(column)
 
 
-def _but_for_few(table: Table, column: str) -> list[str]:
+def _nearly_numeric(table: Table, column: str) -> list[str]:
     """A sentence about a nominal column that a slip of the pen may have made so."""
     if column in table.declared:
         return []
     levels, known = table.levels(column), ~table.missing(column)
-    words = [code for code, name in enumerate(levels.names) if not _is_number(name)]
-    odd = np.isin(levels.codes, words) & known
+    word_codes = [code for code, name in enumerate(levels.names) if not _is_number(name)]
+    odd = np.isin(levels.codes, word_codes) & known
     n_odd, n = int(odd.sum()), int(known.sum())
-    if not 0 < n_odd <= _FEW_ODD_CELLS * n:
+    if not 0 < n_odd <= _MAX_SHARE_OF_WORDS * n:
         return []
     row = int(np.flatnonzero(odd)[0])
     return [
-        f"{column!r} would be numeric but for {n_odd} of its {n} cells: {table.place(row, column)} "
+        f"{column!r} would be numeric but for {n_odd} of its {n} cells: {table.location(row, column)} "
         f"holds {levels.names[levels.codes[row]]!r}."
     ]
 
@@ -382,7 +382,7 @@ def _is_number(word: str) -> bool:
     return True
 
 
-def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
+def _categories(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
     """The column as a categorical of text, values in declared order or that of appearance."""
     import pandas as pd
 
@@ -392,14 +392,14 @@ def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Seri
     if declared is None:
         used = np.zeros(len(levels.names), dtype=bool)
         used[codes[codes >= 0]] = True
-        place = np.cumsum(used) - 1
+        new_code = np.cumsum(used) - 1
         names = [word for word, seen in zip(levels.names, used, strict=True) if seen]
     else:
-        where = {word: position for position, word in enumerate(declared)}
+        code_of = {word: position for position, word in enumerate(declared)}
         names = list(declared)
-        place = np.array([where.get(word, -1) for word in levels.names], dtype=np.int64)
-    if len(place):
-        codes = np.where(codes < 0, -1, place[codes])
+        new_code = np.array([code_of.get(word, -1) for word in levels.names], dtype=np.int64)
+    if len(new_code):
+        codes = np.where(codes < 0, -1, new_code[codes])
     return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ISO = re.compile(
     r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?\s*"
 )
-_EITHER_WAY_ROUND = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{4}\s*")
+_AMBIGUOUS = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{4}\s*")
 _DAY = np.timedelta64(1, "D")
 
 
@@ -45,10 +45,10 @@ def days_of_column(column: pd.Series[Any], name: Hashable) -> pd.Series[Any] | N
     first = known.iloc[0]
     if looks_like_date(first):
         texts = pd.unique(known)
-        found = days_of_texts(texts.tolist(), name)
-        if found is None:
+        days = days_of_texts(texts.tolist(), name)
+        if days is None:
             return None
-        return column.map(dict(zip(texts, found, strict=True))).astype(np.float64)
+        return column.map(dict(zip(texts, days, strict=True))).astype(np.float64)
     if pd.api.types.infer_dtype(known) in ("date", "datetime"):
         return _days(pd.to_datetime(column, errors="coerce"))
     return None
@@ -56,7 +56,7 @@ def days_of_column(column: pd.Series[Any], name: Hashable) -> pd.Series[Any] | N
 
 def looks_like_date(text: object) -> bool:
     """Whether a cell may be a date, which is asked before all cells are looked at."""
-    return isinstance(text, str) and bool(_ISO.fullmatch(text) or _EITHER_WAY_ROUND.fullmatch(text))
+    return isinstance(text, str) and bool(_ISO.fullmatch(text) or _AMBIGUOUS.fullmatch(text))
 
 
 def days_of_texts(texts: Sequence[str], name: Hashable) -> Floats | None:
@@ -68,8 +68,8 @@ def days_of_texts(texts: Sequence[str], name: Hashable) -> Floats | None:
 
     if not len(texts) or not looks_like_date(texts[0]):
         return None
-    if _EITHER_WAY_ROUND.fullmatch(texts[0]) and all(
-        isinstance(text, str) and _EITHER_WAY_ROUND.fullmatch(text) for text in texts
+    if _AMBIGUOUS.fullmatch(texts[0]) and all(
+        isinstance(text, str) and _AMBIGUOUS.fullmatch(text) for text in texts
     ):
         raise ArgumentError(
             f"Column {name!r} holds dates such as {texts[0].strip()!r}, which may be read in two "
@@ -97,7 +97,7 @@ def _days(moments: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(since / _DAY)
 
 
-def said_of_dates(names: Sequence[Hashable]) -> str:
+def describe_dates(names: Sequence[Hashable]) -> str:
     """The sentence that tells of them."""
     shown = ", ".join(repr(name) for name in names[:8])
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
@@ -117,7 +117,7 @@ def is_sparse(X: Any) -> bool:
 def is_texts(X: Any) -> bool:
     """Whether `X` is one text per row: a list, an array of one axis, or a Series."""
     if isinstance(X, list | tuple):
-        return len(X) > 0 and all(isinstance(one, str) for one in X)
+        return len(X) > 0 and all(isinstance(row, str) for row in X)
     if getattr(X, "ndim", None) != 1 or not hasattr(X, "__len__") or len(X) == 0:
         return False
     kind = getattr(getattr(X, "dtype", None), "kind", "")
@@ -125,7 +125,7 @@ def is_texts(X: Any) -> bool:
         return True
     if kind != "O" and not hasattr(X, "iloc"):
         return False
-    return all(isinstance(one, str) for one in X)
+    return all(isinstance(row, str) for row in X)
 
 
 def is_whole(X: Any) -> bool:
@@ -465,21 +465,21 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
 
 
 TASKS = ("classification", "regression")
-ASKED = ("auto", *TASKS)
-MOST_CLASSES = 20
+TASK_OPTIONS = ("auto", *TASKS)
+MAX_CLASSES = 20
 """Whole numbers of more different values are numbers."""
-ROWS_PER_CLASS = 5
+MIN_ROWS_PER_CLASS = 5
 """Whole numbers with fewer rows for each different value are numbers."""
 
 
-class Taken(NamedTuple):
+class Target(NamedTuple):
     """What the target was taken for, and the sentence on it; empty where that is evident."""
 
     task: str
-    said: str
+    note: str
 
 
-def take_target(y: Any, task: str, name: str = "y") -> Taken:
+def infer_target(y: Any, task: str, name: str = "y") -> Target:
     """What a target is: as told, or by its values.
 
     Text, truth values and categories are classes, numbers with fractions are numbers. Whole
@@ -490,27 +490,27 @@ def take_target(y: Any, task: str, name: str = "y") -> Taken:
     --------
     >>> take_target(["a", "b"], "auto"), take_target([0.5, 1.0], "auto").task
     (Taken(task='classification', said=''), 'regression')
-    >>> print(take_target(range(100), "auto").said)
+    >>> print(take_target(range(100), "auto").note)
     y taken as numbers (100 different values): regression; task='classification' takes them as \
 classes.
     """
-    one_of(task, "task", ASKED)
+    one_of(task, "task", TASK_OPTIONS)
     if task != "auto":
-        return Taken(task, "")
+        return Target(task, "")
     numbers = as_numbers(y)
     if numbers is None:
-        return Taken("classification", "")
+        return Target("classification", "")
     known = numbers[np.isfinite(numbers)]
-    if not is_whole_task(known):
-        return Taken("regression", "")
+    if not are_whole_numbers(known):
+        return Target("regression", "")
     count = len(np.unique(known))
     if count <= 2:
-        return Taken("classification", "")
-    if count <= MOST_CLASSES and count * ROWS_PER_CLASS <= len(known):
-        said = f"{name} taken as classes ({count} different values): classification; "
-        return Taken("classification", f"{said}task='regression' takes them as numbers.")
-    said = f"{name} taken as numbers ({count} different values): regression; "
-    return Taken("regression", f"{said}task='classification' takes them as classes.")
+        return Target("classification", "")
+    if count <= MAX_CLASSES and count * MIN_ROWS_PER_CLASS <= len(known):
+        note = f"{name} taken as classes ({count} different values): classification; "
+        return Target("classification", f"{note}task='regression' takes them as numbers.")
+    note = f"{name} taken as numbers ({count} different values): regression; "
+    return Target("regression", f"{note}task='classification' takes them as classes.")
 
 
 def as_numbers(y: Any) -> Any:
@@ -521,9 +521,13 @@ def as_numbers(y: Any) -> Any:
         return None
     values = np.asarray(y)
     if values.dtype.kind == "O":
-        if any(isinstance(one, bool | np.bool_) or not _is_number(one) for one in values.ravel()):
+        if any(
+            isinstance(value, bool | np.bool_) or not _is_number(value) for value in values.ravel()
+        ):
             return None
-        values = np.array([np.nan if one is None else one for one in values.ravel()], dtype=float)
+        values = np.array(
+            [np.nan if value is None else value for value in values.ravel()], dtype=float
+        )
     return values.astype(np.float64) if values.dtype.kind in "iuf" else None
 
 
@@ -531,6 +535,6 @@ def _is_number(value: Any) -> bool:
     return value is None or isinstance(value, int | float | np.integer | np.floating)
 
 
-def is_whole_task(numbers: Any) -> bool:
+def are_whole_numbers(numbers: Any) -> bool:
     """Whether no number has a fraction."""
     return bool((numbers == np.floor(numbers)).all())

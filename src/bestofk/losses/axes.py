@@ -112,16 +112,16 @@ def settle_design(
     if isinstance(design, str):
         grid = re.fullmatch(r"(\d+)x(\d+)", design)
         if grid:
-            asked = (int(grid[1]), int(grid[2]))
-            if asked != (runs, folds):
-                if runs != 1 or asked[0] * asked[1] != folds:
+            grid_shape = (int(grid[1]), int(grid[2]))
+            if grid_shape != (runs, folds):
+                if runs != 1 or grid_shape[0] * grid_shape[1] != folds:
                     raise ArgumentError(
                         f"design must fit the {runs} runs of {folds} folds of values; got "
                         f"{design!r}."
                     )
-                shape = (k, d, *asked, repetitions)
+                shape = (k, d, *grid_shape, repetitions)
                 array, absent = array.reshape(shape), absent.reshape(shape)
-                runs, folds = asked
+                runs, folds = grid_shape
             return (
                 array,
                 absent,
@@ -142,21 +142,21 @@ def settle_design(
     )
 
 
-def as_subset_values(given: Any, array: Floats, design: Design) -> Floats | None:
+def as_subset_values(losses: Any, array: Floats, design: Design) -> Floats | None:
     """The losses of runs on parts of the rows, as many as the design tells of; read-only."""
     subsets = design.subsets
-    if given is None and subsets is None:
+    if losses is None and subsets is None:
         return None
     if subsets is None:
         raise ArgumentError(
             "subset_values must come with a design that tells of their runs (Design.subsets); got "
             "one without."
         )
-    if given is None:
+    if losses is None:
         raise ArgumentError(
             f"A design with {subsets.describe()} must come with subset_values; got none."
         )
-    values = as_floats(given)
+    values = as_floats(losses)
     want = (*array.shape[:2], subsets.runs, subsets.folds, array.shape[4])
     if values.shape != want:
         raise ArgumentError(f"subset_values must have the shape {want}; got {values.shape}.")
@@ -207,17 +207,17 @@ def drop_incomplete(
         empty = absent.all(axis=(0, 2, 3, 4))
         whole: Mask = np.asarray(~(lacked.any(axis=(1, 2, 3)) | empty), dtype=np.bool_)
         what, axis = "data set", 1
-        left = tuple(name for name, kept in zip(sets, whole, strict=True) if kept)
+        left = tuple(name for name, complete in zip(sets, whole, strict=True) if complete)
         settled = design
     else:
         left = tuple(sets)
         by_fold: Mask = np.asarray(~absent.any(axis=(0, 1, 4)), dtype=np.bool_)
         if runs > 1:
             whole, what, axis = np.asarray(by_fold.all(axis=1)), "run", 2
-            settled = design.kept(np.repeat(whole[:, np.newaxis], design.folds, axis=1))
+            settled = design.select(np.repeat(whole[:, np.newaxis], design.folds, axis=1))
         else:
             whole, what, axis = by_fold[0], "fold", 3
-            settled = design.kept(by_fold) if whole.any() else design
+            settled = design.select(by_fold) if whole.any() else design
     if not whole.any():
         raise ArgumentError(
             f"missing='drop' leaves nothing: there is no {what} that all {k} learners have in full."

@@ -95,14 +95,14 @@ def split_of(name: str) -> Split | None:
     scorer = _SCORER.fullmatch(plain)
     if scorer:
         return Split(int(scorer[1]), scorer[2], True)
-    found = _FOLD.fullmatch(plain)
-    if found is None:
+    match = _FOLD.fullmatch(plain)
+    if match is None:
         return None
-    metric = found[1] or found[3] or ""
+    metric = match[1] or match[3] or ""
     metric = re.sub(r"^(?:test[ _-]|cv$)", "", metric)
-    if _TRAINING.search(metric) or (found[1] and found[3]):
+    if _TRAINING.search(metric) or (match[1] and match[3]):
         return None
-    return Split(int(found[2]), metric, False)
+    return Split(int(match[2]), metric, False)
 
 
 def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
@@ -113,14 +113,14 @@ def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     """
     known = [(name, split) for name in names if (split := split_of(name)) is not None]
     scorers = [(name, split) for name, split in known if split.scorer]
-    found: dict[str, list[tuple[int, str]]] = {}
+    by_metric: dict[str, list[tuple[int, str]]] = {}
     for name, split in scorers or known:
-        found.setdefault(split.metric, []).append((split.number, name))
-    for splits in found.values():
+        by_metric.setdefault(split.metric, []).append((split.number, name))
+    for splits in by_metric.values():
         numbers = {number for number, _ in splits}
         if len(numbers) < len(splits) or (len(splits) < 2 and not scorers):
             return {}
-    return {metric: sorted(splits) for metric, splits in found.items()}
+    return {metric: sorted(splits) for metric, splits in by_metric.items()}
 
 
 # What the name of a column tells: its role, and whether larger numbers are better.
@@ -220,8 +220,8 @@ def direction_of(name: str) -> Direction | None:
     while True:
         if word.startswith("neg_"):
             return "score"
-        for words, direction in ((_LOSS_WORDS, "loss"), (_SCORE_WORDS, "score")):
-            if word in words:
+        for vocabulary, direction in ((_LOSS_WORDS, "loss"), (_SCORE_WORDS, "score")):
+            if word in vocabulary:
                 return "loss" if direction == "loss" else "score"
         if word in _OPEN_WORDS:
             return "unknown"
@@ -251,36 +251,36 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
     >>> direction_within("error_scores.csv") is None
     True
     """
-    words = [word for word in normal(name).split("_") if word in _SURE_WORDS]
-    found = {direction_of(word) for word in words}
+    matches = [word for word in normal(name).split("_") if word in _SURE_WORDS]
+    directions = {direction_of(word) for word in matches}
     if "log_loss" in normal(name):
         return "loss", "log_loss"
-    if len(found) != 1:
+    if len(directions) != 1:
         return None
-    direction = found.pop()
-    return None if direction is None else (direction, words[0])
+    direction = directions.pop()
+    return None if direction is None else (direction, matches[0])
 
 
-def assign_roles(table: Table, given: dict[str, str | None]) -> dict[str, str]:
+def assign_roles(table: Table, stated: dict[str, str | None]) -> dict[str, str]:
     """Column by role: those given, then those that the names tell, each column once."""
     roles: dict[str, str] = {}
-    for role, column in given.items():
+    for role, column in stated.items():
         if column is None:
             continue
         if column not in table.columns:
             raise UnknownNameError("column", column, table.columns, table.source)
-        taken = [other for other, name in roles.items() if name == column]
-        if taken:
+        others = [other for other, name in roles.items() if name == column]
+        if others:
             raise ArgumentError(
-                f"{taken[0]} and {role} must be two columns; got {column!r} for both."
+                f"{others[0]} and {role} must be two columns; got {column!r} for both."
             )
         roles[role] = column
     surest: dict[str, tuple[int, str]] = {}
     for column in table.columns:
-        found = role_of(column)
-        if found is None or column in roles.values() or found[0] in roles:
+        match = role_of(column)
+        if match is None or column in roles.values() or match[0] in roles:
             continue
-        role, rank = found
+        role, rank = match
         if role not in surest or rank < surest[role][0]:
             surest[role] = (rank, column)
     roles.update({role: column for role, (_, column) in surest.items()})
@@ -309,11 +309,11 @@ def metrics_by_dataset(table: Table, roles: dict[str, str]) -> dict[str, Directi
     pairs = {*zip(sets.codes.tolist(), metrics.codes.tolist(), strict=True)}
     if len(metrics.names) < 2 or len(pairs) != len(sets.names):
         return {}
-    found = {name: direction_of(name) for name in metrics.names}
+    directions = {name: direction_of(name) for name in metrics.names}
     return {
         name: direction
-        for name, direction in found.items()
-        if direction in ("loss", "score") and None not in found.values()
+        for name, direction in directions.items()
+        if direction in ("loss", "score") and None not in directions.values()
     }
 
 
@@ -325,10 +325,10 @@ def all_as_losses(
     values = values.copy()
     for code, name in enumerate(levels.names):
         if directions[name] == "score":
-            own = values[levels.codes == code]
-            known = own[~np.isnan(own)]
+            scores = values[levels.codes == code]
+            known = scores[~np.isnan(scores)]
             inside = bool(len(known)) and known.min() >= 0.0 and known.max() <= 1.0
-            values[levels.codes == code] = (1.0 if inside else 0.0) - own
+            values[levels.codes == code] = (1.0 if inside else 0.0) - scores
     return values
 
 
@@ -344,7 +344,7 @@ def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarra
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
         raise TableError(
-            f"{table.place(row, column)} is another metric than the rows before: the column holds "
+            f"{table.location(row, column)} is another metric than the rows before: the column holds "
             f"{listed(levels.names[:6])}{', ...' if len(levels.names) > 6 else ''}; choose one "
             f"with metric={levels.names[0]!r}."
         )

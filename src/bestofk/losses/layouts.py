@@ -29,7 +29,7 @@ from bestofk.losses.columns import (
     value_column,
 )
 
-_MOST_EMPTY_CELLS = 20_000_000
+_MAX_EMPTY_CELLS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +40,7 @@ class Cells:
     values: Floats
     levels: dict[str, Levels]
     """By axis: the codes of the cells and the names they stand for; an absent axis has no entry."""
-    place: Callable[[int], str]
+    location: Callable[[int], str]
     """Where the i-th cell stands in the file."""
     titles: dict[str, str]
     """By axis: the column of the file that it was read from, where there is one."""
@@ -49,12 +49,12 @@ class Cells:
     """``n_train`` and ``n_test`` of every cell, where known."""
     tells_apart: Callable[[int, int], tuple[str, str] | None] = lambda _i, _j: None
     """A column that is not read and tells two cells apart, with its value in the first."""
-    told_by: str = ""
+    direction_source: str = ""
     """What tells the direction, where that is not what the numbers are called."""
     instances: bool = False
     """The folds are the instances of one test set."""
 
-    def words(self, at: dict[str, int]) -> str:
+    def describe(self, at: dict[str, int]) -> str:
         """The cell with those codes, in words."""
         title = {"algorithm": "learner", "dataset": "data set"}
         return ", ".join(
@@ -82,8 +82,8 @@ def some_cells(cells: Cells, keep: npt.NDArray[np.bool_]) -> Cells:
     return replace(
         cells,
         values=cells.values[keep],
-        levels={axis: some_levels(found, keep) for axis, found in cells.levels.items()},
-        place=lambda i: cells.place(int(rows[i])),
+        levels={axis: some_levels(levels, keep) for axis, levels in cells.levels.items()},
+        location=lambda i: cells.location(int(rows[i])),
         tells_apart=lambda i, j: cells.tells_apart(int(rows[i]), int(rows[j])),
         sizes={role: size[keep] for role, size in cells.sizes.items()},
     )
@@ -159,29 +159,29 @@ def renumber_within_runs(cells: Cells) -> Cells:
     )
 
 
-def items_of_one_test_set(cells: Cells, dataset_told: bool) -> Cells:
+def items_of_one_test_set(cells: Cells, dataset_stated: bool) -> Cells:
     """Rows of 0 and 1 alone are instances, whether they are unnumbered or named in any way.
 
     A data set that has one loss per learner, and that loss 0 or 1, is an instance.
     """
     known = cells.values[~np.isnan(cells.values)]
-    if not len(known) or not np.isin(known, (0.0, 1.0)).all() or dataset_told:
+    if not len(known) or not np.isin(known, (0.0, 1.0)).all() or dataset_stated:
         return cells
     if "fold" in cells.levels or "run" in cells.levels or "repetition" in cells.levels:
         return cells
-    said = "Every number is 0 or 1: the rows were read as the instances of one test set."
+    note = "Every number is 0 or 1: the rows were read as the instances of one test set."
     sets = cells.levels.get("dataset")
     if sets is None or len(sets.names) < 2:
         if len(known) <= len(cells.levels["algorithm"].names):
             return cells
         numbered = number_unnumbered(cells)
-        return replace(numbered, notes=(*cells.notes, said), instances=True)
+        return replace(numbered, notes=(*cells.notes, note), instances=True)
     group, size = _group(cells, ("algorithm", "dataset"))
     if (np.bincount(group, minlength=size) > 1).any():
         return cells
-    levels = {axis: found for axis, found in cells.levels.items() if axis != "dataset"}
+    levels = {axis: axis_levels for axis, axis_levels in cells.levels.items() if axis != "dataset"}
     return replace(
-        cells, levels={**levels, "fold": sets}, notes=(*cells.notes, said), instances=True
+        cells, levels={**levels, "fold": sets}, notes=(*cells.notes, note), instances=True
     )
 
 
@@ -191,7 +191,7 @@ def _group(cells: Cells, axes: tuple[str, ...]) -> tuple[Codes, int]:
     total = 1
     for size in shape:
         total *= size
-    if total > max(_MOST_EMPTY_CELLS, 4 * len(cells.values)):
+    if total > max(_MAX_EMPTY_CELLS, 4 * len(cells.values)):
         raise TableError(
             f"{cells.source}: the {len(cells.values)} losses would fill a table of {total} cells ("
             + " x ".join(f"{size} {axis}s" for axis, size in zip(axes, shape, strict=True))
@@ -207,7 +207,7 @@ def _group_words(cells: Cells, group: int) -> str:
     at: dict[str, int] = {}
     for axis in reversed(tuple(cells.levels)):
         group, at[axis] = divmod(group, len(cells.levels[axis].names))
-    return cells.words(dict(reversed(at.items())))
+    return cells.describe(dict(reversed(at.items())))
 
 
 def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, Floats]]:
@@ -225,13 +225,13 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
     infinite = np.isinf(cells.values)
     if infinite.any():
         first = int(infinite.argmax())
-        raise TableError(f"{cells.place(first)} must be finite; got {cells.values[first]}.")
+        raise TableError(f"{cells.location(first)} must be finite; got {cells.values[first]}.")
     empty = np.isnan(cells.values)
     if not allow_missing:
         if empty.any():
             first = int(empty.argmax())
             raise TableError(
-                f"{cells.place(first)} is empty ({int(empty.sum())} such of {len(empty)}): fill it "
+                f"{cells.location(first)} is empty ({int(empty.sum())} such of {len(empty)}): fill it "
                 "or pass missing='drop', which leaves out what some learner lacks."
             )
         if not counts.all():
@@ -255,8 +255,8 @@ def _refuse_duplicate(cells: Cells, group: Codes) -> None:
     again[order[1:]] = group[order[1:]] == group[order[:-1]]
     second = int(again.argmax())
     first = int((group == group[second]).argmax())
-    there = re.sub(r"^.*?: (?=(?:line|row) \d)", "", cells.place(first).split(", column")[0])
-    here = cells.place(second).split(", column")[0]
+    there = re.sub(r"^.*?: (?=(?:line|row) \d)", "", cells.location(first).split(", column")[0])
+    here = cells.location(second).split(", column")[0]
     telling = cells.tells_apart(first, second)
     advice = "a column that tells the rows apart is missing or not recognised."
     if telling is not None:
@@ -309,7 +309,7 @@ def choose_layout(table: Table, roles: dict[str, str]) -> str:
 
 def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> dict[str, Levels]:
     """The levels of the axes that have a column; instances stand for folds."""
-    found: dict[str, Levels] = {}
+    by_axis: dict[str, Levels] = {}
     for axis in axes:
         column = roles.get(axis)
         if axis == "fold" and column is None:
@@ -319,11 +319,11 @@ def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> di
         levels = table.levels(column)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.place(row, column)} must name the {axis}; the cell is empty.")
+            raise TableError(f"{table.location(row, column)} must name the {axis}; the cell is empty.")
         if axis in _NUMBERED:
             levels = in_number_order(levels)
-        found[axis] = levels
-    return found
+        by_axis[axis] = levels
+    return by_axis
 
 
 def _titles(roles: dict[str, str]) -> dict[str, str]:
@@ -340,10 +340,10 @@ def loss_numbers(table: Table, column: str) -> Floats:
         first = table.raw(column)[int(present[0])].as_py().strip().lower()
         if first in _TRUTH:
             levels = table.levels(column)
-            words = [name.lower() for name in levels.names]
-            if set(words) <= {*_TRUTH, *MISSING_MARKERS}:
-                found = np.array([*(_TRUTH.get(word, np.nan) for word in words), np.nan])
-                return found[levels.codes]
+            names = [name.lower() for name in levels.names]
+            if set(names) <= {*_TRUTH, *MISSING_MARKERS}:
+                value_of = np.array([*(_TRUTH.get(word, np.nan) for word in names), np.nan])
+                return value_of[levels.codes]
     return table.numbers(column)
 
 
@@ -383,13 +383,13 @@ def long_cells(
     rows = np.arange(table.n_rows)
     if keep is not None:
         values, rows = values[keep], rows[keep]
-        levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
+        levels = {axis: some_levels(axis_levels, keep) for axis, axis_levels in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
     cells = Cells(
         source=table.source,
         values=values,
         levels=levels,
-        place=lambda i: table.place(int(rows[i]), column),
+        location=lambda i: table.location(int(rows[i]), column),
         titles=_titles(roles),
         sizes=sizes,
         tells_apart=lambda i, j: _telling(table, roles, int(rows[i]), int(rows[j])),
@@ -397,7 +397,7 @@ def long_cells(
     if mixed:
         kinds = set(mixed.values())
         note = f"The data sets have metrics of their own ({listed(mixed)}): means over them mix."
-        cells = replace(cells, notes=(note,), told_by=listed(mixed))
+        cells = replace(cells, notes=(note,), direction_source=listed(mixed))
         return cells, column if len(kinds) == 1 else "loss", "loss" if "loss" in kinds else "score"
     named = name if name is not None else column
     direction = direction_of(named)
@@ -463,8 +463,8 @@ def rows_of_splits(table: Table) -> tuple[Table, str | None, str]:
 
 def common_direction(learners: Sequence[str]) -> tuple[Direction, str] | None:
     """The direction that the names of all columns of a wide table tell alike, and the word."""
-    found = [direction_within(name) for name in learners]
-    return found[0] if len(learners) > 1 and len(set(found)) == 1 else None
+    directions = [direction_within(name) for name in learners]
+    return directions[0] if len(learners) > 1 and len(set(directions)) == 1 else None
 
 
 def wide_cells(
@@ -514,7 +514,7 @@ def wide_cells(
         left = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
         notes.append(f"Left out as summaries, not data sets: {listed(left)}.")
         values, rows = values[keep], rows[keep]
-        levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
+        levels = {axis: some_levels(axis_levels, keep) for axis, axis_levels in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
     n = len(rows)
     columns = tuple(learners)
@@ -523,9 +523,12 @@ def wide_cells(
         values=values.ravel(),
         levels={
             "algorithm": Levels(np.tile(np.arange(k), n), columns),
-            **{a: Levels(np.repeat(found.codes, k), found.names) for a, found in levels.items()},
+            **{
+                a: Levels(np.repeat(axis_levels.codes, k), axis_levels.names)
+                for a, axis_levels in levels.items()
+            },
         },
-        place=lambda i: table.place(int(rows[i // k]), columns[i % k]),
+        location=lambda i: table.location(int(rows[i // k]), columns[i % k]),
         titles=_titles(roles),
         sizes={role: np.repeat(size, k) for role, size in sizes.items()},
     )
@@ -572,31 +575,31 @@ def cv_results_cells(
         levels = table.levels(by)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.place(row, by)} must name the algorithm; the cell is empty.")
+            raise TableError(f"{table.location(row, by)} must name the algorithm; the cell is empty.")
     elif settings:
-        words = [
+        row_names = [
             ", ".join(f"{c[6:]}={cell}" for c, cell in zip(settings, row, strict=True) if cell)
             for row in zip(*(table.text(c).tolist() for c in settings), strict=True)
         ]
-        names_once = tuple(dict.fromkeys(words))
-        levels = Levels(np.array([names_once.index(word) for word in words]), names_once)
+        names_once = tuple(dict.fromkeys(row_names))
+        levels = Levels(np.array([names_once.index(word) for word in row_names]), names_once)
     elif words_of_rows := _names_of_rows(table, roles):
         levels = table.levels(words_of_rows)
     else:
         levels = Levels(np.arange(rows), tuple(str(i) for i in range(rows)))
-    found = {
+    by_axis = {
         "algorithm": Levels(np.repeat(levels.codes, width), levels.names),
         "fold": Levels(np.tile(np.arange(width), rows), numbers),
     }
     if "dataset" in roles:
         sets = _axis_levels(table, roles, ("dataset",))["dataset"]
-        found["dataset"] = Levels(np.repeat(sets.codes, width), sets.names)
+        by_axis["dataset"] = Levels(np.repeat(sets.codes, width), sets.names)
     values = np.stack([loss_numbers(table, column) for column in columns], axis=1)
     cells = Cells(
         source=table.source,
         values=values.ravel(),
-        levels=found,
-        place=lambda i: table.place(i // width, columns[i % width]),
+        levels=by_axis,
+        location=lambda i: table.location(i // width, columns[i % width]),
         titles={"fold": "split"},
     )
     if scorer:
@@ -628,8 +631,8 @@ def form_sentences(table: Table, cells: Cells, roles: dict[str, str]) -> list[st
             f"{table.source}: the column {forms['percent']!r} holds percentages and {other!r} does "
             "not: write both in one way."
         )
-    words = [form_words(form) for form in forms if form]
-    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in words]
+    sentences = [form_words(form) for form in forms if form]
+    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
 
 
 def unused_columns(table: Table, roles: dict[str, str], layout: str) -> tuple[str, ...]:

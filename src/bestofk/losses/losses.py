@@ -257,9 +257,11 @@ class Losses:
         import hashlib
         import json
 
-        kept = [name for name in Design.__dataclass_fields__ if name not in ("subsets", "groups")]
-        design = [getattr(self.design, name) for name in kept]
-        design += [str(one) for one in (self.design.subsets, self.design.groups) if one is not None]
+        names = [name for name in Design.__dataclass_fields__ if name not in ("subsets", "groups")]
+        design = [getattr(self.design, name) for name in names]
+        design += [
+            str(part) for part in (self.design.subsets, self.design.groups) if part is not None
+        ]
         head = json.dumps(
             [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )
@@ -399,8 +401,8 @@ class Losses:
                 f"dataset must be named where there are several; got None for {len(self.datasets)} "
                 f"data sets from {self.datasets[0]!r}."
             )
-        one = self if dataset is None else self.select(datasets=[dataset])
-        mean = one._mean((4,), missing, "by_fold")
+        selected = self if dataset is None else self.select(datasets=[dataset])
+        mean = selected._mean((4,), missing, "by_fold")
         folds: Floats = mean[:, 0]
         return folds
 
@@ -512,17 +514,17 @@ def _again(
 
 
 def _positions(
-    wanted: str | Iterable[str] | None, names: tuple[str, ...], kind: str
+    requested: str | Iterable[str] | None, names: tuple[str, ...], kind: str
 ) -> tuple[list[int], tuple[str, ...]]:
-    if wanted is None:
+    if requested is None:
         return list(range(len(names))), names
-    chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    chosen = (requested,) if isinstance(requested, str) else tuple(requested)
     if not chosen:
         raise ArgumentError(f"at least one {kind} must be selected; got none.")
     at = {name: position for position, name in enumerate(names)}
-    for place, name in enumerate(chosen):
+    for index, name in enumerate(chosen):
         if name not in at:
             raise UnknownNameError(kind, name, names)
-        if name in chosen[:place]:
+        if name in chosen[:index]:
             raise ArgumentError(f"every {kind} must be named once; got {name!r} twice.")
     return [at[name] for name in chosen], chosen

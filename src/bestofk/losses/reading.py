@@ -21,7 +21,7 @@ from bestofk.losses import layouts
 from bestofk.losses.axes import settle_design
 from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
-from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns
+from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -43,7 +43,7 @@ def only_value(table: Table, column: str) -> str | None:
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
         raise TableError(
-            f"{table.place(row, column)} must be {levels.names[0]!r} as in the rows before; got "
+            f"{table.location(row, column)} must be {levels.names[0]!r} as in the rows before; got "
             f"{levels.names[1]!r}."
         )
     return levels.names[0] if levels.names else None
@@ -54,23 +54,23 @@ class UnknownDirectionError(TableError):
 
 
 def direction_of_file(
-    given: bool | None,
+    higher_is_better: bool | None,
     direction: Direction,
     named: str,
     table: Table,
     account: list[str],
     *,
     scorers: bool = False,
-    told_by: str = "",
+    direction_source: str = "",
 ) -> tuple[bool, str]:
     """Whether to flip, what the numbers are called, and the sentence on it."""
-    if given is not None:
-        account.append(f"{'Higher' if given else 'Lower'} is better, as you say.")
-        return bool(given), named
+    if higher_is_better is not None:
+        account.append(f"{'Higher' if higher_is_better else 'Lower'} is better, as you say.")
+        return bool(higher_is_better), named
     if scorers:
         account.append("Higher is better, as for every scorer of scikit-learn.")
         return True, named
-    told = named
+    named_in = named
     if direction == "unknown":
         within = direction_within(Path(table.source).stem) if table.from_file else None
         if within is None:
@@ -79,10 +79,10 @@ def direction_of_file(
                 "higher_is_better=True (scores) or higher_is_better=False (losses)."
             )
         direction, word = within
-        told = table.source
+        named_in = table.source
         named = word if named == "loss" else named
     better = "Higher" if direction == "score" else "Lower"
-    says = f"names {told_by} say" if told_by else f"name {told!r} says"
+    says = f"names {direction_source} say" if direction_source else f"name {named_in!r} says"
     account.append(f"{better} is better, as the {says}.")
     return direction == "score", named
 
@@ -104,19 +104,19 @@ def design_of_file(
     roles: dict[str, str],
     values: Floats,
     sizes: dict[str, Floats],
-    given: Design | str | None,
+    design: Design | str | None,
     account: list[str],
 ) -> tuple[Floats, Design]:
     """The grid and the design that was given, that the file holds, or that its columns show."""
-    if isinstance(given, Design):
-        return values, given
+    if isinstance(design, Design):
+        return values, design
     _, n_sets, runs, folds, repetitions = values.shape
     kind: str | None = None
     if "design" in roles:
         kind = only_value(table, roles["design"])
         if kind not in KINDS:
             raise TableError(
-                f"{table.place(0, roles['design'])} must be one of {', '.join(KINDS)}; "
+                f"{table.location(0, roles['design'])} must be one of {', '.join(KINDS)}; "
                 f"got {kind!r}."
             )
     elif "instance" in roles and folds > 1:
@@ -137,7 +137,7 @@ def design_of_file(
             account.append(
                 f"The column {roles[role]!r} is incomplete or differs between learners: not kept."
             )
-    if given is None and kind is None:
+    if design is None and kind is None:
         kind = "cv" if folds > 1 else "scores"
         if folds == 1 and runs > 1:
             if len(known) == 2:
@@ -152,13 +152,13 @@ def design_of_file(
         word = (only_value(table, roles["stratified"]) or "").lower()
         if word not in ("true", "false", "yes", "no", "1", "0", ""):
             raise TableError(
-                f"{table.place(0, roles['stratified'])} must be true or false; got {word!r}."
+                f"{table.location(0, roles['stratified'])} must be true or false; got {word!r}."
             )
         stratified = None if word == "" else word in ("true", "yes", "1")
     groups = _groups(table, roles)
-    if given is not None or "design" not in roles:
-        values, _, made = settle_design(values, np.isnan(values), given or kind)
-        return values, made.with_(stratified=stratified, groups=groups, **known)
+    if design is not None or "design" not in roles:
+        values, _, settled = settle_design(values, np.isnan(values), design or kind)
+        return values, settled.with_(stratified=stratified, groups=groups, **known)
     return values, Design(
         kind=kind or "scores",
         runs=runs,
@@ -178,7 +178,7 @@ def _groups(table: Table, roles: dict[str, str]) -> int | None:
     word = only_value(table, roles["n_groups"]) or ""
     if not word.isdecimal() or int(word) < 1:
         raise TableError(
-            f"{table.place(0, roles['n_groups'])} must be a number of groups; got {word!r}."
+            f"{table.location(0, roles['n_groups'])} must be a number of groups; got {word!r}."
         )
     return int(word)
 
@@ -364,17 +364,18 @@ def read_losses(
     missing = missing_word(missing)
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
-    asked = AskedOfTable(
+    options = ReadOptions(
         algorithm=algorithm, dataset=dataset, run=run, fold=fold, repetition=repetition,
         instance=instance, loss=loss, metric=metric, layout=layout,
         higher_is_better=None if higher_is_better is None else bool(higher_is_better),
     )  # fmt: skip
-    table, tool = _of_tool(source, format, where, asked, delimiter=delimiter, encoding=encoding)
+    table, tool = _of_tool(source, format, where, options, delimiter=delimiter, encoding=encoding)
     if tool is not None:
         table, metric, layout = tool.table, tool.metric, tool.layout or layout
         loss_name = loss_name or tool.loss_name
         algorithm, dataset, run, fold, repetition, instance, loss = (
-            tool.roles.get(role) or (given if (given := getattr(asked, role)) in table else None)
+            tool.roles.get(role)
+            or (column if (column := getattr(options, role)) in table else None)
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
     table, splits, split_metric = layouts.rows_of_splits(table)
@@ -437,17 +438,19 @@ def read_losses(
     account += layouts.form_sentences(table, cells, roles)
     if tool is not None and tool.higher_is_better is not None and higher_is_better is None:
         flip = tool.higher_is_better
-        account.append(f"{'Higher' if flip else 'Lower'} is better, as {tool.said_by} says.")
+        account.append(
+            f"{'Higher' if flip else 'Lower'} is better, as {tool.direction_source} says."
+        )
     else:
         scorers = layout == "cv-results" and direction == "score"
         flip, named = direction_of_file(
             higher_is_better, direction, named, table, account, scorers=scorers,
-            told_by=cells.told_by,
+            direction_source=cells.direction_source,
         )  # fmt: skip
     account += cells.notes
     cells, parts = parts_of_rows(table, roles, replace(cells, notes=()))
     if design is None:
-        cells = items_of_one_test_set(cells, dataset_told=dataset is not None)
+        cells = items_of_one_test_set(cells, dataset_stated=dataset is not None)
     before = cells
     cells = renumber_within_runs(number_unnumbered(cells))
     if cells is not before and layout == "wide" and "dataset" not in roles:
@@ -479,7 +482,7 @@ def _of_tool(
     source: Any,
     format: str | None,
     where: Mapping[str, str] | None,
-    asked: AskedOfTable,
+    options: ReadOptions,
     **how: Any,
 ) -> tuple[Table, ToolColumns | None]:
     """The table, and which columns to read it by where a tool is known to have written it."""
@@ -490,10 +493,10 @@ def _of_tool(
         named = LOSS_FORMATS[format]
     entry, table = named, source if isinstance(source, Table) else None
     if table is None and format not in FORMATS:
-        for one in LOSS_FORMATS.values() if named is None else [named]:
-            table = resolve(one.opens)(source) if one.opens else None
+        for candidate in LOSS_FORMATS.values() if named is None else [named]:
+            table = resolve(candidate.opens)(source) if candidate.opens else None
             if table is not None:
-                entry = one
+                entry = candidate
                 break
     if table is None:
         table = _as_table(source, format=None if named else format, **how)
@@ -504,7 +507,7 @@ def _of_tool(
         )
     elif entry.recognise and not resolve(entry.recognise)(table):
         raise _not_of_tool(table, entry)
-    return table, None if entry is None else resolve(entry.columns)(table, asked)
+    return table, None if entry is None else resolve(entry.columns)(table, options)
 
 
 def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
@@ -564,7 +567,7 @@ def _known_columns(table: Table, learners: Sequence[str]) -> tuple[str, ...]:
 
 def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     parts = []
-    words = {
+    nouns = {
         "dataset": "data sets", "run": "runs", "fold": "folds", "repetition": "repetitions",
         "instance": "instances", "n_train": "training sizes", "n_test": "test sizes",
     }  # fmt: skip
@@ -577,7 +580,7 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     else:
         parts.append(f"one row per learner, {len(cells.levels['fold'].names)} columns of splits")
     shown = {
-        r: w for r, w in words.items() if r in roles and (layout != "cv-results" or r == "dataset")
+        r: w for r, w in nouns.items() if r in roles and (layout != "cv-results" or r == "dataset")
     }
     parts += [f"{word} from {roles[role]!r}" for role, word in shown.items()]
     if layout == "long":

@@ -45,7 +45,7 @@ def tidy_columns(losses: Losses, *, layout: str) -> Columns:
         return columns
     parts = _columns_of(losses, losses.subset_values, layout, all_rows=False)
     both = {name: np.concatenate([columns[name], parts[name]]) for name in columns}
-    rows, more = (len(one["run"]) for one in (columns, parts))
+    rows, more = (len(table["run"]) for table in (columns, parts))
     kind = losses.design.subsets.kind
     both["part_of_rows"] = np.array(["all"] * rows + [kind] * more, dtype=object)
     return both

@@ -89,7 +89,7 @@ class Design:
     stratified : bool or None
         Whether the class shares were kept; None where that is not known.
     planned_folds : int or None
-        Folds of a run as planned, where only `folds` of them are left (see `kept`); None where
+        Folds of a run as planned, where only `folds` of them are left (see `select`); None where
         all of them are there.
     subsets : Subsets or None
         Runs on parts of the rows, which tests of unstable learners need.
@@ -173,7 +173,7 @@ class Design:
 
         Examples
         --------
-        >>> nine_of_ten = Design(kind="cv", folds=10).kept([[True] * 9 + [False]])
+        >>> nine_of_ten = Design(kind="cv", folds=10).select([[True] * 9 + [False]])
         >>> nine_of_ten.folds, round(nine_of_ten.test_share(), 4)
         (9, 0.1111)
         """
@@ -185,7 +185,7 @@ class Design:
             return 1.0 / (self._folds_of_a_run - 1)
         return None
 
-    def kept(self, which: Any) -> Design:
+    def select(self, which: Any) -> Design:
         """The design of the folds that are left when others are dropped.
 
         Parameters
@@ -222,7 +222,7 @@ class Design:
 
     def describe(self) -> str:
         """The design in words."""
-        words = {
+        text = {
             "cv": f"{self._folds_of_a_run}-fold cross-validation",
             "resample": f"{self.runs * self.folds} random splits",
             "holdout": "one random split",
@@ -237,20 +237,20 @@ class Design:
             else f"{self.runs * self.folds} scores each, origin not stated",
         }[self.kind]
         if self.kind == "cv":
-            words = f"{self.runs} runs of {words}" if self.runs > 1 else f"one run of {words}"
+            text = f"{self.runs} runs of {text}" if self.runs > 1 else f"one run of {text}"
         if self.folds < self._folds_of_a_run:
             plural = "s" if self.folds > 1 else ""
             each = " of each" if self.runs > 1 else ""
-            words = f"{words}, with {self.folds} fold{plural}{each} left"
+            text = f"{text}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
-            words = f"{words}, stratified"
+            text = f"{text}, stratified"
         if self.groups is not None and self.kind != "test-set":
-            words = f"{words}, {self.groups} groups kept whole"
+            text = f"{text}, {self.groups} groups kept whole"
         if self.repetitions > 1:
-            words = f"{words}, {self.repetitions} repetitions of each"
+            text = f"{text}, {self.repetitions} repetitions of each"
         if self.subsets is not None:
-            words = f"{words}, with {self.subsets.describe()}"
-        return words
+            text = f"{text}, with {self.subsets.describe()}"
+        return text
 
     def with_(self, **changes: Any) -> Design:
         """The same design but for the changes."""

@@ -28,7 +28,7 @@ Indices = npt.NDArray[np.int64]
 # Part of every seed: changing one of these numbers changes every plan of that sort.
 FOLDS, RANDOM_SPLITS, BOOTSTRAP, HALVES = 1, 2, 3, 4
 
-_BLOCK = 1 << 22
+_MAX_KEYS = 1 << 22
 """Random keys held at once (32 MiB)."""
 
 
@@ -59,7 +59,7 @@ def seed_within(seed: int, purpose: int, *numbers: int) -> int:
 
 def blocks_of_keys(seed: int, purpose: int, count: int, width: int) -> Iterator[tuple[slice, Keys]]:
     """The keys of streams 0 to `count` - 1, one row each, a block of rows at a time."""
-    step = max(1, _BLOCK // max(width, 1))
+    step = max(1, _MAX_KEYS // max(width, 1))
     for start in range(0, count, step):
         stop = min(start + step, count)
         keys = np.empty((stop - start, width), dtype=np.uint64)
@@ -76,16 +76,16 @@ def ranks(keys: Keys) -> Indices:
     return out
 
 
-def shuffled_within(keys: Keys, place: Indices, n_places: int) -> Indices:
+def shuffled_within(keys: Keys, part: Indices, n_parts: int) -> Indices:
     """In every row, the positions sorted by place and shuffled inside each place.
 
     `place` (broadcast against `keys`) holds numbers from 0 to `n_places` - 1. They take the top
     bits of the key and the random bits move down, so that one sort does both; a stable sort, so
     that the result is the same everywhere.
     """
-    bits = (n_places - 1).bit_length()
+    bits = (n_parts - 1).bit_length()
     if bits:
-        top = place.astype(np.uint64) << np.uint64(64 - bits)
+        top = part.astype(np.uint64) << np.uint64(64 - bits)
         keys = (keys >> np.uint64(bits)) | top
     return np.argsort(keys, axis=1, kind="stable")
 
@@ -222,8 +222,10 @@ def deal(classes: Labelling, *, runs: int, folds: int, seed: int) -> FoldOf:
     fold_of = np.empty((runs, n), dtype=np.int32)
     dealt = (np.arange(n) % folds).astype(np.int32)[None, :]
     for rows, keys in blocks_of_keys(seed, FOLDS, runs, n + n_class_keys):
-        place = ranks(keys[:, n:])[:, classes.codes] if n_class_keys else classes.codes[None, :]
-        order = shuffled_within(keys[:, :n], place, classes.count)
+        class_rank = (
+            ranks(keys[:, n:])[:, classes.codes] if n_class_keys else classes.codes[None, :]
+        )
+        order = shuffled_within(keys[:, :n], class_rank, classes.count)
         np.put_along_axis(fold_of[rows], order, dealt, axis=1)
     return fold_of
 
@@ -261,16 +263,16 @@ def _class_table(groups: Labelling, classes: Labelling | None) -> Indices:
 def _greedy(order: Indices, table: Indices, weights: Indices, sizes: Indices, folds: int) -> FoldOf:
     """Group by group, all runs at once; in whole numbers, so that ties are ties everywhere."""
     runs = np.arange(len(order))
-    held = np.zeros((len(order), folds, table.shape[1]), dtype=np.int64)
+    class_counts = np.zeros((len(order), folds, table.shape[1]), dtype=np.int64)
     loads = np.zeros((len(order), folds), dtype=np.int64)
     chosen = np.empty(order.shape, dtype=np.int32)
     out_of_question = np.int64(sizes.sum() + 1)
     for group in order.T:
         # Adding m to a class count c costs (c + m)^2 - c^2 = m (2 c + m): only m c varies.
-        cost = (held * (weights * table[group])[:, None, :]).sum(axis=2)
+        cost = (class_counts * (weights * table[group])[:, None, :]).sum(axis=2)
         cheapest = cost == cost.min(axis=1, keepdims=True)
         fold = np.where(cheapest, loads, out_of_question).argmin(axis=1)
-        held[runs, fold] += table[group]
+        class_counts[runs, fold] += table[group]
         loads[runs, fold] += sizes[group]
         chosen[runs, group] = fold
     return chosen
@@ -311,7 +313,7 @@ def expanding_windows(n: int, windows: int) -> Signed:
 Tested = npt.NDArray[np.bool_]
 Drawn = npt.NDArray[np.int32]
 
-_CANDIDATES = 16
+_N_CANDIDATES = 16
 """Random orders of groups from which the one with the best class shares is taken."""
 
 
@@ -363,15 +365,15 @@ def split_groups_at_random(
     part are nearest to those of all rows is taken.
     """
     n, count = len(groups.codes), groups.count
-    tries = _CANDIDATES if classes is not None else 1
+    tries = _N_CANDIDATES if classes is not None else 1
     tested_groups = np.zeros((splits, count), dtype=bool)
     for rows, keys in blocks_of_keys(seed, RANDOM_SPLITS, splits, tries * count):
         candidates = keys.reshape(-1, count)
         order = np.argsort(candidates, axis=1, kind="stable")
         away = np.abs(np.cumsum(groups.sizes[order], axis=1)[:, :-1] - n_test)
-        taken = away.argmin(axis=1) + 1
+        n_tested = away.argmin(axis=1) + 1
         inside = np.zeros(candidates.shape, dtype=bool)
-        np.put_along_axis(inside, order, np.arange(count) < taken[:, None], axis=1)
+        np.put_along_axis(inside, order, np.arange(count) < n_tested[:, None], axis=1)
         by_split = inside.reshape(-1, tries, count)
         best = _nearest_shares(by_split, groups, classes, n)
         tested_groups[rows] = by_split[np.arange(len(by_split)), best]
@@ -385,9 +387,9 @@ def _nearest_shares(
         return np.zeros(len(inside), dtype=np.int64)
     flat = groups.codes * classes.count + classes.codes
     table = np.bincount(flat, minlength=groups.count * classes.count)
-    held = inside.astype(np.int64) @ table.reshape(groups.count, classes.count)
-    rows_inside = held.sum(axis=2, keepdims=True)
-    off = np.abs(held * n - rows_inside * classes.sizes).sum(axis=2)
+    class_counts = inside.astype(np.int64) @ table.reshape(groups.count, classes.count)
+    rows_inside = class_counts.sum(axis=2, keepdims=True)
+    off = np.abs(class_counts * n - rows_inside * classes.sizes).sum(axis=2)
     return np.asarray(off.argmin(axis=1), dtype=np.int64)
 
 
@@ -452,11 +454,15 @@ def halves(
         raise ArgumentError(
             f"The folds of halves must be at most half of the {units} {unit}; got {folds}."
         )
-    own = seed_within(seed, HALVES)
+    halving_seed = seed_within(seed, HALVES)
     if groups is None:
-        first = split_at_random(Labelling.single(n), n_test=n // 2, splits=halvings, seed=own)
+        first = split_at_random(
+            Labelling.single(n), n_test=n // 2, splits=halvings, seed=halving_seed
+        )
     else:
-        first = split_groups_at_random(groups, None, n_test=n // 2, splits=halvings, seed=own)
+        first = split_groups_at_random(
+            groups, None, n_test=n // 2, splits=halvings, seed=halving_seed
+        )
     marks: FoldOf = np.full((2 * halvings, n), OUTSIDE, dtype=np.int32)
     for halving, inside in enumerate(first):
         for side, member in enumerate((inside, ~inside)):
@@ -468,11 +474,11 @@ def halves(
                     f"each half; got {folds}."
                 )
             of = _part(classes, rows)
-            again = seed_within(seed, HALVES, halving, side)
+            fold_seed = seed_within(seed, HALVES, halving, side)
             marks[2 * halving + side, rows] = (
-                deal(of or Labelling.single(len(rows)), runs=1, folds=folds, seed=again)
+                deal(of or Labelling.single(len(rows)), runs=1, folds=folds, seed=fold_seed)
                 if parts is None
-                else deal_groups(parts, of, runs=1, folds=folds, seed=again)
+                else deal_groups(parts, of, runs=1, folds=folds, seed=fold_seed)
             )[0]
     return marks
 
@@ -504,18 +510,18 @@ class MarkedRows:
 
 
 def marked_rows(
-    entry: PlanEntry, n: int, *, runs: int, folds: int | None, **given: Any
+    entry: PlanEntry, n: int, *, runs: int, folds: int | None, **arguments: Any
 ) -> MarkedRows:
     """Call the function of `entry`, and refuse marks that are no plan of its kind."""
     assert folds is not None
-    marks = np.asarray(resolve(entry.function)(n, runs=runs, folds=folds, **given))
+    marks = np.asarray(resolve(entry.function)(n, runs=runs, folds=folds, **arguments))
     if entry.kind == "cv":
-        wanted, fits = (runs, n), marks.dtype.kind in "iu"
+        shape, fits = (runs, n), marks.dtype.kind in "iu"
         what = f"({runs}, {n}) whole numbers from 0 to {folds - 1}, each of them in every run"
     else:
-        wanted, fits = (folds, n), marks.dtype.kind == "b"
+        shape, fits = (folds, n), marks.dtype.kind == "b"
         what = f"({folds}, {n}) booleans, some and not all of them true in every row"
-    if fits and marks.shape == wanted:
+    if fits and marks.shape == shape:
         if entry.kind == "cv":
             tested = np.stack([(marks == fold).sum(axis=1) for fold in range(folds)], axis=1)
             fits = bool(tested.all()) and bool((tested.sum(axis=1) == n).all())
@@ -534,8 +540,8 @@ def marked_rows(
 # What a plan says about the rows it was made for: one sentence each.
 
 
-_NAMED = 3
-MOST_NUMBERS = 20
+_MAX_NAMED = 3
+MAX_NUMERIC_CLASSES = 20
 """More different whole numbers than these, and than a fifth of the rows, are a quantity."""
 
 
@@ -544,7 +550,7 @@ def _of_classes(classes: Labelling, which: npt.NDArray[np.bool_]) -> str:
     chosen = np.flatnonzero(which)
     named = [
         f"{classes.names[c]!r} ({int(classes.sizes[c])} row{'s' * (int(classes.sizes[c]) != 1)})"
-        for c in chosen[:_NAMED]
+        for c in chosen[:_MAX_NAMED]
     ]
     more = len(chosen) - len(named)
     listed = ", ".join(named) + (f" and {more} more" if more else "")
@@ -560,7 +566,7 @@ def one_class(classes: Labelling) -> list[str]:
 
 def many_classes(classes: Labelling) -> list[str]:
     """Said of whole numbers that are taken for a quantity: nothing is stratified by them."""
-    if classes.count <= max(MOST_NUMBERS, len(classes.codes) // 5):
+    if classes.count <= max(MAX_NUMERIC_CLASSES, len(classes.codes) // 5):
         return []
     return [
         f"The {classes.count} different whole numbers in y are taken for a quantity, by which "
@@ -601,16 +607,16 @@ def _never_trained(classes: Labelling) -> list[str]:
 
 def untested_classes(classes: Labelling, tested: npt.NDArray[np.bool_]) -> list[str]:
     """Said of classes of which no split ever tests, or ever trains on, a row."""
-    held = np.zeros(classes.count, dtype=bool)
-    held[classes.codes[tested.any(axis=0)]] = True
-    spared = np.zeros(classes.count, dtype=bool)
-    spared[classes.codes[~tested.all(axis=0)]] = True
-    out = []
-    for missing, words in ((~held, "tested"), (~spared, "trained on")):
+    tested_classes = np.zeros(classes.count, dtype=bool)
+    tested_classes[classes.codes[tested.any(axis=0)]] = True
+    trained_classes = np.zeros(classes.count, dtype=bool)
+    trained_classes[classes.codes[~tested.all(axis=0)]] = True
+    notes = []
+    for missing, participle in ((~tested_classes, "tested"), (~trained_classes, "trained on")):
         if missing.any():
             verb = "is" if int(missing.sum()) == 1 else "are"
-            out.append(f"{_of_classes(classes, missing)} {verb} never {words}.")
-    return out
+            notes.append(f"{_of_classes(classes, missing)} {verb} never {participle}.")
+    return notes
 
 
 def best_effort(classes: Labelling, groups: Labelling) -> list[str]:

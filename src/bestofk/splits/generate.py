@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bestofk.splits.plans import Plan
 
 QUANTILES = "quantiles"
-MOST_PARTS = 10
+MAX_QUANTILES = 10
 """Classes that numbers are cut into."""
 
 
@@ -93,7 +93,7 @@ def _by_quantiles(
     _, inverse, counts = np.unique(target, return_inverse=True, return_counts=True)
     # equal numbers stay together, at the middle of their ranks
     middle = np.cumsum(counts) - (counts + 1) / 2
-    parts = max(1, min(MOST_PARTS, n // 2))
+    parts = max(1, min(MAX_QUANTILES, n // 2))
     part = (middle[inverse.reshape(-1)] * parts / n).astype(np.int64)
     classes = Labelling.of(part, "y")
     notes = [f"Stratified by y in {classes.count} parts of about as many rows."]
@@ -117,7 +117,7 @@ def _known(
 # The splits of a plan for certain rows: folds, random splits, samples and windows.
 
 
-def made_splits(plan: Plan, rows: KnownRows) -> Splits:
+def make_splits(plan: Plan, rows: KnownRows) -> Splits:
     """All the splits of a plan that makes its own, for these rows."""
     if plan.form:
         return _marked(plan, rows)
@@ -244,7 +244,7 @@ def _marked(plan: Plan, rows: KnownRows) -> Splits:
         folds=plan.folds,
         test_fraction=plan.test_fraction,
     )
-    made = _value(
+    splits = _value(
         plan,
         rows,
         marks.marks,
@@ -257,8 +257,8 @@ def _marked(plan: Plan, rows: KnownRows) -> Splits:
     )
     if rows.groups is not None:
         # a function of somebody else's may not know what groups are
-        refuse_divided_groups([(train, test) for _, _, train, test in made], rows.groups)
-    return made
+        refuse_divided_groups([(train, test) for _, _, train, test in splits], rows.groups)
+    return splits
 
 
 def _leave_one_out(plan: Plan, rows: KnownRows) -> Splits:

@@ -14,7 +14,7 @@ from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk._base.results import without_effect
 from bestofk.splits.design import Design, Subsets
 from bestofk.splits.folds import seed_of
-from bestofk.splits.generate import QUANTILES, known_rows, made_splits
+from bestofk.splits.generate import QUANTILES, known_rows, make_splits
 from bestofk.splits.registry import PLANS
 from bestofk.splits.source import SplitSource, reseeded_source, split_source
 from bestofk.splits.splits import Split, Splits
@@ -23,10 +23,10 @@ _RUNS_BY_FOLDS = re.compile(r"(group-)?(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
 
 _HALVES = re.compile(r"halves\s*:\s*(\d{1,9})\s*[x×*]\s*(\d{1,9})")
-_MOST_SPLITS = 1_000_000
-_LONGEST = 200
+_MAX_SPLITS = 1_000_000
+_MAX_LENGTH = 200
 """Characters of a specification."""
-_LEAST = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
+_MINIMUM = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,31 +68,31 @@ class Specification:
         return [known.get(argument, self.folds) for argument in takes]
 
 
-def specify(spec: Any, given: dict[str, Any]) -> Specification:
+def specify(spec: Any, keywords: dict[str, Any]) -> Specification:
     """`spec` (a full text, or a name with its numbers `given` by keyword) understood."""
     if not isinstance(spec, str):
         raise refuse("plan", f"a text such as {_examples()}", spec)
-    if len(spec) > _LONGEST:
+    if len(spec) > _MAX_LENGTH:
         raise refuse("plan", f"a text such as {_examples()}", spec)
-    given = {name: value for name, value in given.items() if value is not None}
+    keywords = {name: value for name, value in keywords.items() if value is not None}
     runs, plus, rest = spec.partition("+")
     # a column may be called anything
     if plus and not _names_a_column(spec):
-        return _with_subsets(specify(runs, given), rest, spec)
+        return _with_subsets(specify(runs, keywords), rest, spec)
     name, written = _read(spec)
     takes = PLANS[name].takes
     if takes == ("column",) and not written:
         raise _malformed(spec, name)
     if not written and takes:
         welcome = (*PLANS[name].by_keyword, *takes)
-        unknown = [argument for argument in given if argument not in welcome]
-        missing = [argument for argument in takes if argument not in given]
+        unknown = [argument for argument in keywords if argument not in welcome]
+        missing = [argument for argument in takes if argument not in keywords]
         if unknown or missing:
             _refuse_keywords(spec, name, welcome, unknown, missing)
-        values = given
-    elif given:
+        values = keywords
+    elif keywords:
         raise ArgumentError(
-            f"plan {spec!r} is complete as it is: leave out {', '.join(given)}, or write "
+            f"plan {spec!r} is complete as it is: leave out {', '.join(keywords)}, or write "
             f"only the name and give its numbers by keyword."
         )
     else:
@@ -175,15 +175,15 @@ def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
         elif argument == "test_fraction":
             clean[argument] = probability(value, where)
         else:
-            clean[argument] = whole(value, where, at_least=_LEAST[argument])
+            clean[argument] = whole(value, where, at_least=_MINIMUM[argument])
     entry = PLANS[name]
     clean = {**entry.fixed, **clean}
     splits = clean.get("runs", 1)
     for argument in ("folds", "splits", "samples"):
         splits *= clean.get(argument, 1)
-    if splits > _MOST_SPLITS:
+    if splits > _MAX_SPLITS:
         raise ArgumentError(
-            f"plan {spec!r} must have at most {_MOST_SPLITS} splits; got {splits:.3g}."
+            f"plan {spec!r} must have at most {_MAX_SPLITS} splits; got {splits:.3g}."
         )
     return Specification(
         kind=entry.kind,
@@ -341,7 +341,7 @@ class Plan:
         )
         if self.source is not None:
             return self.source.splits(n, y, rows.groups, groups, seed=self.seed, X=X)
-        return made_splits(self, rows)
+        return make_splits(self, rows)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The plan in a sentence; `names` and `alpha` have no effect."""
@@ -452,10 +452,10 @@ def plan(
     """
     if isinstance(spec, Plan):
         return spec
-    wanted = stratified if isinstance(stratified, str | None) else bool(stratified)
+    strata = stratified if isinstance(stratified, str | None) else bool(stratified)
     if not isinstance(stratified, bool | np.bool_) and stratified not in (None, QUANTILES):
         raise refuse("stratified", f"True, False, None or {QUANTILES!r}", stratified)
-    given = {
+    keywords = {
         "runs": runs,
         "folds": folds,
         "splits": splits,
@@ -464,27 +464,27 @@ def plan(
     }
     source = None
     if isinstance(spec, str):
-        understood = specify(spec, given)
-        source = SplitSource(column=understood.column) if understood.column else None
+        specification = specify(spec, keywords)
+        source = SplitSource(column=specification.column) if specification.column else None
     else:
         source = split_source(spec)
-        understood = Specification(kind="splits", runs=1, folds=None, test_fraction=None)
-        given = {name: value for name, value in given.items() if value is not None}
-        if given:
+        specification = Specification(kind="splits", runs=1, folds=None, test_fraction=None)
+        keywords = {name: value for name, value in keywords.items() if value is not None}
+        if keywords:
             raise ArgumentError(
-                f"{next(iter(given))} does not apply to splits of your own; leave it out."
+                f"{next(iter(keywords))} does not apply to splits of your own; leave it out."
             )
-    if source is not None and wanted is not None:
+    if source is not None and strata is not None:
         raise ArgumentError("stratified does not apply to splits of your own; leave it out.")
     return Plan(
-        kind=understood.kind,
-        runs=understood.runs,
-        folds=understood.folds,
-        test_fraction=understood.test_fraction,
-        stratified=wanted,
+        kind=specification.kind,
+        runs=specification.runs,
+        folds=specification.folds,
+        test_fraction=specification.test_fraction,
+        stratified=strata,
         seed=seed_of(random_state),
-        subsets=understood.subsets,
-        form=understood.form,
-        grouped=understood.grouped,
+        subsets=specification.subsets,
+        form=specification.form,
+        grouped=specification.grouped,
         source=source,
     )

@@ -68,8 +68,14 @@ class SplitSource:
                 f"plan {shown} cannot split these rows: {reason.rstrip('.')}.{hint}"
             ) from raised
         # that groups are ignored is no matter: divided groups are refused
-        said = {" ".join(str(one.message).split()) for one in caught if one.category is UserWarning}
-        note += sorted(one for one in said if "groups parameter is ignored" not in one)
+        messages = {
+            " ".join(str(message.message).split())
+            for message in caught
+            if message.category is UserWarning
+        }
+        note += sorted(
+            message for message in messages if "groups parameter is ignored" not in message
+        )
         return splits_of_pairs(pairs, n, groups, notes=[f"The splits are those of {shown}.", *note])
 
     def _by_column(self, n: int, groups: Labelling | None, X: Any) -> Splits:
@@ -84,17 +90,17 @@ class SplitSource:
             raise UnknownNameError("column of folds", self.column, names)
         values = column_of(X[self.column], f"column {self.column!r}", n)
         folds = Labelling.of(values, f"column {self.column!r}")
-        words = [str(name).strip().lower() for name in folds.names]
+        names_lower = [str(name).strip().lower() for name in folds.names]
         order = sorted(range(folds.count), key=lambda code: _sortable(folds.names[code]))
-        if any(word in _TRAINS for word in words):
-            tests = [code for code in order if words[code] in _TESTS]
+        if any(word in _TRAINS for word in names_lower):
+            tests = [code for code in order if names_lower[code] in _TESTS]
             if not tests or folds.count > 2:
                 raise ArgumentError(
                     f"column {self.column!r} must hold train and test alone, or the number of the "
                     f"fold that tests the row; got {', '.join(map(repr, folds.names[:5]))}."
                 )
         else:
-            tests = [code for code in order if words[code] not in ("-1", "-1.0")]
+            tests = [code for code in order if names_lower[code] not in ("-1", "-1.0")]
         if folds.count < 2 and tests:
             raise ArgumentError(
                 f"column {self.column!r} must name at least 2 folds, or -1 for rows that only "
@@ -111,26 +117,26 @@ class SplitSource:
         return splits_of_pairs(pairs, n, groups, spec=self.spec, notes=notes)
 
 
-def split_source(given: Any) -> SplitSource:
+def split_source(spec: Any) -> SplitSource:
     """A splitter, or an iterable of (train, test), as the source of a plan."""
-    if isinstance(given, type) and hasattr(given, "split"):
+    if isinstance(spec, type) and hasattr(spec, "split"):
         raise ArgumentError(
-            f"plan must be a splitter, not its class: write {given.__name__}() instead of "
-            f"{given.__name__}."
+            f"plan must be a splitter, not its class: write {spec.__name__}() instead of "
+            f"{spec.__name__}."
         )
-    if callable(getattr(given, "split", None)):
-        return SplitSource(splitter=given)
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+    if callable(getattr(spec, "split", None)):
+        return SplitSource(splitter=spec)
+    if isinstance(spec, int | np.integer) and not isinstance(spec, bool):
         raise ArgumentError(
-            f"plan must be a text, a splitter or pairs of rows; got {given}: for so many folds "
-            f"write 'kfold:{max(2, int(given))}'."
+            f"plan must be a text, a splitter or pairs of rows; got {spec}: for so many folds "
+            f"write 'kfold:{max(2, int(spec))}'."
         )
-    if isinstance(given, Iterable) and not isinstance(given, str | bytes | dict):
-        return SplitSource(pairs=tuple(given))
+    if isinstance(spec, Iterable) and not isinstance(spec, str | bytes | dict):
+        return SplitSource(pairs=tuple(spec))
     raise refuse(
         "plan",
         "a text such as '10x10', a scikit-learn splitter, or pairs of training and test rows",
-        given,
+        spec,
     )
 
 

@@ -212,10 +212,10 @@ class Splits:
         return self.marks[run if self.design.kind in ("cv", "loo") else fold], fold
 
     def __iter__(self) -> Iterator[Split]:
-        for run, fold in self.places():
+        for run, fold in self.run_folds():
             yield run, fold, self.train(run, fold), self.test(run, fold)
 
-    def places(self) -> Iterator[tuple[int, int]]:
+    def run_folds(self) -> Iterator[tuple[int, int]]:
         """(run, fold) of every split, those on parts of the rows last."""
         for run in range(self.runs + self.subset_runs):
             for fold in range(self.folds_in(run)):
@@ -238,7 +238,7 @@ class Splits:
         assert self.design.n_train is not None
         assert self.design.n_test is not None
         distinct = "distinct " if self.design.kind == "bootstrap" else ""
-        words = [
+        sentences = [
             f"The {self.n} rows were split by the plan {self.spec!r} (seed {self.seed}): "
             f"{self.design.describe()}.",
             f"Each split trains on {_range(self.design.n_train)} {distinct}rows and tests on "
@@ -246,7 +246,7 @@ class Splits:
             *self.notes,
             f"The fingerprint of these splits is {self.fingerprint[:12]}.",
         ]
-        return " ".join(words)
+        return " ".join(sentences)
 
 
 def distinct_rows(train: Indices) -> int:

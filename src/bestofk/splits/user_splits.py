@@ -16,9 +16,9 @@ from bestofk.splits.folds import FoldOf, Indices, Labelling
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
 
 Pair = tuple[Indices, Indices]
-MOST_RATIO = 2.0
+MAX_SIZE_RATIO = 2.0
 """Random splits whose sizes differ by more are not taken for such."""
-FAR = 4.0
+MAX_DEVIATIONS = 4.0
 """Standard deviations by which test parts may overlap more than random ones do on average."""
 
 
@@ -42,22 +42,22 @@ def splits_of_pairs(
     clean = checked_pairs(pairs, n)
     if groups is not None:
         refuse_divided_groups(clean, groups)
-    found = structure(clean, n, groups)
-    marks = found.marks
+    detected = structure(clean, n, groups)
+    marks = detected.marks
     if not spec:
-        content = sha256(f"{found.kind} {found.runs} {marks.shape} ".encode())
+        content = sha256(f"{detected.kind} {detected.runs} {marks.shape} ".encode())
         content.update(np.ascontiguousarray(marks, dtype="<i4").tobytes())
         spec = f"own:{content.hexdigest()[:12]}"
     design = Design(
-        kind=found.kind,
-        runs=found.runs,
-        folds=len(clean) // found.runs,
+        kind=detected.kind,
+        runs=detected.runs,
+        folds=len(clean) // detected.runs,
         n_train=tuple(distinct_rows(train) for train, _ in clean),
         n_test=tuple(len(test) for _, test in clean),
         groups=None if groups is None else groups.count,
     )
-    said = (*notes, *found.notes)
-    return Splits.of(spec=spec, seed=0, design=design, marks=marks, notes=said)
+    notes_ = (*notes, *detected.notes)
+    return Splits.of(spec=spec, seed=0, design=design, marks=marks, notes=notes_)
 
 
 def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
@@ -99,9 +99,9 @@ def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
     return clean
 
 
-def _rows(given: Any, n: int, where: str) -> Indices:
+def _rows(rows_or_mask: Any, n: int, where: str) -> Indices:
     """Row numbers, or one truth value for every row, as ascending row numbers."""
-    rows = np.asarray(given)
+    rows = np.asarray(rows_or_mask)
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise ArgumentError(
@@ -111,7 +111,7 @@ def _rows(given: Any, n: int, where: str) -> Indices:
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
         raise ArgumentError(
-            f"{where} must be row numbers (or one truth value per row); got {given!r:.60}."
+            f"{where} must be row numbers (or one truth value per row); got {rows_or_mask!r:.60}."
         )
     if not rows.size:
         raise ArgumentError(f"{where} must be at least one; got none.")
@@ -228,7 +228,10 @@ def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None)
     """
     n_train = np.array([distinct_rows(train) for train, _ in pairs], dtype=np.float64)
     n_test = np.array([len(test) for _, test in pairs], dtype=np.float64)
-    if n_train.max() > MOST_RATIO * n_train.min() or n_test.max() > MOST_RATIO * n_test.min():
+    if (
+        n_train.max() > MAX_SIZE_RATIO * n_train.min()
+        or n_test.max() > MAX_SIZE_RATIO * n_test.min()
+    ):
         return False
     times = np.zeros(n, dtype=np.int64)
     for _, test in pairs:
@@ -240,7 +243,7 @@ def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None)
     alike = n if groups is None else float(n**2 / np.square(groups.sizes).sum())
     tested = max(1.0, alike * float(n_test.mean()) / n)
     spread = np.sqrt(expected / tested) * (1 - expected) / np.sqrt(many)
-    return bool(shared <= expected + FAR * spread)
+    return bool(shared <= expected + MAX_DEVIATIONS * spread)
 
 
 def _disjoint(pairs: Sequence[Pair], n: int) -> bool:

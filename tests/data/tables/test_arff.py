@@ -35,7 +35,7 @@ def test_dense_rows_with_quotes_comments_and_missing_cells():
     assert table.missing("size").tolist() == [False, True, False]
     assert table.raw("note").to_pylist() == ["a, b\n%", 'q"', None]
     assert table.text("day").tolist() == ["2020-01-02", None, "2020-01-03"]
-    assert table.place(2, "size") == "t.arff: line 13, column 'size'"
+    assert table.location(2, "size") == "t.arff: line 13, column 'size'"
 
 
 def test_plain_rows_take_the_fast_way_and_agree_with_the_slow_one():

@@ -69,7 +69,7 @@ def test_thousands_with_commas_are_refused_where_tabs_part_the_cells(write):
 def test_quotes_hold_delimiters_newlines_and_quotes(write):
     table = read_table(write('name,x\n"a, ""b""\nc",1\nd,2\n'))
     assert table.text("name").tolist() == ['a, "b"\nc', "d"]
-    assert table.place(1) == "t.csv: line 4"
+    assert table.location(1) == "t.csv: line 4"
 
 
 def test_the_line_counts_blank_lines_and_quoted_newlines(write):
@@ -223,12 +223,12 @@ def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
     kept = read_table(file, delimiter=",", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited, "_BLOCK", block)
-        patch.setattr(module, "_LARGE", 0)
+        patch.setattr(module, "_MAX_KEPT_TEXT", 0)
         anew = read_table(file, delimiter=",", encoding="utf-8")
     for column in ("a", "b", "x"):
         assert anew.raw(column).to_pylist() == kept.raw(column).to_pylist()
     if bad < len(rows):
-        assert anew.place(bad, "x") == kept.place(bad, "x")
+        assert anew.location(bad, "x") == kept.location(bad, "x")
         file.unlink()
         # nothing is left to count lines in
-        assert anew.place(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"
+        assert anew.location(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"

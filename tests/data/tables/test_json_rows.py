@@ -26,14 +26,14 @@ def test_lines_with_gaps_mixtures_and_absent_keys(write):
     assert table.text("a").tolist() == ["1", None, "3"]
     assert table.text("b").tolist() == ["x", None, None]
     assert table.numbers("c").tolist()[1] == 2.5
-    assert table.place(1, "c") == "t.jsonl: line 3, column 'c'"
+    assert table.location(1, "c") == "t.jsonl: line 3, column 'c'"
     assert table.account == ("t.jsonl: JSON lines, utf-8, 3 rows of 3 columns.",)
 
 
 def test_array_of_objects(write):
     table = read_table(write('[{"a": 1},\n {"a": 2}]', "t.json"))
     assert table.numbers("a").tolist() == [1.0, 2.0]
-    assert table.place(1) == "t.json: row 2"
+    assert table.location(1) == "t.json: row 2"
 
 
 def test_object_of_columns(write):

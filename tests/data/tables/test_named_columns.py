@@ -25,12 +25,12 @@ def both(tmp_path, monkeypatch):
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         seen = []
         for large in (0, 1 << 40):
-            monkeypatch.setattr(named_columns, "LARGE", large)
+            monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", large)
             try:
                 seen.append(bk.read_evals(path, **options))
             except BestOfKError as error:
                 seen.append(str(error))
-        monkeypatch.setattr(named_columns, "LARGE", 0)
+        monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
         from bestofk.evals.evals import AskedOfLogs
         from bestofk.evals.formats.long_table import _columns_to_read
 

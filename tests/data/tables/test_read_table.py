@@ -56,7 +56,7 @@ def test_the_content_beats_the_suffix(tmp_path):
     assert read_table(path).numbers("x").tolist() == [1.0, 2.0]
     pq.write_table(pa.table({"x": [1.5]}), path)
     assert read_table(path).account == ("t.csv: Parquet, 1 row of 1 column.",)
-    assert read_table(path).place(0, "x") == "t.csv: row 1, column 'x'"
+    assert read_table(path).location(0, "x") == "t.csv: row 1, column 'x'"
 
 
 def test_the_format_may_be_told(tmp_path):

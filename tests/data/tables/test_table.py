@@ -87,7 +87,7 @@ def test_a_table_survives_pickling(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n\n1,x\n")
     table = pickle.loads(pickle.dumps(read_table(path)))
-    assert table.place(0, "b") == "t.csv: line 3, column 'b'"
+    assert table.location(0, "b") == "t.csv: line 3, column 'b'"
 
 
 def test_long_content_is_cut_in_the_message():

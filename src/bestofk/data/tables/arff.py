@@ -294,7 +294,7 @@ def _check_kinds(table: Table, attributes: list[Attribute]) -> None:
                 if name not in known and name != "?":
                     row = int((levels.codes == code).argmax())
                     raise TableError(
-                        f"{table.place(row, attribute.name)} must be one of the declared values; "
+                        f"{table.location(row, attribute.name)} must be one of the declared values; "
                         f"got {_short(name)}."
                     )
 

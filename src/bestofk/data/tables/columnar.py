@@ -7,7 +7,7 @@ from typing import Any
 
 from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import check_columns, check_expansion
-from bestofk.data.tables.table import RowPlace, Table, size_words
+from bestofk.data.tables.table import RowLocation, Table, size_words
 from bestofk.data.tables.values import arrow_column
 
 
@@ -35,11 +35,11 @@ def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> T
     for name, column in zip(names, table.columns, strict=True):
         if kinds.is_dictionary(column.type) and name not in plain:
             column = column.unify_dictionaries() if column.num_chunks > 1 else column
-            words = column.chunk(0).dictionary
-            if kinds.is_string(words.type) or kinds.is_large_string(words.type):
-                declared[name] = tuple(words.to_pylist())
+            dictionary = column.chunk(0).dictionary
+            if kinds.is_string(dictionary.type) or kinds.is_large_string(dictionary.type):
+                declared[name] = tuple(dictionary.to_pylist())
         try:
-            cells[name] = arrow_column(column, where=RowPlace(source, name))
+            cells[name] = arrow_column(column, where=RowLocation(source, name))
         except (pa.ArrowException, UnicodeDecodeError):
             raise TableError(f"{source}: column {name!r} holds text that is not UTF-8.") from None
     return Table(
@@ -64,7 +64,7 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
     schema = pq.read_schema(pa.BufferReader(data))
     check_columns(source, len(schema))
     rows = pq.read_metadata(pa.BufferReader(data)).num_rows
-    words = [
+    text_columns = [
         field.name
         for field in schema
         if kinds.is_string(field.type) or kinds.is_large_string(field.type)
@@ -73,7 +73,7 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
     width = sum(_bytes_of(field.type) for field in schema)
     what = f"stands for {rows} rows of {len(schema)} columns"
     check_expansion(source, file_size=file_size, needed=rows * width, what=what)
-    table = pq.read_table(pa.BufferReader(data), read_dictionary=words, use_threads=False)
+    table = pq.read_table(pa.BufferReader(data), read_dictionary=text_columns, use_threads=False)
     needed = rows * width
     for column in table.columns:
         if kinds.is_dictionary(column.type) and _has_length(column.type.value_type):
@@ -81,7 +81,7 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
                 lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
                 needed += pc.sum(lengths.cast(pa.int64())).as_py() or 0
     check_expansion(source, file_size=file_size, needed=needed, what=what)
-    return table, set(words)
+    return table, set(text_columns)
 
 
 def _has_length(kind: Any) -> bool:

@@ -172,7 +172,7 @@ def read_delimited(
         raise TableError(f"{source}: the file is empty.")
     if content.count(b'"') % 2:
         _refuse_open_quote(content, source)
-    given = delimiter is not None
+    stated = delimiter is not None
     if delimiter is None:
         delimiter = sniff(content, prefer="\t" if is_tsv else None)
     header_line, header = next(_records(content, delimiter, source), (0, []))
@@ -206,7 +206,7 @@ def read_delimited(
             f"{'' if len(header) == 1 else 's'} and no rows."
         )
     word = DELIMITERS.get(delimiter, repr(delimiter))
-    how = "given" if given else "found"
+    how = "given" if stated else "found"
     account = [
         f"{source}: delimited text, {encoding}"
         + (f", delimiter {word} ({how})" if len(header) > 1 else "")
@@ -314,7 +314,7 @@ def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]
     names = [str(i) for i in range(width)]
     pool = pa.default_memory_pool()
 
-    def parted(block_size: int) -> list[Any]:
+    def split(block_size: int) -> list[Any]:
         table = arrow_csv.read_csv(
             pa.BufferReader(content),
             read_options=arrow_csv.ReadOptions(
@@ -329,21 +329,21 @@ def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]
         )
         columns: list[Any] = table.columns
         del table
-        for place in range(width):
+        for index in range(width):
             # one column at a time is held twice
-            columns[place] = columns[place].combine_chunks()[1:]
+            columns[index] = columns[index].combine_chunks()[1:]
             pool.release_unused()
         return columns
 
     whole = max(1 << 16, min(len(content) + 1, 1 << 30))
     try:
         try:
-            return parted(min(whole, _BLOCK))
+            return split(min(whole, _BLOCK))
         except pa.ArrowInvalid:
             if ragged or whole <= _BLOCK:
                 raise
             # a row that is longer than a block
-            return parted(whole)
+            return split(whole)
     except pa.ArrowInvalid as error:
         _refuse_ragged(content, source, delimiter, width)
         raise TableError(

@@ -109,14 +109,14 @@ def _whole(content: str, source: str) -> Any:
     if start == "{":
         first = content.lstrip().split("\n", 1)[0]
         try:
-            one = _loads(first)
+            value = _loads(first)
         except _JsonError:
             try:
-                one = _loads(content)
+                value = _loads(content)
             except _JsonError:
                 return None
-        if isinstance(one, dict) and one and all(isinstance(v, list) for v in one.values()):
-            return one
+        if isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values()):
+            return value
         return None
     raise TableError(f"{source}: line 1 must begin a JSON object or array; got {_short(content)}.")
 

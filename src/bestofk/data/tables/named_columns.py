@@ -13,10 +13,10 @@ from bestofk.data.tables.reading import check_columns, check_expansion
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
 from bestofk.data.tables.workbooks import from_text_cell
 
-LARGE = 1 << 20
+MIN_FILE_BYTES = 1 << 20
 """Bytes of a file below which reading every column as text costs nothing."""
 _BLOCK = 1 << 20
-_WHOLE = 1 << 26
+_MAX_BLOCK = 1 << 26
 _SAMPLE = 1 << 16
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 _EMPTY = [
@@ -24,7 +24,7 @@ _EMPTY = [
 ] + ["NaN", "N/a"]  # fmt: skip
 
 
-class Wanted(NamedTuple):
+class ColumnSelection(NamedTuple):
     """The columns to read: names, which stay text, numbers, and numbers or truth values."""
 
     names: Sequence[str]
@@ -37,7 +37,7 @@ class Wanted(NamedTuple):
 
 
 def read_named_columns(
-    path: Path, choose: Callable[[tuple[str, ...]], Wanted], *, source: str | None = None
+    path: Path, choose: Callable[[tuple[str, ...]], ColumnSelection], *, source: str | None = None
 ) -> Table | None:
     """The table of the columns that `choose` takes from all there are.
 
@@ -59,7 +59,7 @@ def read_named_columns(
 
     source = path.name if source is None else source
     try:
-        if path.stat().st_size < LARGE:
+        if path.stat().st_size < MIN_FILE_BYTES:
             return None
         with path.open("rb") as file:
             start = file.read(4)
@@ -69,7 +69,7 @@ def read_named_columns(
         return None
 
 
-def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
+def _delimited(path: Path, choose: Callable[..., ColumnSelection], source: str) -> Table | None:
     import pyarrow as pa
     from pyarrow import csv
 
@@ -84,24 +84,24 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
     if header is None:
         return None
     check_columns(source, len(header))
-    wanted = choose(header)
-    places = {name: str(header.index(name)) for name in wanted.all()}
-    words = pa.dictionary(pa.int32(), pa.string())
+    selection = choose(header)
+    position_of = {name: str(header.index(name)) for name in selection.all()}
+    coded_text = pa.dictionary(pa.int32(), pa.string())
     table = csv.read_csv(
         path,
         read_options=csv.ReadOptions(
             column_names=[str(i) for i in range(len(header))],
             skip_rows=1,
             # in one piece nothing needs to be put together
-            block_size=max(_BLOCK, min(path.stat().st_size + 1, _WHOLE)),
+            block_size=max(_BLOCK, min(path.stat().st_size + 1, _MAX_BLOCK)),
             use_threads=False,
         ),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=look.quoted),
         convert_options=csv.ConvertOptions(
-            include_columns=list(places.values()),
+            include_columns=list(position_of.values()),
             column_types={
-                **{places[name]: words for name in wanted.names},
-                **{places[name]: pa.float64() for name in wanted.numbers},
+                **{position_of[name]: coded_text for name in selection.names},
+                **{position_of[name]: pa.float64() for name in selection.numbers},
             },
             null_values=_EMPTY,
             strings_can_be_null=False,
@@ -109,7 +109,7 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
     )
     word = DELIMITERS.get(delimiter, repr(delimiter))
     return _table(
-        table.rename_columns(list(places)), wanted, source,
+        table.rename_columns(list(position_of)), selection, source,
         f"delimited text, utf-8, delimiter {word} (found)", len(header), delimiter,
     )  # fmt: skip
 
@@ -154,7 +154,7 @@ def _plain_start(head: bytes) -> bool:
     return head[:1] <= b"\x7f" and head[:1] not in (b"{", b"[", b"@", b"%", b"\n", b"\r", b" ")
 
 
-def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
+def _parquet(path: Path, choose: Callable[..., ColumnSelection], source: str) -> Table | None:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -163,15 +163,15 @@ def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | 
     if len(set(header)) < len(header) or not rows:
         return None
     check_columns(source, len(header))
-    wanted = choose(header)
+    selection = choose(header)
     size = path.stat().st_size
     check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="stands for more")
-    words = [name for name in wanted.names if _is_text(schema.field(name).type)]
+    text_columns = [name for name in selection.names if _is_text(schema.field(name).type)]
     table = pq.read_table(
-        path, columns=wanted.all(), read_dictionary=words
+        path, columns=selection.all(), read_dictionary=text_columns
     )  # fmt: skip
     table.validate(full=True)
-    return _table(table, wanted, source, "Parquet", len(header), None)
+    return _table(table, selection, source, "Parquet", len(header), None)
 
 
 def _is_text(kind: Any) -> bool:
@@ -181,7 +181,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _table(
-    table: Any, wanted: Wanted, source: str, how: str, width: int, delimiter: str | None
+    table: Any, selection: ColumnSelection, source: str, how: str, width: int, delimiter: str | None
 ) -> Table | None:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -190,21 +190,21 @@ def _table(
     if not table.num_rows:
         return None
     cells: dict[str, Any] = {}
-    for name in wanted.all():
+    for name in selection.all():
         column = table.column(name)
         kind = column.type
         coded = kinds.is_dictionary(kind)
         if coded and not _is_text(kind.value_type):
             return None
         typed = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
-        if not typed and (name not in wanted.names or not coded):
+        if not typed and (name not in selection.names or not coded):
             return None
         column = column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             return None
         if coded and delimiter and pc.any(pc.starts_with(column.dictionary, "'")).as_py():
-            words = [from_text_cell(word) for word in column.dictionary.to_pylist()]
-            column = pa.DictionaryArray.from_arrays(column.indices, pa.array(words, pa.string()))
+            texts = [from_text_cell(word) for word in column.dictionary.to_pylist()]
+            column = pa.DictionaryArray.from_arrays(column.indices, pa.array(texts, pa.string()))
         cells[name] = column
     if not cells:
         raise TableError(f"{source}: no column was asked for.")

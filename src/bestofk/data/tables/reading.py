@@ -29,10 +29,10 @@ def allowed_bytes(file_size: int, at_least: int) -> int:
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
         return max(at_least, RATIO * file_size)
-    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
-    if found is None:
+    size = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
+    if size is None:
         raise ArgumentError(f"{VARIABLE} must be a size such as 500M or 12G; got {stated!r:.40}.")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return int(float(size[1]) * _UNITS[size[2].upper()])
 
 
 def check_expansion(source: str, *, file_size: int, needed: int, what: str) -> None:
@@ -87,7 +87,7 @@ _SUFFIXES = {
     ".json": "json",
     ".arff": "arff",
 }
-_LARGE = 1 << 25
+_MAX_KEPT_TEXT = 1 << 25
 """Bytes of text above which it is not kept for messages."""
 _KNOWN_BINARY = (
     (b"PK\x03\x04", "a zip archive: unpack it first"),
@@ -210,11 +210,11 @@ def read_table(
         delimiter=delimiter,
         encoding=encoding,
         is_tsv=chosen == "tsv",
-        again=partial(_again, file, encoding) if len(data) > _LARGE else None,
+        again=partial(_reread, file, encoding) if len(data) > _MAX_KEPT_TEXT else None,
     )
 
 
-def _again(file: Path, encoding: str) -> bytes:
+def _reread(file: Path, encoding: str) -> bytes:
     """The text of a file that was read before; nothing where it has gone."""
     from bestofk.data.tables.delimited import decode, decompress
 

@@ -58,7 +58,7 @@ Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class RowPlace:
+class RowLocation:
     """Where the rows of a column stand, counted from 1."""
 
     source: str
@@ -84,8 +84,8 @@ class KeptRows:
     locate: Callable[[int], int] | None
 
     def __call__(self, row: int) -> int:
-        place = int(self.rows[row])
-        return place + 1 if self.locate is None else self.locate(place)
+        original = int(self.rows[row])
+        return original + 1 if self.locate is None else self.locate(original)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -135,7 +135,7 @@ class Table:
         for name, values in columns.items():
             if str(name) in cells:
                 raise TableError(f"{source}: two columns are named {str(name)!r}.")
-            cells[str(name)] = arrow_column(values, where=RowPlace(source, str(name)))
+            cells[str(name)] = arrow_column(values, where=RowLocation(source, str(name)))
         sizes = {name: len(column) for name, column in cells.items()}
         if len(set(sizes.values())) > 1:
             (first, n), *rest = sizes.items()
@@ -205,7 +205,7 @@ class Table:
     def __contains__(self, column: object) -> bool:
         return column in self.cells
 
-    def place(self, row: int, column: str | None = None) -> str:
+    def location(self, row: int, column: str | None = None) -> str:
         """Where a cell stands: file, line (or row, counted from 1) and column."""
         kept = self.locate
         if isinstance(kept, KeptRows) and kept.locate is None:
@@ -255,16 +255,20 @@ class Table:
         """
         from bestofk.data.tables.values import as_text
 
-        held = self._column(column)
+        cells_of_column = self._column(column)
         # text once for each distinct cell, whatever the number of rows
-        encoded = held if hasattr(held, "dictionary") else held.dictionary_encode()
+        encoded = (
+            cells_of_column
+            if hasattr(cells_of_column, "dictionary")
+            else cells_of_column.dictionary_encode()
+        )
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         cells = [(cell or "").strip() for cell in as_text(encoded.dictionary).to_pylist()]
-        if _in_turn(codes, len(cells)) and all(cells) and len(set(cells)) == len(cells):
+        if _appear_in_order(codes, len(cells)) and all(cells) and len(set(cells)) == len(cells):
             return Levels(codes, tuple(cells))
         names: dict[str, int] = {}
         new = np.full(len(cells) + 1, -1, dtype=np.int64)
-        for old in _as_they_come(codes, len(cells)):
+        for old in _by_appearance(codes, len(cells)):
             if cells[old]:
                 new[old] = names.setdefault(cells[old], len(names))
         return Levels(new[codes], tuple(names))
@@ -276,7 +280,7 @@ class Table:
             cell = self.raw(column)[parsed.bad_row].as_py()
             shown = repr(cell if len(cell) <= 60 else cell[:57] + "...")
             raise TableError(
-                f"{self.place(parsed.bad_row, column)} must be a number"
+                f"{self.location(parsed.bad_row, column)} must be a number"
                 f"{parsed.reason}; got {shown}."
             )
         return parsed.values
@@ -316,7 +320,7 @@ class Table:
         ).form
 
 
-def _in_turn(codes: Codes, count: int) -> bool:
+def _appear_in_order(codes: Codes, count: int) -> bool:
     """Whether the codes first appear as 0, 1, 2, ... and all of them do."""
     largest = -1
     for start in range(0, len(codes), _PART):
@@ -328,15 +332,15 @@ def _in_turn(codes: Codes, count: int) -> bool:
     return largest == count - 1
 
 
-def _as_they_come(codes: Codes, count: int) -> list[int]:
+def _by_appearance(codes: Codes, count: int) -> list[int]:
     """The codes that occur, in order of appearance."""
     first = np.full(count, len(codes), dtype=np.int64)
     known = np.flatnonzero(codes >= 0) if (codes < 0).any() else np.arange(len(codes))
     # of several writes to a place the last one stays: the first row, when they go backwards
     first[codes[known[::-1]]] = known[::-1]
     order = np.argsort(first, kind="stable")
-    found: list[int] = order[: int((first < len(codes)).sum())].tolist()
-    return found
+    codes_in_order: list[int] = order[: int((first < len(codes)).sum())].tolist()
+    return codes_in_order
 
 
 def size_words(rows: int, columns: int) -> str:

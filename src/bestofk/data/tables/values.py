@@ -98,8 +98,8 @@ def _decorated(text: Any, *, delimiter: str | None) -> Numbers | None:
     import pyarrow.compute as pc
 
     present = pc.is_valid(text)
-    place = pc.index(present, True).as_py()
-    first = "" if place < 0 else text[place].as_py()
+    first_present = pc.index(present, True).as_py()
+    first = "" if first_present < 0 else text[first_present].as_py()
     for form, pattern in (("percent", _PERCENT), ("spread", _SPREAD)):
         if not re.match(pattern, first):
             continue
@@ -118,12 +118,12 @@ def _decorated(text: Any, *, delimiter: str | None) -> Numbers | None:
         return inner._replace(values=values, form=named)
     if not re.match(r"[+-]?\d{1,3}(?:[.,]|$)", first):
         return None
-    found = _parted_thousands(text)
-    if found is not None:
-        return Numbers(found, ".", None, "", "thousands")
-    found = _parted_thousands(_swapped(text))
-    if found is not None and delimiter != ",":
-        return Numbers(found, ",", None, "", "thousands")
+    floats = _parted_thousands(text)
+    if floats is not None:
+        return Numbers(floats, ".", None, "", "thousands")
+    floats = _parted_thousands(_swapped(text))
+    if floats is not None and delimiter != ",":
+        return Numbers(floats, ",", None, "", "thousands")
     doubtful = pc.match_substring_regex(text, _MAYBE_THOUSANDS).fill_null(True)
     if delimiter != ";" and pc.all(doubtful).as_py():
         row = pc.index(present, True).as_py()

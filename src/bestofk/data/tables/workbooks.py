@@ -42,33 +42,34 @@ def read_workbook(data: bytes, source: str) -> Table:
     except Exception:
         # a workbook may be damaged in more ways than can be listed
         raise TableError(f"{source}: not an Excel workbook, or a damaged one.") from None
-    held = [(title, rows) for title, rows in sheets if any(map(_filled, rows))]
-    if not held:
+    filled = [(title, rows) for title, rows in sheets if any(map(_filled, rows))]
+    if not filled:
         raise TableError(f"{source}: the workbook holds no cells.")
-    title, rows = held[0]
+    title, rows = filled[0]
     table = _table(rows, source, title)
-    if len(held) == 1:
+    if len(filled) == 1:
         return table
-    others = ", ".join(repr(name) for name, _ in held[1:6])
+    others = ", ".join(repr(name) for name, _ in filled[1:6])
     raise TableError(
-        f"{source}: the workbook holds {len(held)} sheets ({title!r}, {others}): keep one, or save "
+        f"{source}: the workbook holds {len(filled)} sheets ({title!r}, {others}): keep one, or save "
         "the one that you mean as CSV."
     )
 
 
 def _table(rows: list[tuple[Any, ...]], source: str, title: str) -> Table:
-    at = next(place for place, row in enumerate(rows) if _filled(row))
+    at = next(position for position, row in enumerate(rows) if _filled(row))
     width = max(
-        (place + 1 for row in rows[at:] for place, cell in enumerate(row) if _some(cell)), default=0
+        (position + 1 for row in rows[at:] for position, cell in enumerate(row) if _some(cell)),
+        default=0,
     )
     check_columns(source, width)
     header = [*rows[at], *([None] * width)][:width]
     names = [
-        f"column {place + 1}" if not _some(cell) else str(_plain(cell)).strip()
-        for place, cell in enumerate(header)
+        f"column {position + 1}" if not _some(cell) else str(_plain(cell)).strip()
+        for position, cell in enumerate(header)
     ]
-    for place, name in enumerate(names):
-        if name in names[:place]:
+    for position, name in enumerate(names):
+        if name in names[:position]:
             raise TableError(f"{source}: two columns of the sheet {title!r} are named {name!r}.")
     numbered = [(at + 2 + i, row) for i, row in enumerate(rows[at + 1 :]) if _filled(row)]
     if not numbered:
@@ -76,10 +77,10 @@ def _table(rows: list[tuple[Any, ...]], source: str, title: str) -> Table:
     lines = tuple(line for line, _ in numbered)
     cells = {
         name: arrow_column(
-            [_plain(row[place]) if place < len(row) else None for _, row in numbered],
+            [_plain(row[position]) if position < len(row) else None for _, row in numbered],
             where=lambda row, name=name: f"{source}: line {lines[row]}, column {name!r}",
         )
-        for place, name in enumerate(names)
+        for position, name in enumerate(names)
     }
     return Table(
         source=source,
@@ -166,5 +167,5 @@ def unmarked(column: Any) -> Any:
     if not pc.any(pc.match_substring_regex(column, _MARKED)).as_py():
         return column
     encoded = column.dictionary_encode()
-    words = [from_text_cell(word) for word in encoded.dictionary.to_pylist()]
-    return pa.array(words, type=pa.string()).take(encoded.indices)
+    texts = [from_text_cell(word) for word in encoded.dictionary.to_pylist()]
+    return pa.array(texts, type=pa.string()).take(encoded.indices)

@@ -16,7 +16,7 @@ from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import one_metric
-from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns, noted, texts
+from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns, noted, texts
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -41,9 +41,9 @@ def higher_is_better(function: str) -> bool:
     return LOWER.search(function) is None
 
 
-def openml_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+def openml_columns(table: Table, options: ReadOptions) -> ToolColumns:
     """Flows are learners, with their setups where they differ; tasks are data sets."""
-    keep, function = one_metric(table, "function", asked.metric)
+    keep, function = one_metric(table, "function", options.metric)
     if keep is not None:
         table = table.take(keep)
     notes = ["Evaluations of OpenML: flows are learners, tasks are data sets."]
@@ -52,9 +52,9 @@ def openml_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
     folds = _folds(table)
     columns: dict[str, list[object]] = {"learner": [], "task": [], "fold": [], function: []}
     if "repeat" in table and "fold" in table:
-        told = {"repeat": "repeat", "fold": "fold", function: "value"}
+        source_of = {"repeat": "repeat", "fold": "fold", function: "value"}
         columns = {"learner": list(learners), "task": list(tasks)}
-        columns |= {name: list(texts(table, column)) for name, column in told.items()}
+        columns |= {name: list(texts(table, column)) for name, column in source_of.items()}
     else:
         for row, values in enumerate(folds):
             columns["learner"] += [learners[row]] * len(values)
@@ -63,18 +63,18 @@ def openml_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
             columns[function] += values
         if max(map(len, folds)) == 1:
             del columns["fold"]
-    made = Table.from_columns(columns, source=table.source)
+    result = Table.from_columns(columns, source=table.source)
     roles = {"algorithm": "learner", "dataset": "task", "loss": function}
     roles |= {role: column for role, column in (("run", "repeat"), ("fold", "fold"))
               if column in columns}  # fmt: skip
-    if asked.algorithm is not None:
+    if options.algorithm is not None:
         raise TableError(
             f"{table.source}: algorithm cannot be chosen for evaluations of OpenML; got "
-            f"{asked.algorithm!r}."
+            f"{options.algorithm!r}."
         )
     return ToolColumns(
-        table=noted(made, *notes), roles=roles, layout="long", loss_name=function,
-        higher_is_better=higher_is_better(function), said_by="the measure of OpenML",
+        table=noted(result, *notes), roles=roles, layout="long", loss_name=function,
+        higher_is_better=higher_is_better(function), direction_source="the measure of OpenML",
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def _learners(table: Table) -> list[str]:
     flows, setups = texts(table, "flow_name"), _setups(table)
     if None in flows:
         row = flows.index(None)
-        raise TableError(f"{table.place(row, 'flow_name')} must name the flow; the cell is empty.")
+        raise TableError(f"{table.location(row, 'flow_name')} must name the flow; the cell is empty.")
     by_flow: dict[str | None, set[str | None]] = defaultdict(set)
     for flow, setup in zip(flows, setups, strict=True):
         by_flow[flow].add(setup)
@@ -123,7 +123,7 @@ def _latest_runs(table: Table, notes: list[str]) -> Table:
     keep = np.array(
         [_number(run) == best[key] for run, key in zip(runs, keys, strict=True)], dtype=np.bool_
     )
-    gone = len({run for run, kept in zip(runs, keep, strict=True) if not kept})
+    gone = len({run for run, keep_row in zip(runs, keep, strict=True) if not keep_row})
     if gone:
         notes.append(
             f"{counted(gone, 'run')} left out: a later one has the same flow, setup and task."
@@ -132,8 +132,8 @@ def _latest_runs(table: Table, notes: list[str]) -> Table:
 
 
 def _number(text: str | None) -> int:
-    found = re.fullmatch(r"(\d{1,18})(?:\.0)?", text or "")
-    return int(found[1]) if found else 0
+    match = re.fullmatch(r"(\d{1,18})(?:\.0)?", text or "")
+    return int(match[1]) if match else 0
 
 
 def _folds(table: Table) -> list[list[object]]:
@@ -142,21 +142,21 @@ def _folds(table: Table) -> list[list[object]]:
         if "value" not in table:
             raise TableError(f"{table.source}: there is neither a column 'value' nor 'values'.")
         return [[cell] for cell in texts(table, "value")]
-    found: list[list[object]] = []
+    folds: list[list[object]] = []
     for row, cell in enumerate(texts(table, "values")):
         try:
             values = json.loads(cell or "")
         except (ValueError, RecursionError):
             values = None
         if not isinstance(values, list) or not all(
-            isinstance(one, int | float) and not isinstance(one, bool) for one in values
+            isinstance(value, int | float) and not isinstance(value, bool) for value in values
         ):
             raise TableError(
-                f"{table.place(row, 'values')} must be an array with a number per fold; got "
+                f"{table.location(row, 'values')} must be an array with a number per fold; got "
                 f"{str(cell)[:60]!r}."
             )
-        found.append([_float(one) for one in values])
-    return found
+        folds.append([_float(value) for value in values])
+    return folds
 
 
 def _float(value: object) -> float | None:
@@ -171,7 +171,7 @@ def _float(value: object) -> float | None:
 
 _SPACE = "{http://openml.org/openml}"
 _PREDICTIONS = {"repeat", "fold", "prediction"}
-_MOST_FILES = 20_000
+_MAX_FILES = 20_000
 Row = dict[str, Any]
 
 
@@ -204,14 +204,14 @@ def open_openml(source: Any) -> Table | None:
 
 def _files(folder: Path) -> Iterator[Path]:
     count = 0
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             count += 1
-            if count > _MOST_FILES:
+            if count > _MAX_FILES:
                 return
             if name.lower().endswith((".xml", ".arff")):
-                yield Path(place, name)
+                yield Path(parent, name)
 
 
 def _is_of_run(path: Path) -> bool:
@@ -232,14 +232,14 @@ def _is_json_of_run(path: Path) -> bool:
         return b"".join(file.read(4096).split()).startswith(b'{"run":{"run_id"')
 
 
-def _table(rows: list[Row], source: str, said: str) -> Table:
+def _table(rows: list[Row], source: str, note: str) -> Table:
     if not rows:
         raise TableError(f"{source}: the runs of OpenML hold no evaluations by fold.")
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = Table.from_columns(
         {name: [row.get(name) for row in rows] for name in names}, source=source
     )
-    return noted(table, said)
+    return noted(table, note)
 
 
 def _run(folder: Path) -> list[Row]:
@@ -284,8 +284,8 @@ def _parsed(path: Path) -> Element:
 
 
 def _text(element: Element, name: str) -> str | None:
-    found = element.find(f"{_SPACE}{name}")
-    text = (found.text or "").strip() if found is not None else ""
+    child = element.find(f"{_SPACE}{name}")
+    text = (child.text or "").strip() if child is not None else ""
     return text or None
 
 
@@ -306,12 +306,12 @@ def _described(root: Element, path: Path) -> _Described:
 def _from_xml(path: Path) -> Iterator[Row]:
     root = _parsed(path)
     described = _described(root, path)
-    for one in root.iterfind(f"{_SPACE}output_data/{_SPACE}evaluation"):
-        repeat, fold = one.get("repeat"), one.get("fold")
+    for evaluation in root.iterfind(f"{_SPACE}output_data/{_SPACE}evaluation"):
+        repeat, fold = evaluation.get("repeat"), evaluation.get("fold")
         # those of samples are points of a learning curve
-        if repeat is None or fold is None or one.get("sample") is not None:
+        if repeat is None or fold is None or evaluation.get("sample") is not None:
             continue
-        value, name = _text(one, "value"), _text(one, "name")
+        value, name = _text(evaluation, "value"), _text(evaluation, "name")
         if name is not None and value is not None:
             yield {
                 **described.row, "function": name, "repeat": repeat, "fold": fold, "value": value,
@@ -343,7 +343,7 @@ def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
     )
     for number, (repeat, fold, predicted, right) in enumerate(cells):
         if repeat is None or fold is None or predicted is None or right is None:
-            raise TableError(f"{table.place(number)}: a prediction must be complete.")
+            raise TableError(f"{table.location(number)}: a prediction must be complete.")
         loss = abs(float(predicted) - float(right)) if numeric else float(predicted == right)
         total[_whole(repeat), _whole(fold)].append(loss)
     for (repeat, fold), losses in total.items():

@@ -21,7 +21,7 @@ from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import split_of, splits_among
 from bestofk.losses.formats.result_tables import (
-    AskedOfTable,
+    ReadOptions,
     ToolColumns,
     chosen_metric,
     named_column,
@@ -60,10 +60,10 @@ def _values(table: Table) -> list[str]:
     return [column for column in table.columns if column.startswith("values_")]
 
 
-def optuna_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
     """Which columns to read trials by."""
     table = _completed(table)
-    if STUDY in table and asked.algorithm is None:
+    if STUDY in table and options.algorithm is None:
         names = table.levels(STUDY).names
         if len(names) > 1:
             raise TableError(
@@ -71,13 +71,13 @@ def optuna_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
                 f"keep one with where={{'study_name': {names[0]!r}}}, or pass "
                 "algorithm='study_name' if every study is a learner."
             )
-    if asked.algorithm is not None:
-        return _asked(table, asked)
-    if asked.fold == _REPORTED:
-        return _trials(table, _steps(table), asked, "values that trials reported")
+    if options.algorithm is not None:
+        return _named_learners(table, options)
+    if options.fold == _REPORTED:
+        return _trials(table, _steps(table), options, "values that trials reported")
     splits = _splits(table)
     if splits:
-        return _trials(table, splits, asked, "user attributes")
+        return _trials(table, splits, options, "user attributes")
     raise _nothing_says(table)
 
 
@@ -89,10 +89,10 @@ def _completed(table: Table) -> Table:
     if keep.all():
         return table
     others = Counter(state.lower() or "without a state" for state in states if state != "COMPLETE")
-    words = joined([f"{count} {state}" for state, count in others.items()])
+    listing = joined([f"{count} {state}" for state, count in others.items()])
     return noted(
         table.take(keep),
-        f"Left out, since they are not complete: {counted(int((~keep).sum()), 'trial')} ({words}).",
+        f"Left out, since they are not complete: {counted(int((~keep).sum()), 'trial')} ({listing}).",
     )
 
 
@@ -103,45 +103,45 @@ def _splits(table: Table) -> dict[str, str]:
         for column in table.columns
         if column.startswith(ATTRIBUTE) and not table.missing(column).all()
     }
-    found = splits_among(list(names))
-    return {name: names[name] for splits in found.values() for _, name in splits}
+    by_metric = splits_among(list(names))
+    return {name: names[name] for splits in by_metric.values() for _, name in splits}
 
 
 def _steps(table: Table) -> dict[str, str]:
-    found = {
+    steps = {
         f"fold{column.removeprefix(STEP)}": column
         for column in table.columns
         if column.startswith(STEP) and column.removeprefix(STEP).isdecimal()
     }
-    if not found:
+    if not steps:
         raise TableError(
             f"{table.source}: no trial reported values; write them with "
             "study.trials_dataframe(attrs=('number', 'value', 'params', 'state', "
             "'intermediate_values'))."
         )
-    return found
+    return steps
 
 
-def _trials(table: Table, splits: dict[str, str], asked: AskedOfTable, what: str) -> ToolColumns:
+def _trials(table: Table, splits: dict[str, str], options: ReadOptions, what: str) -> ToolColumns:
     """Each trial a learner, named by its parameters; one column per split."""
     learners = _names(table)
-    told, said_by = _direction(table, splits, asked)
+    higher, direction_source = _direction(table, splits, options)
     cells = {name: table.cells[column] for name, column in splits.items()}
     if "dataset" in (roles := role_columns(table, (ATTRIBUTE,))):
         cells[roles["dataset"]] = table.cells[roles["dataset"]]
-    made = replace(table, cells=cells)
-    made, learner = with_column(made, "learner", learners)
-    made = noted(
-        made,
+    result = replace(table, cells=cells)
+    result, learner = with_column(result, "learner", learners)
+    result = noted(
+        result,
         f"A study of Optuna: each of {counted(len(learners), 'trial')} is a learner, named by its "
         f"parameters; folds are the {what} {shortened(list(splits.values()), 3)}.",
     )
-    found = {"algorithm": learner}
+    trial_roles = {"algorithm": learner}
     if "dataset" in roles:
-        found["dataset"] = roles["dataset"]
+        trial_roles["dataset"] = roles["dataset"]
     return ToolColumns(
-        table=made, roles=found, metric=asked.metric, layout="cv-results",
-        higher_is_better=told, said_by=said_by,
+        table=result, roles=trial_roles, metric=options.metric, layout="cv-results",
+        higher_is_better=higher, direction_source=direction_source,
     )  # fmt: skip
 
 
@@ -149,7 +149,7 @@ def _names(table: Table) -> list[str]:
     """The parameters of each trial in words; with its number where two have the same."""
     params = sorted(column for column in table.columns if column.startswith(PARAM))
     rows = zip(*(texts(table, column) for column in params), strict=True) if params else ()
-    words = [
+    settings = [
         ", ".join(
             f"{column.removeprefix(PARAM)}={cell}"
             for column, cell in zip(params, row, strict=True)
@@ -157,23 +157,23 @@ def _names(table: Table) -> list[str]:
         )
         for row in rows
     ] or [""] * table.n_rows
-    count = Counter(words)
+    count = Counter(settings)
     return [
         name if name and count[name] == 1 else f"{name} (trial {number})".strip()
-        for name, number in zip(words, texts(table, "number"), strict=True)
+        for name, number in zip(settings, texts(table, "number"), strict=True)
     ]
 
 
 def _direction(
-    table: Table, splits: dict[str, str], asked: AskedOfTable
+    table: Table, splits: dict[str, str], options: ReadOptions
 ) -> tuple[bool | None, str]:
     """Which way the study went, where the storage says it and nothing contradicts."""
-    if DIRECTION not in table or asked.higher_is_better is not None:
+    if DIRECTION not in table or options.higher_is_better is not None:
         return None, ""
-    words = {(cell or "").upper() for cell in texts(table, DIRECTION)}
-    if words not in ({"MAXIMIZE"}, {"MINIMIZE"}):
+    directions = {(cell or "").upper() for cell in texts(table, DIRECTION)}
+    if directions not in ({"MAXIMIZE"}, {"MINIMIZE"}):
         return None, ""
-    higher = words == {"MAXIMIZE"}
+    higher = directions == {"MAXIMIZE"}
     scorers = any(split is not None and split.scorer for split in map(split_of, splits))
     if scorers and not higher:
         raise TableError(
@@ -183,34 +183,34 @@ def _direction(
     return higher, "the study"
 
 
-def _asked(table: Table, asked: AskedOfTable) -> ToolColumns:
+def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
     """Learners by a column that the user named; what tells their trials apart must be known."""
     prefixes = (PARAM, ATTRIBUTE)
-    algorithm = named_column(table, str(asked.algorithm), prefixes)
-    found = role_columns(table, (ATTRIBUTE, PARAM))
-    roles = {role: column for role, column in found.items() if role in _ROLES}
+    algorithm = named_column(table, str(options.algorithm), prefixes)
+    guesses = role_columns(table, (ATTRIBUTE, PARAM))
+    roles = {role: column for role, column in guesses.items() if role in _ROLES}
     for role in _ROLES:
-        given = getattr(asked, role)
-        if given is not None:
-            roles[role] = named_column(table, given, prefixes)
-    loss = chosen_metric(table, _values(table), asked, "values_", "the trials")
+        column = getattr(options, role)
+        if column is not None:
+            roles[role] = named_column(table, column, prefixes)
+    loss = chosen_metric(table, _values(table), options, "values_", "the trials")
     roles |= {"algorithm": algorithm, "loss": loss}
     keys = [texts(table, column) for role, column in roles.items() if role != "loss"]
     count = Counter(zip(*keys, strict=True))
     key, most = count.most_common(1)[0]
     if most > 1:
         raise TableError(
-            f"{table.source}: {most} trials have {asked.algorithm}={key[-1]!r}"
+            f"{table.source}: {most} trials have {options.algorithm}={key[-1]!r}"
             f"{' and the same fold' if len(keys) > 1 else ''}; trials are settings, not folds: "
             "name the column that numbers the folds with fold=..., or keep the score of every "
             "fold in the trial (trial.set_user_attr('split0_test_score', score))."
         )
-    told, said_by = _direction(table, {}, asked)
+    higher, direction_source = _direction(table, {}, options)
     table = only_columns(table, roles.values())
     table = noted(table, f"A study of Optuna: learners are what {algorithm!r} says of a trial.")
     return ToolColumns(
-        table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=told,
-        said_by=said_by,
+        table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=higher,
+        direction_source=direction_source,
     )  # fmt: skip
 
 
@@ -278,12 +278,12 @@ def _stored_trials(tables: SqliteTables) -> list[dict[str, Any]]:
     for trial, number, study, state in tables.rows(
         "trials", "trial_id", "number", "study_id", "state"
     ):
-        told = directions.get(study, {})
+        study_directions = directions.get(study, {})
         trials[trial] = {
             STUDY: _name(studies.get(study)), "number": number, "state": _name(state),
-            DIRECTION: told.get(0) if len(told) == 1 else None,
+            DIRECTION: study_directions.get(0) if len(study_directions) == 1 else None,
         }  # fmt: skip
-    single = all(len(told) < 2 for told in directions.values())
+    single = all(len(study_directions) < 2 for study_directions in directions.values())
     for trial, objective, value in tables.rows("trial_values", "trial_id", "objective", "value"):
         if trial in trials:
             trials[trial]["value" if single else f"values_{objective}"] = _number(value)
@@ -310,12 +310,12 @@ def _parameters(tables: SqliteTables, trials: dict[Any, dict[str, Any]]) -> None
     """Parameters are kept as numbers; of a categorical one that is the place among its choices."""
     if "trial_params" not in tables.names:
         return
-    for trial, name, value, told in tables.rows(
+    for trial, name, value, distribution in tables.rows(
         "trial_params", "trial_id", "param_name", "param_value", "distribution_json"
     ):
         if trial not in trials:
             continue
-        known = _parsed(told)
+        known = _parsed(distribution)
         attributes = known.get("attributes") if isinstance(known, dict) else None
         attributes = attributes if isinstance(attributes, dict) else {}
         choices = attributes.get("choices")

@@ -19,7 +19,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedOfTable:
+class ReadOptions:
     """What the user said of a table; None where nothing."""
 
     algorithm: str | None = None
@@ -62,15 +62,15 @@ class ToolColumns:
     layout: str | None = None
     loss_name: str | None = None
     higher_is_better: bool | None = None
-    said_by: str = ""
+    direction_source: str = ""
 
 
 def with_column(table: Table, name: str, values: Sequence[Any]) -> tuple[Table, str]:
     """The table with one more column, and the name that it got: one that was free."""
     while name in table:
         name += "_"
-    made = Table.from_columns({name: list(values)}, source=table.source)
-    return replace(table, cells={**table.cells, name: made.cells[name]}), name
+    column = Table.from_columns({name: list(values)}, source=table.source)
+    return replace(table, cells={**table.cells, name: column.cells[name]}), name
 
 
 def only_columns(table: Table, names: Iterable[str]) -> Table:
@@ -85,8 +85,8 @@ def noted(table: Table, *sentences: str) -> Table:
 
 def texts(table: Table, column: str) -> list[str | None]:
     """The cells of a column as text; None where one is missing."""
-    found: list[str | None] = table.text(column).tolist()
-    return found
+    cells: list[str | None] = table.text(column).tolist()
+    return cells
 
 
 def named_column(table: Table, name: str, prefixes: Sequence[str]) -> str:
@@ -104,26 +104,26 @@ def role_columns(table: Table, prefixes: Sequence[str]) -> dict[str, str]:
         for column in table.columns:
             if not column.startswith(prefix) or table.missing(column).all():
                 continue
-            found = role_of(column.removeprefix(prefix))
-            if found is not None:
-                role, rank = found
+            match = role_of(column.removeprefix(prefix))
+            if match is not None:
+                role, rank = match
                 surest[role] = min(surest.get(role, (99, 99, "")), (at, rank, column))
     return {role: column for role, (_, _, column) in surest.items()}
 
 
 def chosen_metric(
-    table: Table, known: Sequence[str], asked: AskedOfTable, prefix: str, what: str
+    table: Table, known: Sequence[str], options: ReadOptions, prefix: str, what: str
 ) -> str:
     """The column of the metric: the one that was asked for, or the only one."""
-    if asked.loss is not None:
-        return named_column(table, asked.loss, (prefix,))
-    if asked.metric is not None:
-        if asked.metric in known:
-            return asked.metric
-        if prefix + asked.metric in known:
-            return prefix + asked.metric
+    if options.loss is not None:
+        return named_column(table, options.loss, (prefix,))
+    if options.metric is not None:
+        if options.metric in known:
+            return options.metric
+        if prefix + options.metric in known:
+            return prefix + options.metric
         raise UnknownNameError(
-            "metric", asked.metric, [name.removeprefix(prefix) for name in known], table.source
+            "metric", options.metric, [name.removeprefix(prefix) for name in known], table.source
         )
     if len(known) == 1:
         return known[0]
@@ -147,12 +147,12 @@ def is_automl_benchmark(table: Table) -> bool:
     return set(table.columns) >= _COLUMNS and "constraint" in table
 
 
-def automl_benchmark_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+def automl_benchmark_columns(table: Table, options: ReadOptions) -> ToolColumns:
     """The columns are known by their names; `result` is what is compared."""
-    said = "Results of the AutoML benchmark: frameworks are learners, tasks are data sets."
-    if asked.loss is not None:
-        return ToolColumns(table=noted(table, said), metric=asked.metric)
-    return ToolColumns(table=noted(table, said), roles={"loss": "result"}, metric=asked.metric)
+    note = "Results of the AutoML benchmark: frameworks are learners, tasks are data sets."
+    if options.loss is not None:
+        return ToolColumns(table=noted(table, note), metric=options.metric)
+    return ToolColumns(table=noted(table, note), roles={"loss": "result"}, metric=options.metric)
 
 
 # Wide tables as autorank and scmamp take them: one column per learner, one row per data set.
@@ -162,22 +162,22 @@ _NUMBERS = {"column_1", "unnamed_0", ""}
 """The first column where row names have no title, as R and pandas write them."""
 
 
-def rows_are_datasets(table: Table, asked: AskedOfTable) -> ToolColumns:
+def rows_are_datasets(table: Table, options: ReadOptions) -> ToolColumns:
     """Every row is a data set: by its name where the first column names it, else by its number."""
     first = table.columns[0]
-    named = asked.dataset
+    named = options.dataset
     if named is None:
-        found = [column for column in table.columns if (role_of(column) or ("",))[0] == "dataset"]
-        if found:
-            named = found[0]
+        matches = [column for column in table.columns if (role_of(column) or ("",))[0] == "dataset"]
+        if matches:
+            named = matches[0]
         elif normal(first) in _NUMBERS or not table.is_numeric(first):
             named = first
     if named is None:
         table, named = with_column(
             table, "dataset", [str(row) for row in range(1, table.n_rows + 1)]
         )
-    said = "One column per learner, one row per data set, as the format says."
-    return ToolColumns(table=noted(table, said), roles={"dataset": named}, layout="wide")
+    note = "One column per learner, one row per data set, as the format says."
+    return ToolColumns(table=noted(table, note), roles={"dataset": named}, layout="wide")
 
 
 # Results of Weka's Experimenter: which columns are what, and schemes named by their options.
@@ -198,14 +198,14 @@ def is_weka(table: Table) -> bool:
     return all(key in names for key in _KEYS)
 
 
-def weka_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+def weka_columns(table: Table, options: ReadOptions) -> ToolColumns:
     """Which columns to read an experiment by.
 
     An experiment has the columns Key_Dataset, Key_Run, Key_Scheme, Key_Scheme_options and, with
     cross-validation, Key_Fold. A scheme that was run with several options is several learners.
     """
     by_name = {name.lower(): name for name in table.columns}
-    loss, metric = asked.loss, asked.metric
+    loss, metric = options.loss, options.metric
     if loss is None and metric is not None and metric.lower() in by_name:
         loss, metric = by_name[metric.lower()], None
     if loss is None and metric is None:
@@ -214,25 +214,25 @@ def weka_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
     higher = None
     if loss is not None and (_LOWER.search(loss) or _HIGHER.search(loss)):
         higher = _LOWER.search(loss) is None
-    told: dict[str, Any] = {
-        "metric": metric, "higher_is_better": higher, "said_by": f"{loss!r} of Weka",
+    common: dict[str, Any] = {
+        "metric": metric, "higher_is_better": higher, "direction_source": f"{loss!r} of Weka",
     }  # fmt: skip
-    if asked.algorithm is not None:
-        return ToolColumns(table=table, roles=roles, **told)
+    if options.algorithm is not None:
+        return ToolColumns(table=table, roles=roles, **common)
     table, roles["algorithm"] = with_column(table, "learner", _learners(table, by_name))
-    said = "An experiment of Weka: learners are schemes"
-    said += " with their options." if "key_scheme_options" in by_name else "."
-    return ToolColumns(table=noted(table, said), roles=roles, **told)
+    note = "An experiment of Weka: learners are schemes"
+    note += " with their options." if "key_scheme_options" in by_name else "."
+    return ToolColumns(table=noted(table, note), roles=roles, **common)
 
 
 def _learners(table: Table, by_name: dict[str, str]) -> list[str]:
     """For each row the scheme, with as much of its name and options as tells it from others."""
-    schemes = [str(one).strip(" '\"") for one in table.text(by_name["key_scheme"])]
+    schemes = [str(cell).strip(" '\"") for cell in table.text(by_name["key_scheme"])]
     options = [""] * len(schemes)
     if "key_scheme_options" in by_name:
         options = [
-            " ".join(str(one or "").strip(" '\"").split())
-            for one in table.text(by_name["key_scheme_options"])
+            " ".join(str(cell or "").strip(" '\"").split())
+            for cell in table.text(by_name["key_scheme_options"])
         ]
     whole: dict[str, list[str]] = {}
     for scheme in dict.fromkeys(schemes):
@@ -244,12 +244,12 @@ def _learners(table: Table, by_name: dict[str, str]) -> list[str]:
     }
     pairs = dict.fromkeys(zip(schemes, options, strict=True))
     several = {
-        scheme for scheme in called if sum(one == scheme for one, _ in pairs) > 1
+        scheme for scheme in called if sum(cell == scheme for cell, _ in pairs) > 1
     }  # fmt: skip
     names = {
-        (scheme, given): f"{called[scheme]} {given}".strip()
+        (scheme, option): f"{called[scheme]} {option}".strip()
         if scheme in several
         else called[scheme]
-        for scheme, given in pairs
+        for scheme, option in pairs
     }
     return [names[pair] for pair in zip(schemes, options, strict=True)]

@@ -13,7 +13,7 @@ from bestofk._base.errors import TableError
 MAGIC = b"SQLite format 3\0"
 _STEPS = 2000
 """Calls of the guard, each after a hundred thousand steps of SQLite's machine."""
-_MOST_ROWS = 20_000_000
+_MAX_ROWS = 20_000_000
 
 
 def is_sqlite(path: Path) -> bool:
@@ -38,16 +38,16 @@ class SqliteTables:
         """Some columns of a table, in the order in which its rows were written."""
         if table not in self.names:
             raise TableError(f"{self.source}: the data base has no table {table!r}.")
-        wanted = ", ".join(f'"{column}"' for column in columns)
+        selected = ", ".join(f'"{column}"' for column in columns)
         there = {row[1] for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
         lacking = [column for column in columns if column not in there]
         if lacking:
             raise TableError(
                 f"{self.source}: the table {table!r} of the data base has no column {lacking[0]!r}."
             )
-        found = self._connection.execute(f'SELECT {wanted} FROM "{table}" LIMIT {_MOST_ROWS + 1}')
-        rows = found.fetchall()
-        if len(rows) > _MOST_ROWS:
+        cursor = self._connection.execute(f'SELECT {selected} FROM "{table}" LIMIT {_MAX_ROWS + 1}')
+        rows = cursor.fetchall()
+        if len(rows) > _MAX_ROWS:
             raise TableError(f"{self.source}: the table {table!r} has too many rows.")
         return rows
 
