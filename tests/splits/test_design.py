@@ -73,7 +73,7 @@ def test_five_runs_of_two_folds_that_are_left_of_three_are_not_5x2():
 def test_what_is_kept_must_be_a_table():
     design = Design(kind="cv", runs=2, folds=2)
     for which in ([[True, False], [True, True]], [[False, False]] * 2):
-        with pytest.raises(ArgumentError, match="same folds of every run"):
+        with pytest.raises(ArgumentError, match="same folds in every run"):
             design.select(which)
     with pytest.raises(ArgumentError, match="must have the shape"):
         design.select([True, True])

@@ -94,13 +94,13 @@ def half(n, first):
         ([(np.arange(5), np.arange(4, 10))], r"in split 1 1 row does \(row 4\)"),
         ([(np.arange(5), [])], "test rows of split 1 must be at least one"),
         ([([], np.arange(5))], "training rows of split 1 must be at least one"),
-        ([(np.arange(5), [5, 6, 6])], "row 6 is there twice"),
+        ([(np.arange(5), [5, 6, 6])], "row 6 appears twice"),
         ([(np.arange(5), [5, 60])], "from 0 to 59; got 60"),
         ([(np.arange(5), [-1])], "from 0 to 59; got -1"),
         ([(np.arange(5), [5.5])], "must be row numbers"),
         ([(np.arange(5), np.ones(9, dtype=bool))], "one for each of the 60 rows"),
         ([(np.arange(5), [5]), (np.arange(5), [5])], "Split 2 repeats split 1"),
-        ([np.arange(5)], "split 1 is no pair"),
+        ([np.arange(5)], "split 1 is not a pair"),
         ([(np.arange(5), "ab")], "must be row numbers"),
     ],
 )
@@ -160,7 +160,7 @@ def test_a_column_of_folds():
     np.testing.assert_array_equal(one.test(0, 0), np.arange(40, N))
     for column, message in (
         (np.where(np.arange(N) < 20, "train", np.where(np.arange(N) < 40, "valid", "test")),
-         "must hold train and test alone"),
+         "must hold only train and test"),
         (np.zeros(N), "must name at least 2 folds"),
         (-np.ones(N), "all are -1"),
         (np.where(np.arange(N) < 3, np.nan, 1), "must have no missing values"),

@@ -189,7 +189,7 @@ def test_data_frames_and_categories():
     assert plan("2x3").materialise(8, binned).design.stratified is True
     assert plan("2x3").materialise(8, pd.cut(frame["x"], 2)).design.stratified is True
     missing = pd.Series([1, None, 2, 1, 2, 1, 2, 1], dtype="Int64")
-    with pytest.raises(ArgumentError, match="row 1 has none"):
+    with pytest.raises(ArgumentError, match="row 1 is missing"):
         plan("2x3").materialise(8, missing)
 
 
@@ -305,9 +305,9 @@ def test_few_rows_of_a_class_are_spread_and_said():
     y = ["a"] * 20 + ["b"] * 3 + ["c"]
     splits = plan("4x5").materialise(24, y)
     assert splits.notes == (
-        "Classes 'b' (3 rows), 'c' (1 row) have fewer rows than the 5 folds: the rows of each are "
-        "spread over that many folds, one per fold, and the other folds test none of them.",
-        "Class 'c' (1 row) is tested by learners that never saw it.",
+        "Classes 'b' (3 rows), 'c' (1 row) have fewer rows than the 5 folds, so some folds test "
+        "none of their rows.",
+        "Class 'c' (1 row) is tested on models that were trained without it.",
     )
     for row in splits.fold_of:
         assert len(set(row[20:23])) == 3
@@ -346,14 +346,14 @@ def test_every_row_is_drawn_as_often():
 
 def test_notes_for_odd_targets():
     one = plan("kfold:2").materialise(6, ["a"] * 6)
-    assert one.notes == ("All rows are of class 'a': stratification changes nothing.",)
+    assert one.notes == ("All rows are of class 'a': stratification has no effect.",)
     assert one.design.stratified is True
     np.testing.assert_array_equal(one.fold_of, plan("kfold:2").materialise(6).fold_of)
     quantity = plan("kfold:2").materialise(30, np.arange(30))
-    assert "are taken for a quantity" in quantity.notes[0]
+    assert "are treated as a quantity" in quantity.notes[0]
     assert quantity.design.stratified is False
     drawn = plan("bootstrap:50").materialise(2)
-    assert "was drawn again" in drawn.notes[0]
+    assert "were redrawn" in drawn.notes[0]
     assert drawn.design.n_test == (1,) * 50
     # Sample 0 of 3 rows, drawn again as often as it takes, uses fresh keys of its own stream.
     for seed in range(40):
@@ -367,7 +367,7 @@ def test_notes_for_odd_targets():
 @pytest.mark.parametrize(
     ("spec", "n", "y", "options", "words"),
     [
-        ("kfold:5", 4, None, {}, "at most as many as the 4 rows; got 5"),
+        ("kfold:5", 4, None, {}, "at most as many folds as there are rows .4.; got 5"),
         ("kfold:2", 1, None, {}, "at least 2 rows"),
         ("loo", 0, None, {}, "at least 2 rows"),
         ("kfold:2", -3, None, {}, "number of rows must be a whole number"),
@@ -375,7 +375,7 @@ def test_notes_for_odd_targets():
         ("holdout:0.99", 20, None, {}, "leaves none to train on"),
         ("kfold:2", 4, [0, 1, 0], {}, "y must hold one value for each of the 4 rows; got 3"),
         ("kfold:2", 4, [[0, 1]] * 4, {}, "one value per row; got shape"),
-        ("kfold:2", 4, [[0], [1, 2], [3], [4]], {}, "unlike length"),
+        ("kfold:2", 4, [[0], [1, 2], [3], [4]], {}, "different lengths"),
         ("kfold:2", 4, [0, None, 1, 0], {}, "no missing values; row 1"),
         ("kfold:2", 4, [0.0, 1.0, float("nan"), 0.0], {}, "no missing values; row 2"),
         ("kfold:2", 4, None, {"stratified": True}, "needs the labels y"),
@@ -408,7 +408,7 @@ def test_explanations():
     assert "3 runs of 4-fold cross-validation, stratified" in words
     assert "trains on 16 to 17 rows and tests on 5 to 6" in words
     assert plan("resample:30:0.1").explain() == (
-        "The plan 'resample:30:0.1': 30 random splits, 0.1 of the rows tested, stratified where "
+        "The plan 'resample:30:0.1': 30 random splits, 0.1 of the rows tested, stratified if "
         "y holds class labels, seed 0."
     )
     assert "every row is tested once" in plan("loo").explain()

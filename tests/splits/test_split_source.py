@@ -18,7 +18,7 @@ def test_a_splitter_without_a_seed_gets_that_of_the_plan_and_it_is_said():
     shuffled = ms.KFold(4, shuffle=True)
     one, again, other = (plan(shuffled, random_state=seed) for seed in (1, 1, 2))
     assert prints(one) == prints(again) != prints(other)
-    assert "It has no seed of its own: 1 was used." in one.materialise(N).notes
+    assert "It has no seed; bestofk used 1." in one.materialise(N).notes
     assert shuffled.random_state is None
     assert prints(one.reseeded(2)) == prints(other)
 
@@ -67,7 +67,7 @@ def test_what_is_no_plan(given, message):
 
 
 def test_options_of_named_plans_do_not_apply():
-    with pytest.raises(ArgumentError, match="folds does not apply to splits of your own"):
+    with pytest.raises(ArgumentError, match="folds does not apply to your own splits"):
         plan(ms.KFold(3), folds=3)
     with pytest.raises(ArgumentError, match="stratified does not apply"):
         plan(ms.KFold(3), stratified=True)
@@ -76,5 +76,5 @@ def test_options_of_named_plans_do_not_apply():
 def test_what_a_splitter_refuses_is_said_in_one_sentence():
     with pytest.raises(ArgumentError, match=r"plan KFold\(.*cannot split these rows: Cannot have"):
         plan(ms.KFold(99)).materialise(N)
-    with pytest.raises(ArgumentError, match=r"Give groups= \(on the command line --groups COL\)"):
+    with pytest.raises(ArgumentError, match=r"Pass groups= \(on the command line --groups COL\)"):
         plan(ms.GroupKFold(3)).materialise(N)

@@ -32,8 +32,8 @@ def test_reads_and_spells(written, spec):
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("loo+halves:3x2", "only runs of folds take '+halves'"),
-        ("holdout:0.3+nested", "only runs of folds take"),
+        ("loo+halves:3x2", "must follow runs of folds"),
+        ("holdout:0.3+nested", "must follow runs of folds"),
         ("10x10+halfs:2x5", "written 'RUNSxFOLDS+halves:HALVINGSxFOLDS'"),
         ("10x10+halves:5", "written 'RUNSxFOLDS+halves:HALVINGSxFOLDS'"),
         ("10x10+nest", "written 'RUNSxFOLDS+nested', as in '10x5+nested'"),

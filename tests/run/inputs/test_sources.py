@@ -39,7 +39,7 @@ def test_groups_are_never_ignored():
     assert study.decision.choice.arguments["units"] == 12
     with pytest.raises(ArgumentError, match=r"No group may train and test.*'group-kfold:5'"):
         bk.compare(LEARNERS, X, y, groups="patient", plan=ms.KFold(5), **QUICK)
-    with pytest.raises(ArgumentError, match=r"needs them: give groups="):
+    with pytest.raises(ArgumentError, match=r"needs groups: pass groups="):
         bk.compare(LEARNERS, X.drop(columns="patient"), y, plan="group-kfold:5", **QUICK)
 
 
