@@ -30,7 +30,7 @@ def test_a_clean_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X["size"], [1, 2.5, np.nan])
     assert data.X["colour"].tolist() == ["red", "blue", "red"]
     assert "The target is the column 'class', by its name." in data.account
-    assert "1 cells are missing and stay so." in data.account
+    assert "Missing cells: 1." in data.account
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_identifiers_are_left_out_and_constants_kept(tmp_path: Path) -> None:
     data = read_dataset(file)
     assert list(data.X.columns) == ["same", "x"]
     account = " ".join(data.account)
-    assert "every row has another value: 'id', 'who'" in account
-    assert "The same value in every row, kept: 'same'." in account
+    assert "every row has a different value: 'id', 'who'" in account
+    assert "Kept, with the same value in every row: 'same'." in account
     kept = read_dataset(file, nominal=["who"], numeric=["id"])
     assert kept.kinds == {"id": "numeric", "who": "nominal", "same": "numeric", "x": "numeric"}
     assert list(read_dataset(file, ignore=["same"]).X.columns) == ["x"]
@@ -128,7 +128,7 @@ def test_stated_kinds(tmp_path: Path) -> None:
         ("a,class\n1,x\n2,x\n", "must hold at least two classes; every row is 'x'"),
         ("a,class\n1,x\n2,\n3,y\n", "line 3, column 'class' must hold the target"),
         ("a,a,class\n1,2,x\n2,3,y\n", "'a'"),
-        ("class\nx\ny\n", "a column to learn from beside the target 'class'; got none"),
+        ("class\nx\ny\n", "a column to learn from besides the target 'class'; got none"),
         ("a,class\n", "rows"),
         ("", "the file is empty"),
         ("a,class\n1,x\n2,y,9\n", "line 3"),
@@ -171,7 +171,7 @@ def test_one_word_among_numbers_is_named(tmp_path, step):
     said = [line for line in data.account if "would be numeric" in line]
     # row 7 stands in line 9, after the header and rows 0 to 6
     place = "slip.csv: line 9, column 'a' holds 'foo'."
-    assert said == [f"'a' would be numeric but for 1 of its 40 cells: {place}"]
+    assert said == [f"'a' would be numeric without 1 of its 40 cells: {place}"]
 
 
 def test_words_and_codes_are_not_called_numbers(tmp_path):

@@ -24,7 +24,7 @@ def test_a_named_column_is_no_feature():
     assert data.groups.tolist() == ["p", "p", "q", "q"]
     assert data.sample_weight.tolist() == [1.0, 2.0, 3.0, 0.0]
     assert (data.folds.name, data.folds.tolist()) == ("fold", [0, 1, 0, -1])
-    assert "2 groups by the column 'patient', which is no feature" in data.explain()
+    assert "2 groups (column 'patient', excluded from the features)" in data.explain()
     later = with_row_columns(as_dataset(FRAME, Y), groups="patient", sample_weight="share")
     assert list(later.X.columns) == ["size", "fold"]
     assert with_row_columns(later, groups="patient").groups is later.groups
@@ -51,7 +51,7 @@ def test_weights_belong_to_the_identity_and_groups_do_not():
     ("given", "message"),
     [
         ({"groups": [1, 2]}, "one value for each of the 4 rows"),
-        ({"groups": ["a", None, "b", "c"]}, r"no missing values; row 2 has none \(1 such of 4\)"),
+        ({"groups": ["a", None, "b", "c"]}, r"no missing values; row 2 is missing \(1 of 4\)"),
         ({"sample_weight": [1, 1, -1, 1]}, "0 or more; got -1 in row 3"),
         ({"sample_weight": [1, 1, np.inf, 1]}, "0 or more; got inf in row 3"),
         ({"sample_weight": [0, 0, 0, 0]}, "all are 0"),

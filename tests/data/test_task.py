@@ -60,7 +60,7 @@ QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
 def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsys):
     path, frame = whole
     count = frame["y"].nunique()
-    said = f"taken as numbers ({count} different values): regression"
+    said = f"read as numbers ({count} different values): regression"
     study = bk.compare(REGRESSORS, frame[["a", "b"]], frame["y"], **QUICK)
     assert study.recommended == "r"
     assert study.explain().split("\n")[1].startswith(f"y {said}")
@@ -68,8 +68,8 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     words = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
     assert main(words) == 0
     second = capsys.readouterr().out.split("\n")[1]
-    guess = "The target is the last column, 'y': --target ... takes another."
-    assert second == f"{guess} 'y' {said}; --task classification takes them as classes."
+    guess = "The target is the last column, 'y': --target ... chooses another."
+    assert second == f"{guess} 'y' {said}; --task classification reads them as classes."
     # the advice works
     assert (
         main([*words[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"]) == 0
@@ -86,7 +86,7 @@ def test_a_study_is_told_what_it_is(whole, data):
     path, frame = whole
     given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
     study = bk.compare(["max", "nmc"], task="classification", **given, **QUICK)
-    guess = "The target is the last column, 'y': target=... takes another."
+    guess = "The target is the last column, 'y': target=... chooses another."
     assert study.taken == ((guess,) if data == "data" else ())
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
@@ -114,8 +114,11 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
 def test_the_constructor_settles_it_too():
     X = pd.DataFrame({"x": np.arange(30.0)})
     data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
-    assert (data.task, data.target_note[:16]) == ("regression", "y taken as numbe")
-    assert bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").target_note == ""
+    assert (data.task, data.target_note[:16]) == ("regression", "y read as number")
+    assert (
+        bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").target_note
+        == ""
+    )
     assert as_dataset(X, np.arange(30), task="regression").target_note == ""
     with pytest.raises(ArgumentError, match="task must be one of 'auto', 'classification'"):
         bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="ranking")

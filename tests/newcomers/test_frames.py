@@ -23,9 +23,9 @@ from bestofk.data import as_dataset, read_dataset
 pytestmark = pytest.mark.usefixtures("loaded_workers")
 
 SAID = (
-    "Dates, taken as days since 1970-01-01: 'admitted'.",
-    "Left out, since every row has another value: 'patient'",
-    "The same value in every row, kept: 'hospital'.",
+    "Dates, converted to days since 1970-01-01: 'admitted'.",
+    "Left out, as every row has a different value: 'patient'",
+    "Kept, with the same value in every row: 'hospital'.",
 )
 
 
@@ -118,10 +118,10 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     )
     assert code == 0
     assert said in out
-    assert out.count("taken as days since 1970-01-01") == 1
+    assert out.count("converted to days since 1970-01-01") == 1
     page = (tmp_path / "report.html").read_text()
     assert "4 columns 1-of-n (1 missing cell as zeros)" in page
-    assert "taken as days since 1970-01-01" in page
+    assert "converted to days since 1970-01-01" in page
     assert said in bk.open_study(str(store)).explain()
     code, out, err = run(*words, "--prepare", "none")
     assert code == 2
@@ -192,7 +192,7 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
     assert code == 0, err
     study = json.loads(out)
     assert study["means"]["texts"] < 0.05 < study["means"]["most"]
-    assert any("every row has another value: 'review'" in sentence for sentence in study["data"])
+    assert any("every row has a different value: 'review'" in sentence for sentence in study["data"])
 
 
 def test_a_frame_of_texts_alone_keeps_them(tmp_path):

@@ -119,7 +119,9 @@ def test_bootstrap_draws_whole_groups():
 
 
 def test_refuses():
-    with pytest.raises(ArgumentError, match="at most as many folds as there are groups .3.; got 4"):
+    with pytest.raises(
+        ArgumentError, match=r"at most as many folds as there are groups \(3\); got 4"
+    ):
         plan("kfold:4").materialise(9, None, np.repeat([0, 1, 2], 3))
     with pytest.raises(ArgumentError, match="at least 2 groups"):
         plan("kfold:2").materialise(4, None, ["a"] * 4)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError
 from bestofk.data.tables.table import MISSING_MARKERS, Codes, Levels, Table
-from bestofk.data.tables.values import form_words
+from bestofk.data.tables.values import describe_form
 from bestofk.losses.axes import DIMS
 from bestofk.losses.columns import (
     Direction,
@@ -319,7 +319,9 @@ def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> di
         levels = table.levels(column)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.location(row, column)} must name the {axis}; the cell is empty.")
+            raise TableError(
+                f"{table.location(row, column)} must name the {axis}; the cell is empty."
+            )
         if axis in _NUMBERED:
             levels = in_number_order(levels)
         by_axis[axis] = levels
@@ -575,7 +577,9 @@ def cv_results_cells(
         levels = table.levels(by)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.location(row, by)} must name the algorithm; the cell is empty.")
+            raise TableError(
+                f"{table.location(row, by)} must name the algorithm; the cell is empty."
+            )
     elif settings:
         row_names = [
             ", ".join(f"{c[6:]}={cell}" for c, cell in zip(settings, row, strict=True) if cell)
@@ -631,7 +635,7 @@ def form_sentences(table: Table, cells: Cells, roles: dict[str, str]) -> list[st
             f"{table.source}: the column {forms['percent']!r} holds percentages and {other!r} does "
             "not: write both in one way."
         )
-    sentences = [form_words(form) for form in forms if form]
+    sentences = [describe_form(form) for form in forms if form]
     return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
 
 

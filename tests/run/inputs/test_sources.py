@@ -144,7 +144,7 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     assert study.losses.values.shape == (2, 3, 1, 3, 1)
     with pytest.raises(ArgumentError, match="must be the name of a column that they have"):
         bk.compare(LEARNERS, data=sets, groups=np.arange(N), **QUICK)
-    with pytest.raises(UnknownNameError, match="column of 'set 0' to take as groups"):
+    with pytest.raises(UnknownNameError, match="groups column 'doctor' in 'set 0'"):
         bk.compare(LEARNERS, data=sets, groups="doctor", **QUICK)
     X, y = visits(groups=9)
     odd = [*sets[:2], as_dataset(X, y, name="odd")]

@@ -151,7 +151,7 @@ def _parted_thousands(text: Any) -> Floats | None:
     return _cast(pc.replace_substring(text, ",", ""))
 
 
-def form_words(form: Form) -> str:
+def describe_form(form: Form) -> str:
     """What was made of cells of a form, in a sentence without its subject."""
     return {
         "": "",

@@ -87,7 +87,9 @@ def _learners(table: Table) -> list[str]:
     flows, setups = texts(table, "flow_name"), _setups(table)
     if None in flows:
         row = flows.index(None)
-        raise TableError(f"{table.location(row, 'flow_name')} must name the flow; the cell is empty.")
+        raise TableError(
+            f"{table.location(row, 'flow_name')} must name the flow; the cell is empty."
+        )
     by_flow: dict[str | None, set[str | None]] = defaultdict(set)
     for flow, setup in zip(flows, setups, strict=True):
         by_flow[flow].add(setup)
