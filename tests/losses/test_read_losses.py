@@ -53,7 +53,7 @@ class TestLong:
         assert losses.values[0, 0, 1].ravel().tolist() == [0.75, 0.5, 0.25]
         assert losses.loss_name == "Error"
         assert losses.account == (
-            "t.csv: delimited text, utf-8, delimiter comma (found), 12 rows of 5 columns.",
+            "t.csv: delimited text, utf-8, delimiter comma (detected), 12 rows of 5 columns.",
             "Layout long: learners from column 'Model', data sets from 'Data', runs from 'Run', "
             "folds from 'Fold', losses from 'Error'.",
             "Lower is better, as the name 'Error' says.",

@@ -53,25 +53,25 @@ def test_sparse_rows_stand_for_zero_and_the_first_value():
     assert table.text("b").tolist() == ["y", "x", "x", "y"]
     assert table.missing("c").tolist() == [False, False, True, False]
     assert refusal(head + "{0 1}\n{3 1}\n") == (
-        "t.arff: line 7 must hold pairs of an index below 3 and a value, the indices rising; got "
+        "t.arff: line 7 must hold pairs of an index below 3 and a value, in ascending order; got "
         "'3 1'."
     )
-    assert refusal(head + "{0 1\n") == "t.arff: line 6 opens a brace that it does not close."
+    assert refusal(head + "{0 1\n") == "t.arff: line 6 opens a brace but does not close it."
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         (HEAD, "the file declares 4 attributes and holds no rows."),
-        (HEAD + "low,1,x\n", "line 9 has 3 cells where 4 attributes are declared."),
+        (HEAD + "low,1,x\n", "line 9 has 3 cells, but 4 attributes are declared."),
         (HEAD + "low,one,x,?\n", "line 9, column 'size' must be a number; got 'one'."),
         (
             HEAD + "low,1,x,?\nmiddle,1,x,?\n",
             "line 10, column 'the name' must be one of the declared values; got 'middle'.",
         ),
-        (HEAD + "low,1,'x,?\n", 'line 9 cannot be parted into cells; got "low,1,\'x,?".'),
+        (HEAD + "low,1,'x,?\n", 'line 9 cannot be split into cells; got "low,1,\'x,?".'),
         ("@relation r\n@attribute a numeric\n", "the file has no @data line."),
-        ("@relation r\n@data\n1\n", "line 2: @data stands before any @attribute."),
+        ("@relation r\n@data\n1\n", "line 2: @data comes before any @attribute."),
         (
             "@relation r\n@attribute a number\n@data\n1\n",
             "line 2: the type of attribute 'a' must be numeric, real, integer, string, date or "
@@ -79,7 +79,7 @@ def test_sparse_rows_stand_for_zero_and_the_first_value():
         ),
         (
             "@relation r\n@attribute a {x, y\n@data\nx\n",
-            "line 2: the values of attribute 'a' must stand between braces, parted by commas; got "
+            "line 2: the values of attribute 'a' must be in braces, separated by commas; got "
             "'{x, y'.",
         ),
         (

@@ -20,7 +20,7 @@ def test_a_missing_file_is_offered_its_siblings(tmp_path):
     assert refusal(path) == f"There is no file {str(path)!r}."
     path = tmp_path / "nowhere" / "a.csv"
     assert refusal(path) == (
-        f"There is no file {str(path)!r}, nor its directory {str(path.parent)!r}."
+        f"There is no file {str(path)!r} and no directory {str(path.parent)!r}."
     )
     path = tmp_path / "Scores.csv" / "x.csv"
     assert "There is no file" in refusal(path)
@@ -91,7 +91,7 @@ def test_parquet(tmp_path):
     assert read.numbers("flag").tolist()[:2] == [1.0, 0.0]
     assert read.levels("fold").names == ("1", "3")
     pq.write_table(pa.table({"x": [[1], [2]]}), path)
-    assert refusal(path) == "t.parquet: row 1, column 'x' must be one value; got a nested one."
+    assert refusal(path) == "t.parquet: row 1, column 'x' must be a single value; got a nested one."
     pq.write_table(table.slice(0, 0), path)
     assert refusal(path) == "t.parquet: the file holds 4 columns and no rows."
 

@@ -32,12 +32,12 @@ def test_unequal_and_nested_columns():
     with pytest.raises(TableError) as caught:
         Table.from_columns({"a": [1, 2], "b": [1]})
     assert str(caught.value) == (
-        "the table: columns must be of one length; got 2 rows in 'a' and 1 in 'b'."
+        "the table: columns must have the same length; got 2 rows in 'a' and 1 in 'b'."
     )
     with pytest.raises(TableError) as caught:
         Table.from_columns({"a": [1, [2]]})
     assert str(caught.value) == (
-        "the table: row 2, column 'a' must be one value; got a nested one."
+        "the table: row 2, column 'a' must be a single value; got a nested one."
     )
 
 

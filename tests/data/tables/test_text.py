@@ -55,7 +55,7 @@ def test_a_given_encoding_that_does_not_hold_names_the_line():
 )
 def test_binary_rubbish(data):
     assert refusal(data) == (
-        "t.csv: not a table: the file holds binary data, not text, Parquet or gzip."
+        "t.csv: not a table: the file contains binary data, not text, Parquet or gzip."
     )
 
 

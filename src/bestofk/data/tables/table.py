@@ -1,4 +1,4 @@
-"""Columns by name as a data frame of pandas, imported when one is asked for."""
+"""The table: named columns whose cells stay as written, with their locations in the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Columns of one length as a data frame; None stays None.
+    """Make a data frame of columns of the same length; None stays None.
 
     Examples
     --------
@@ -39,18 +39,15 @@ def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _holds_words(cells: Any) -> bool:
-    """Names, words or nothing at all: a column of objects, so that None stays None."""
+    """Return whether a column needs the object dtype, so that None is kept."""
     listed = list(cells)
     return bool(listed) and (
         any(isinstance(cell, str) for cell in listed) or all(cell is None for cell in listed)
     )
 
 
-# A table: named columns whose cells stay as written, and where in the file each row stands.
-
-
 MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
-"""What stands for a missing cell, in any case of letters and with blanks around it."""
+"""Texts of missing cells, in any case and with spaces around them."""
 
 _PART = 1 << 16
 Objects = npt.NDArray[np.object_]
@@ -59,18 +56,27 @@ Codes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class RowLocation:
-    """Where the rows of a column stand, counted from 1."""
+    """The location of a cell of a column in messages, by the row counted from 0."""
 
     source: str
     column: str
 
     def __call__(self, row: int) -> str:
-        """The place of the row counted from 0."""
         return f"{self.source}: row {row + 1}, column {self.column!r}"
 
 
+@dataclass(frozen=True, slots=True)
+class RowLines:
+    """The line of each row in the file, by the row counted from 0."""
+
+    lines: Sequence[int]
+
+    def __call__(self, row: int) -> int:
+        return self.lines[row]
+
+
 class Levels(NamedTuple):
-    """A column as codes into its distinct cells; -1 stands for a cell that is empty."""
+    """A column as codes into its distinct cells; -1 is the code of an empty cell."""
 
     codes: Codes
     names: tuple[str, ...]
@@ -78,7 +84,7 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KeptRows:
-    """Where rows that were kept of others stood among those."""
+    """The original locations of rows that were selected from a table."""
 
     rows: npt.NDArray[np.int64]
     locate: Callable[[int], int] | None
@@ -90,23 +96,23 @@ class KeptRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Table:
-    """Columns of cells, as a file holds them.
+    """Columns of cells as they are in a file.
 
     Parameters
     ----------
     source : str
-        What errors call the table: the name of the file, or "the data frame".
+        The name of the table in errors: the name of the file, or "the data frame".
     cells : mapping of str to pyarrow.Array
-        The columns in order: text where the format is text, typed where the format is typed.
+        The columns in order: text if the format is text, typed if the format is typed.
     declared : mapping of str to tuple of str
-        The nominal values that the file declares for a column, in the order it declares them.
+        The nominal values that the file declares for a column, in order.
     account : tuple of str
-        What was understood, in sentences.
+        How the file was read, in sentences.
     delimiter : str or None
         The delimiter of a delimited text.
     locate : callable or None
-        Takes a row counted from 0 and gives its line in the file counted from 1; None where
-        rows have no lines, and errors count the rows from 1.
+        Returns the line (from 1) of a row (from 0) in the file; None if rows have no lines, in
+        which case errors count the rows from 1.
 
     Examples
     --------
@@ -128,7 +134,7 @@ class Table:
     def from_columns(
         cls, columns: Mapping[str, Sequence[Any]], *, source: str = "the table"
     ) -> Table:
-        """A table of sequences of equal length."""
+        """Make a table from sequences of equal length."""
         from bestofk.data.tables.values import arrow_column
 
         cells: dict[str, Any] = {}
@@ -141,8 +147,8 @@ class Table:
             (first, n), *rest = sizes.items()
             other, m = next(pair for pair in rest if pair[1] != n)
             raise TableError(
-                f"{source}: columns must be of one length; got {n} rows in {first!r} and {m} in "
-                f"{other!r}."
+                f"{source}: columns must have the same length; got {n} rows in {first!r} and {m} "
+                f"in {other!r}."
             )
         rows = next(iter(sizes.values()), 0)
         return cls(
@@ -151,7 +157,7 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: Any, *, source: str = "the data frame") -> Table:
-        """A table of a pandas data frame; an index that carries names becomes its first columns."""
+        """Make a table from a pandas data frame; an index of names becomes its first columns."""
         import pandas as pd
 
         if isinstance(frame.columns, pd.MultiIndex):
@@ -175,11 +181,11 @@ class Table:
 
     @property
     def from_file(self) -> bool:
-        """Whether the source is the name of a file, not of something in memory."""
+        """Whether the source is a file, not something in memory."""
         return not self.source.startswith("the ")
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Table:
-        """The rows that are marked; errors name the lines that they had."""
+        """Return the marked rows; errors still name their original lines."""
         import pyarrow as pa
 
         rows = np.flatnonzero(keep)
@@ -206,12 +212,12 @@ class Table:
         return column in self.cells
 
     def location(self, row: int, column: str | None = None) -> str:
-        """Where a cell stands: file, line (or row, counted from 1) and column."""
-        kept = self.locate
-        if isinstance(kept, KeptRows) and kept.locate is None:
-            position = f"row {kept.rows[row] + 1}"
+        """Return the location of a cell: file, line (or row, counted from 1) and column."""
+        locate = self.locate
+        if isinstance(locate, KeptRows) and locate.locate is None:
+            position = f"row {locate.rows[row] + 1}"
         else:
-            position = f"row {row + 1}" if kept is None else f"line {kept(row)}"
+            position = f"row {row + 1}" if locate is None else f"line {locate(row)}"
         where = f"{self.source}: {position}"
         return where if column is None else f"{where}, column {column!r}"
 
@@ -222,41 +228,41 @@ class Table:
             raise UnknownNameError("column", column, self.columns, self.source) from None
 
     def is_typed_number(self, column: str) -> bool:
-        """Whether the format itself says that the column holds numbers."""
+        """Return whether the format declares the column to hold numbers."""
         import pyarrow.types as kinds
 
         kind = self._column(column).type
         return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
 
     def raw(self, column: str) -> Any:
-        """The cells as text in an arrow array; null only where the format holds nothing."""
+        """Return the cells as text in an arrow array; null only if the format has no value."""
         from bestofk.data.tables.values import as_text
 
         return as_text(self._column(column))
 
     def text(self, column: str) -> Objects:
-        """The cells as str without blanks around them; None where a cell is missing."""
+        """Return the cells as str without surrounding spaces; None for missing cells."""
         cells = self.raw(column).to_numpy(zero_copy_only=False)
         out = np.array([None if v is None else v.strip() for v in cells], dtype=np.object_)
         out[self.missing(column)] = None
         return out
 
     def missing(self, column: str) -> npt.NDArray[np.bool_]:
-        """Which cells are empty or hold one of the marks of a missing value."""
+        """Return which cells are empty or hold one of the `MISSING_MARKERS`."""
         from bestofk.data.tables.values import is_missing
 
         return is_missing(self._column(column), MISSING_MARKERS)
 
     def levels(self, column: str) -> Levels:
-        """The column as codes into its distinct cells, in order of appearance.
+        """Return the column as codes into its distinct cells, in order of appearance.
 
-        Blanks around a cell are dropped. Only an empty cell has the code -1: a learner may be
-        called ``NA``.
+        Spaces around a cell are dropped. Only an empty cell has the code -1, because a learner may
+        be called ``NA``.
         """
         from bestofk.data.tables.values import as_text
 
         cells_of_column = self._column(column)
-        # text once for each distinct cell, whatever the number of rows
+        # convert each distinct cell to text only once
         encoded = (
             cells_of_column
             if hasattr(cells_of_column, "dictionary")
@@ -274,7 +280,7 @@ class Table:
         return Levels(new[codes], tuple(names))
 
     def numbers(self, column: str) -> Floats:
-        """The cells as floats, NaN where one is missing; the first that is no number is named."""
+        """Return the cells as floats (NaN if missing); raise at the first that is no number."""
         parsed = parse_numbers(self._column(column), self.missing(column), delimiter=self.delimiter)
         if parsed.bad_row is not None:
             cell = self.raw(column)[parsed.bad_row].as_py()
@@ -286,7 +292,7 @@ class Table:
         return parsed.values
 
     def is_numeric(self, column: str) -> bool:
-        """Whether every cell that is not missing is a number, and at least one is."""
+        """Return whether every cell that is not missing is a number, and at least one is."""
         missing = self.missing(column)
         if missing.all():
             return False
@@ -295,7 +301,7 @@ class Table:
         )
 
     def numeric_share(self, column: str) -> float:
-        """The share of numbers among the cells that are not missing; 0 where all are."""
+        """Return the share of numbers among the cells that are not missing; 0 if all are."""
         from bestofk.data.tables.values import count_numbers
 
         present = int((~self.missing(column)).sum())
@@ -306,13 +312,13 @@ class Table:
         return count_numbers(self.raw(column)) / present
 
     def decimal_mark(self, column: str) -> DecimalMark:
-        """The mark that the numbers of the column use: a point or a comma."""
+        """Return the decimal mark of the column: a point or a comma."""
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).mark
 
     def number_form(self, column: str) -> Form:
-        """Whether the numbers of the column are percentages, carry a spread, and so on."""
+        """Return whether the numbers of the column are percentages, have a spread, and so on."""
         if self.is_typed_number(column):
             return ""
         return parse_numbers(
@@ -321,7 +327,7 @@ class Table:
 
 
 def _appear_in_order(codes: Codes, count: int) -> bool:
-    """Whether the codes first appear as 0, 1, 2, ... and all of them do."""
+    """Return whether all codes appear, first in the order 0, 1, 2, ..."""
     largest = -1
     for start in range(0, len(codes), _PART):
         part = codes[start : start + _PART]
@@ -333,10 +339,10 @@ def _appear_in_order(codes: Codes, count: int) -> bool:
 
 
 def _by_appearance(codes: Codes, count: int) -> list[int]:
-    """The codes that occur, in order of appearance."""
+    """Return the codes that occur, in order of appearance."""
     first = np.full(count, len(codes), dtype=np.int64)
     known = np.flatnonzero(codes >= 0) if (codes < 0).any() else np.arange(len(codes))
-    # of several writes to a place the last one stays: the first row, when they go backwards
+    # the last write to an index wins, so assign backwards to keep the first row
     first[codes[known[::-1]]] = known[::-1]
     order = np.argsort(first, kind="stable")
     codes_in_order: list[int] = order[: int((first < len(codes)).sum())].tolist()

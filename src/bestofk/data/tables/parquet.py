@@ -1,4 +1,4 @@
-"""Parquet: typed columns, no lines."""
+"""Read Parquet files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bestofk.data.tables.values import arrow_column
 
 
 def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> Table:
-    """A table from the bytes of a Parquet file."""
+    """Read a table from the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.types as kinds
 
@@ -51,10 +51,10 @@ def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> T
 
 
 def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
-    """The table, with words as codes, and the columns that were no codes in the file.
+    """Read the table with text as codes; also return the columns that are plain text in the file.
 
-    A value that is repeated takes next to nothing in the file and its full size in memory; what
-    that would be is known before it is done.
+    A repeated value takes almost no space in the file but its full size in memory, so check the
+    expanded size first.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -64,14 +64,9 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
     schema = pq.read_schema(pa.BufferReader(data))
     check_columns(source, len(schema))
     rows = pq.read_metadata(pa.BufferReader(data)).num_rows
-    text_columns = [
-        field.name
-        for field in schema
-        if kinds.is_string(field.type) or kinds.is_large_string(field.type)
-        or kinds.is_binary(field.type) or kinds.is_large_binary(field.type)
-    ]  # fmt: skip
+    text_columns = [field.name for field in schema if _has_length(field.type)]
     width = sum(_bytes_of(field.type) for field in schema)
-    what = f"stands for {rows} rows of {len(schema)} columns"
+    what = f"expands to {rows} rows of {len(schema)} columns"
     check_expansion(source, file_size=file_size, needed=rows * width, what=what)
     table = pq.read_table(pa.BufferReader(data), read_dictionary=text_columns, use_threads=False)
     needed = rows * width
@@ -94,7 +89,7 @@ def _has_length(kind: Any) -> bool:
 
 
 def _bytes_of(kind: Any) -> int:
-    """What a cell of the type takes at least."""
+    """Return the minimum number of bytes of a cell."""
     try:
         return max(1, int(kind.bit_width) // 8)
     except ValueError:
