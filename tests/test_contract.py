@@ -152,8 +152,6 @@ def test_from_data_to_a_decision(tmp_path, capsys):
         assert study.evidence["a"].tolist() == evidence["a"].tolist()
     with pytest.warns(DeprecationWarning, match="to_frame"):
         assert "pvalue" in study.evidence.columns
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        table.frame()
     # the two-sided p-value of all pairs; it was one-sided along the prior once
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3

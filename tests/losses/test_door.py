@@ -52,7 +52,7 @@ def test_rows_that_another_column_tells_apart_are_refused_with_the_way_to_choose
     text = AMLB.format("-", "neg_")
     again = text.partition("\n")[2].replace("1h8c", "4h8c")
     file = write(text + again)
-    with pytest.raises(TableError, match=r"keep one with where=\{'constraint': '1h8c'\}"):
+    with pytest.raises(TableError, match=r"select one value with where=\{'constraint': '1h8c'\}"):
         read_losses(file)
     assert read_losses(file, where={"constraint": "4h8c"}).values.shape == (2, 2, 1, 2, 1)
     with pytest.raises(LookupError, match="no value of 'constraint' '2h8c' in results"):
@@ -67,7 +67,7 @@ def test_zeros_and_ones_are_instances_and_need_a_direction(named):
     frame = ITEMS.copy()
     if named is not None:
         frame.insert(0, named, [f"q{i}" for i in range(len(frame))])
-    with pytest.raises(TableError, match="nothing tells whether higher or lower"):
+    with pytest.raises(TableError, match="cannot tell whether higher or lower"):
         bk.order(frame)
     losses = read_losses(frame, higher_is_better=True)
     assert losses.design == Design(kind="test-set", folds=6)
@@ -119,7 +119,7 @@ def test_european_thousands(write):
 
 
 def test_percentages_beside_other_numbers_are_refused(write):
-    with pytest.raises(TableError, match="'svm' holds percentages and 'nn' does not"):
+    with pytest.raises(TableError, match="'svm' contains percentages and 'nn' does not"):
         read_losses(write("dataset,svm,nn\niris,91 %,92\n"), higher_is_better=True)
 
 

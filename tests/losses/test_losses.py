@@ -97,8 +97,7 @@ def test_default_names():
         ),
         (
             {"algorithms": ["a", "b "]},
-            "algorithms must be text without blanks around it that UTF-8 can hold; got 'b ' at "
-            "position 1.",
+            "algorithms must be UTF-8 text without spaces around it; got 'b ' at position 1.",
         ),
         ({"algorithms": "ab"}, "algorithms must be a list of names; got the text 'ab'."),
         (
@@ -131,7 +130,7 @@ def test_nan_and_infinity_name_their_cell():
     values[1, 0, 2] = np.nan
     assert refusal(values, algorithms=["nn", "c4.5"], datasets=["iris", "wine"]) == (
         "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
-        "such of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
+        "of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
         "what some learner lacks."
     )
     values[1, 0, 2] = -np.inf
@@ -159,9 +158,9 @@ def test_means_refuse_missing_cells_unless_told_how():
     with pytest.raises(ArgumentError) as caught:
         losses.means()
     assert str(caught.value) == (
-        "means: 1 of 6 cells are missing, 'nn' on 'data' (run 1, fold 2, repetition 1) among "
-        "them; missing='allow' takes the mean of those that each learner has, "
-        "missing='drop' of those that all learners have."
+        "means: 1 of 6 cells are missing, including 'nn' on 'data' (run 1, fold 2, "
+        "repetition 1); missing='allow' averages the cells that each learner has, "
+        "missing='drop' the cells that all learners have."
     )
     # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3, (0.5 + 0.1) / 2
     assert losses.means(missing="allow") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
@@ -184,7 +183,7 @@ def test_nothing_left_on_a_data_set_names_it():
     with pytest.raises(ArgumentError) as caught:
         losses.by_dataset(missing="allow")
     assert str(caught.value) == (
-        "by_dataset: nothing is left to take the mean of for learner 'a' on data set 'y'."
+        "by_dataset: nothing is left to average for learner 'a' on data set 'y'."
     )
 
 
@@ -197,7 +196,7 @@ def test_means_by_learner_data_set_and_fold(full):
     assert full.by_dataset()[2, 1] == pytest.approx(full.values[2, 1].mean())
     assert full.by_fold("x").shape == (3, 4, 5)
     assert full.by_fold("x")[1, 3, 2] == pytest.approx(full.values[1, 1, 3, 2].mean())
-    with pytest.raises(ArgumentError, match="dataset must be named where there are several"):
+    with pytest.raises(ArgumentError, match="dataset must be named if there are several"):
         full.by_fold()
 
 
@@ -213,7 +212,7 @@ def test_select_and_reorder(full):
     assert turned.reorder(full.algorithms) == full
     with pytest.raises(UnknownNameError, match="no learner 'd'"):
         full.select(algorithms=["d"])
-    with pytest.raises(ArgumentError, match="'b' is not among them"):
+    with pytest.raises(ArgumentError, match="'b' is missing"):
         full.reorder(["a", "c"])
     with pytest.raises(ArgumentError, match="got 'a' twice"):
         full.reorder(["a", "a", "c"])

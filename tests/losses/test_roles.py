@@ -58,7 +58,7 @@ def test_the_surest_name_wins_and_what_is_given_comes_first():
         "fold": "run",
         "run": "seed",
     }
-    with pytest.raises(ValueError, match="algorithm and fold must be two columns; got 'run'"):
+    with pytest.raises(ValueError, match="algorithm and fold must be different columns; got 'run'"):
         assign_roles(table, {"algorithm": "run", "fold": "run"})
     with pytest.raises(LookupError, match="no column 'modle' in the table: did you mean 'model'"):
         assign_roles(table, {"algorithm": "modle"})

@@ -150,7 +150,7 @@ def test_a_wide_file_cannot_hold_a_learner_named_as_a_role(tmp_path, learner):
     with pytest.raises(ArgumentError) as caught:
         losses.to_csv(tmp_path / "t.csv", layout="wide")
     assert str(caught.value) == (
-        f"layout must be 'long' here: in a wide file the learner {learner!r} would be read as the "
+        f"layout must be 'long': in a wide file the learner {learner!r} would be read as the "
         "role of its column."
     )
     assert not (tmp_path / "t.csv").exists()

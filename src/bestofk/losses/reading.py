@@ -1,4 +1,4 @@
-"""Direction and design of a file of losses: as given, as the file says, or as it shows."""
+"""Read tables of losses: their direction, their design, and the embedded examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +33,9 @@ from bestofk.losses.layouts import (
 from bestofk.losses.losses import Losses
 from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
 
-if TYPE_CHECKING:
-    from bestofk.losses.losses import Losses
-
 
 def only_value(table: Table, column: str) -> str | None:
-    """The one value of a column that must be the same in every row."""
+    """Return the value of a column that must be the same in every row."""
     levels = table.levels(column)
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
@@ -50,7 +47,7 @@ def only_value(table: Table, column: str) -> str | None:
 
 
 class UnknownDirectionError(TableError):
-    """Nothing tells whether larger or smaller numbers are better, and the answer hangs on it."""
+    """Raised if the direction of the numbers is unknown: the result would depend on a guess."""
 
 
 def direction_of_file(
@@ -63,19 +60,19 @@ def direction_of_file(
     scorers: bool = False,
     direction_source: str = "",
 ) -> tuple[bool, str]:
-    """Whether to flip, what the numbers are called, and the sentence on it."""
+    """Return whether to turn scores into losses, and the name of the numbers; say why."""
     if higher_is_better is not None:
-        account.append(f"{'Higher' if higher_is_better else 'Lower'} is better, as you say.")
+        account.append(f"{'Higher' if higher_is_better else 'Lower'} is better, as you stated.")
         return bool(higher_is_better), named
     if scorers:
-        account.append("Higher is better, as for every scorer of scikit-learn.")
+        account.append("Higher is better, as for all scikit-learn scorers.")
         return True, named
     named_in = named
     if direction == "unknown":
         within = direction_within(Path(table.source).stem) if table.from_file else None
         if within is None:
             raise UnknownDirectionError(
-                f"{table.source}: nothing tells whether higher or lower numbers are better: pass "
+                f"{table.source}: cannot tell whether higher or lower is better: pass "
                 "higher_is_better=True (scores) or higher_is_better=False (losses)."
             )
         direction, word = within
@@ -88,10 +85,11 @@ def direction_of_file(
 
 
 def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
-    account.append("The rows carry no names: they were read as the folds of one data set.")
+    """Say that unnamed rows are read as folds, and warn unless the design is stated."""
+    account.append("The rows have no names and are read as the folds of one data set.")
     if design is None:
         warnings.warn(
-            f"{source}: the rows carry no names; they were read as the folds of one run of "
+            f"{source}: the rows have no names and are read as the folds of one run of "
             "cross-validation: pass design='cv' if that is right, design='resample' for random "
             "splits or design='test-set' for the instances of one test set.",
             BestOfKWarning,
@@ -107,7 +105,7 @@ def design_of_file(
     design: Design | str | None,
     account: list[str],
 ) -> tuple[Floats, Design]:
-    """The grid and the design that was given, that the file holds, or that its columns show."""
+    """Return the grid and its design: as stated, as the file says, or as its columns show."""
     if isinstance(design, Design):
         return values, design
     _, n_sets, runs, folds, repetitions = values.shape
@@ -132,10 +130,10 @@ def design_of_file(
         ):
             known[role] = tuple(int(n) for n in first)
         elif n_sets > 1:
-            account.append(f"The column {roles[role]!r} differs between data sets: not kept.")
+            account.append(f"Not used: the column {roles[role]!r}, which differs by data set.")
         else:
             account.append(
-                f"The column {roles[role]!r} is incomplete or differs between learners: not kept."
+                f"Not used: the column {roles[role]!r}, which is incomplete or differs by learner."
             )
     if design is None and kind is None:
         kind = "cv" if folds > 1 else "scores"
@@ -144,8 +142,8 @@ def design_of_file(
                 kind = "resample"
             else:
                 account.append(
-                    "There are runs but no folds: how the data were parted is not known; "
-                    "design='resample' says that each run is a random split."
+                    "There are runs but no folds, so the design is unknown; pass "
+                    "design='resample' if each run is a random split."
                 )
     stratified = None
     if "stratified" in roles:
@@ -172,7 +170,7 @@ def design_of_file(
 
 
 def _groups(table: Table, roles: dict[str, str]) -> int | None:
-    """How many groups of rows stay whole, where the file says so."""
+    """Return the number of groups of rows, if the file says so."""
     if "n_groups" not in roles:
         return None
     word = only_value(table, roles["n_groups"]) or ""
@@ -191,14 +189,14 @@ class PartsOfRows:
     cells: Cells
 
     def subsets(self, values: Floats) -> Subsets:
-        """The part of the design that tells of them."""
+        """Return the corresponding part of the design."""
         return Subsets(kind=self.kind, runs=values.shape[2], folds=values.shape[3])
 
 
 def parts_of_rows(
     table: Table, roles: dict[str, str], cells: Cells
 ) -> tuple[Cells, PartsOfRows | None]:
-    """The cells of runs on all rows, and those of runs on parts of them where the file has any."""
+    """Separate the cells of runs on all rows from those of runs on parts of the rows."""
     column = roles.get("part_of_rows")
     if column is None:
         return cells, None
@@ -218,7 +216,7 @@ def parts_of_rows(
     return some_cells(cells, whole), PartsOfRows(kind=kinds[0], cells=some_cells(cells, ~whole))
 
 
-# Tables of losses that come with the library, to try things on.
+# Embedded examples
 
 
 EXAMPLES = {
@@ -227,18 +225,18 @@ EXAMPLES = {
     "digits-5x2": "error rates of six classifiers, 5 runs of stratified 2-fold "
     "cross-validation on the digits data",
 }
-"""The names, and what each holds."""
+"""Name and description of each example."""
 
 
 def example_path(name: str) -> Path:
-    """Where the file of an example is."""
+    """Return the path of an example."""
     if name not in EXAMPLES:
         raise UnknownNameError("example table of losses", name, EXAMPLES)
     return Path(__file__).with_name("examples") / f"{name}.csv"
 
 
 def example_losses(name: str) -> Losses:
-    """An embedded table of losses.
+    """Load an embedded table of losses.
 
     Parameters
     ----------
@@ -257,18 +255,18 @@ def example_losses(name: str) -> Losses:
     return read_losses(example_path(name))
 
 
-# Read a table of losses that another tool has written, and say what was understood.
+# Reading
 
 
 _NESTED = ("params", "values", "parameters", "array_data")
-"""Columns of other tools whose cells may be dictionaries or lists."""
+"""Columns of other tools that may contain dictionaries or lists."""
 LAYOUTS = ("long", "wide", "cv-results")
 READING = (
     "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
     "metric", "learners", "n_train", "n_test", "design", "layout", "where", "loss_name",
     "delimiter", "encoding", "format",
 )  # fmt: skip
-"""What says how to read, wherever a table of losses is taken; `missing` goes on to the test."""
+"""Options for reading, in all functions that accept a table of losses (`missing` is separate)."""
 
 
 def read_losses(
@@ -300,50 +298,49 @@ def read_losses(
     Parameters
     ----------
     source : path, pandas.DataFrame, Table, mapping or name of an example
-        What `bestofk.data.tables.reading` reads: CSV, TSV, Excel, Parquet, JSON lines, ARFF. The
-        name
-        of an embedded example (see `bestofk.losses.reading`) where no such file exists.
+        Any file that `bestofk.data.tables.read_table` reads: CSV, TSV, Excel, Parquet, JSON lines,
+        ARFF. Also the name of an embedded example (see `example_losses`).
     higher_is_better : bool, optional
         True: the numbers are scores and become losses. None: the name of the metric, its column or
-        the file decides where it is clear (accuracy, auc, f1, score, ...; error, loss, mse, ...);
-        where it is not, the table is refused.
+        the file decides (accuracy, auc, f1, score, ...; error, loss, mse, ...); if the names are
+        not clear, an error asks for the direction.
     algorithm, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
-        The column that plays the role; guessed from the names of the columns when None.
+        The column of each role; guessed from the names of the columns if None.
     metric : str, optional
-        Which metric to take where a column names several.
+        The metric to read if a column names several.
     learners : sequence of str, optional
-        The columns of a wide table that are learners, where others are none.
+        The columns of a wide table that are learners, if other columns are not.
     design : Design or str, optional
-        How the losses came about, as in `Losses`.
+        How the losses were produced, as in `Losses`.
     layout : str, optional
         ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
         (one row per learner, one column per split, such as scikit-learn's ``split0_test_score``
-        or ``fold1``); guessed when None.
+        or ``fold1``); guessed if None.
     missing : {"refuse", "drop", "allow"}
-        Empty and absent cells are an error; what some learner lacks is left out; or such cells are
-        declared missing.
+        What to do with empty and absent cells: raise an error, leave out what some learner lacks,
+        or declare the cells missing.
     where : mapping of column to value, optional
-        Only the rows that hold these values, such as ``{"constraint": "1h8c"}``.
+        Read only the rows with these values, such as ``{"constraint": "1h8c"}``.
     loss_name : str, optional
-        What the numbers are called; the name of their column when None.
+        The name of the numbers; the name of their column if None.
     delimiter, encoding, format : str, optional
-        As in `bestofk.data.tables.reading`.
+        As in `bestofk.data.tables.read_table`; `format` may also name one of `LOSS_FORMATS`.
 
     Returns
     -------
     Losses
-        `Losses.account` tells in sentences what was understood.
+        `Losses.account` says in sentences how the table was read.
 
     Raises
     ------
     TableError
-        With one sentence that names the line and the column; also where nothing tells whether
-        larger or smaller numbers are better.
+        With one sentence that names the line and the column; also if the direction of the numbers
+        is unknown.
 
     Warns
     -----
     BestOfKWarning
-        Where the rows of a wide table carry no names.
+        If the rows of a wide table have no names.
 
     Examples
     --------
@@ -485,7 +482,7 @@ def _of_tool(
     options: ReadOptions,
     **how: Any,
 ) -> tuple[Table, ToolColumns | None]:
-    """The table, and which columns to read it by where a tool is known to have written it."""
+    """Return the table, and the columns to read if a known tool wrote it."""
     named = None
     if format is not None and format not in FORMATS:
         if format not in LOSS_FORMATS:
@@ -512,8 +509,9 @@ def _of_tool(
 
 def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
     return TableError(
-        f"{table.source} is not of {entry.called}: that would be {entry.summary.replace('`', '')}; "
-        f"got the columns {shortened([repr(name) for name in table.columns], 8)}."
+        f"{table.source} was not written by {entry.called}, which would be "
+        f"{entry.summary.replace('`', '')}; got the columns "
+        f"{shortened([repr(name) for name in table.columns], 8)}."
     )
 
 
@@ -523,8 +521,8 @@ def _as_table(source: Any, **how: Any) -> Table:
             return read_table(example_path(source), **how)
         if Path(source).is_dir():
             raise TableError(
-                f"{os.fspath(source)} is a folder, and none of runs of MLflow or OpenML: name the "
-                "file; logs of language models are for 'bestofk evals' (bestofk.read_evals)."
+                f"{os.fspath(source)} is a folder, but contains no MLflow or OpenML runs: name the "
+                "file; for LLM evaluation logs use 'bestofk evals' (bestofk.read_evals)."
             )
         return read_table(source, **how)
     if isinstance(source, Mapping):
@@ -541,12 +539,12 @@ def _as_table(source: Any, **how: Any) -> Table:
 
 
 def _one_cell(value: Any) -> Any:
-    """A dictionary of parameters, or a list of the values of folds, as the text that a file has."""
+    """Return a dictionary of parameters or a list of fold values as text, as in a file."""
     return str(value) if isinstance(value, dict | list) else value
 
 
 def _only_rows(table: Table, where: Mapping[str, str] | None) -> Table:
-    """The rows that hold the given values in the given columns."""
+    """Select the rows that have these values."""
     for column, value in (where or {}).items():
         levels = table.levels(column)
         if str(value) not in levels.names:
@@ -576,9 +574,9 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     elif layout == "wide":
         names = cells.levels["algorithm"].names
         shown_names = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
-        parts.append(f"{len(names)} columns of learners ({shown_names})")
+        parts.append(f"{len(names)} learner columns ({shown_names})")
     else:
-        parts.append(f"one row per learner, {len(cells.levels['fold'].names)} columns of splits")
+        parts.append(f"one row per learner, {len(cells.levels['fold'].names)} split columns")
     shown = {
         r: w for r, w in nouns.items() if r in roles and (layout != "cv-results" or r == "dataset")
     }

@@ -128,7 +128,9 @@ def test_an_inch_mark_is_no_open_quote(write):
 
 
 def test_header_only_and_empty(write):
-    assert refusal(write("a,b,c\n")) == "t.csv: the file contains a header of 3 columns and no rows."
+    assert (
+        refusal(write("a,b,c\n")) == "t.csv: the file contains a header of 3 columns and no rows."
+    )
     assert refusal(write(b"")) == "t.csv: the file is empty."
     assert refusal(write(" \n\n")) == "t.csv: the file is empty."
     assert refusal(write('""\n')) == "t.csv: the file is empty."

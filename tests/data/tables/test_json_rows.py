@@ -49,7 +49,10 @@ def test_object_of_columns(write):
     [
         ('{"a": 1}\n\n{"a": }\n', "line 3 is not JSON (Expecting value, column 7)."),
         ('{"a": 1}\n[1, 2]\n', "line 2 must be an object of cells; got '[1, 2]'."),
-        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2, column 'a' must be a single value; got a nested one."),
+        (
+            '{"a": 1}\n{"a": {"b": 2}}\n',
+            "line 2, column 'a' must be a single value; got a nested one.",
+        ),
         ('[{"a": 1}, 2]', "row 2 must be an object of cells; got '2'."),
         ("[1, 2]\n[3, 4]\n", "line 1 must be an object of cells; got '[1, 2]'."),
         ("[]", "the file contains no rows."),

@@ -45,11 +45,13 @@ def test_folds_by_the_ends_of_names_where_no_parameter_numbers_them():
         np.array([[0.1, 0.11], [0.2, 0.21]])
     )
     nameless = nested(name=lambda *_: "bold-fox")
-    with pytest.raises(bk.TableError, match=r"nothing numbers the child runs.*fold='start_time'"):
+    with pytest.raises(
+        bk.TableError, match=r"the child runs have no fold numbers.*fold='start_time'"
+    ):
         bk.read_losses(nameless)
     counted = bk.read_losses(nameless, fold="start_time")
     assert counted.values.reshape(2, 2) == pytest.approx(np.array([[0.1, 0.11], [0.2, 0.21]]))
-    assert any("in the order in which the runs began" in s for s in counted.account)
+    assert any("in the order in which the runs started" in s for s in counted.account)
 
 
 def test_children_that_are_settings_of_a_search_are_no_folds():
@@ -67,13 +69,13 @@ def test_flat_runs_go_by_a_parameter_that_is_called_so_or_by_yours():
          {"metrics.f1": 0.5 + fold / 10, "params.lr": who, "params.fold": str(fold)})
         for who in "ab" for fold in (0, 1)
     ]  # fmt: skip
-    with pytest.raises(bk.TableError, match=r"say what tells learners apart \('params.lr'"):
+    with pytest.raises(bk.TableError, match=r"say what distinguishes the learners \('params.lr'"):
         bk.read_losses(runs(*flat))
     assert bk.read_losses(runs(*flat), algorithm="lr").algorithms == ("a", "b")
     named = runs(*flat).rename(columns={"params.lr": "params.model"})
     losses = bk.read_losses(named)
     assert losses.algorithms == ("a", "b")
-    assert any("learners are what 'params.model' says" in s for s in losses.account)
+    assert any("the learners are named by 'params.model'" in s for s in losses.account)
 
 
 def test_runs_that_failed_are_told_and_missed():
@@ -86,7 +88,7 @@ def test_runs_that_failed_are_told_and_missed():
     losses = bk.read_losses(frame, missing="drop")
     assert losses.design.folds == 1
     assert any("1 run (1 FAILED)" in s for s in losses.account)
-    with pytest.raises(bk.TableError, match="no run of MLflow came to its end"):
+    with pytest.raises(bk.TableError, match="no MLflow run has finished"):
         bk.read_losses(frame.assign(status="RUNNING"))
 
 
@@ -117,7 +119,7 @@ def test_a_parent_run_again_counts_once_the_latest():
     again["metrics.accuracy"] -= 0.3
     losses = bk.read_losses(pd.concat([first, again], ignore_index=True))
     assert losses.means()["learner a"] == pytest.approx(0.405)
-    assert any("2 parent runs of learner 'learner a': the latest counts" in s
+    assert any("2 parent runs of learner 'learner a': the latest is used" in s
                for s in losses.account)  # fmt: skip
 
 

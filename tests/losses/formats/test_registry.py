@@ -178,7 +178,7 @@ def test_a_damaged_schema_gets_one_sentence(name, byte, tmp_path):
     path = placed(name, tmp_path)
     data = path.read_bytes()
     path.write_bytes(data.replace(b"CREATE TABLE", b"CREATE TABL" + byte))
-    with pytest.raises(bk.TableError, match="data base is damaged") as error:
+    with pytest.raises(bk.TableError, match="database is damaged") as error:
         bk.read_losses(path)
     assert str(error.value).isprintable()
 

@@ -1,7 +1,7 @@
-"""Runs of MLflow: parent runs are learners and child runs folds; of flat runs the user says.
+"""MLflow runs: parent runs are learners and child runs folds; for flat runs the user says.
 
 The columns are those of ``mlflow.search_runs``: ``run_id``, ``status``, ``start_time``,
-``metrics.NAME``, ``params.NAME``, ``tags.NAME``; ``tags.mlflow.parentRunId`` tells child runs.
+``metrics.NAME``, ``params.NAME``, ``tags.NAME``; child runs have ``tags.mlflow.parentRunId``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SEARCH = re.compile(r"metrics\.(?:rank|std)_test_")
 
 
 def is_mlflow(table: Table) -> bool:
-    """The columns that ``search_runs`` always writes, and a metric or a parameter."""
+    """Return whether the table has the columns of ``search_runs``."""
     return {"run_id", "experiment_id", "status"} <= set(table.columns) and any(
         column.startswith((METRIC, PARAM)) for column in table.columns
     )
@@ -53,11 +53,11 @@ class _Runs:
 
     table: Table
     parent: tuple[int | None, ...]
-    """For each row the row of its parent; -1 where the parent is not in the table."""
+    """For each row the row of its parent; -1 if the parent is not in the table."""
     name: tuple[str, ...]
 
     def inherited(self, column: str) -> list[str | None]:
-        """The cells of a column, of the parent where a run has none."""
+        """Return the cells of a column; those of the parent if a run has none."""
         cells = texts(self.table, column)
         return [
             cells[at] if cell is None and at is not None and at >= 0 else cell
@@ -66,7 +66,7 @@ class _Runs:
 
 
 def mlflow_columns(table: Table, options: ReadOptions) -> ToolColumns:
-    """Which columns to read runs of MLflow by."""
+    """Return the columns of MLflow runs."""
     runs = _runs(table)
     parents = {at for at in runs.parent if at is not None}
     leaf = np.array([row not in parents for row in range(table.n_rows)], dtype=np.bool_)
@@ -80,30 +80,28 @@ def mlflow_columns(table: Table, options: ReadOptions) -> ToolColumns:
     notes = [_left_out(table, keep & ~ended)]
     keep &= ended
     if not keep.any():
-        raise TableError(f"{table.source}: no run of MLflow came to its end (status FINISHED).")
+        raise TableError(f"{table.source}: no MLflow run has finished (status FINISHED).")
     columns = _metrics(table.take(keep))
     loss = chosen_metric(table, columns, options, METRIC, "the runs of MLflow")
     roles = {"loss": loss} | _other_roles(runs, keep, options)
     if options.algorithm is not None:
         learners = _asked_learners(runs, options.algorithm)
-        notes.append(f"Learners are what {options.algorithm!r} says of the runs.")
+        notes.append(f"The learners are named by {options.algorithm!r}.")
     elif nested:
         _refuse_search(runs, keep, loss, roles)
         learners = _parents(runs)
-        notes.append("Runs of MLflow: parent runs are learners, their child runs folds.")
+        notes.append("MLflow runs: parent runs are learners, their child runs folds.")
     else:
         column = _flat_learner(runs, keep)
         learners = runs.inherited(column)
-        notes.append(f"Runs of MLflow without parents: learners are what {column!r} says.")
+        notes.append(f"MLflow runs without parents: the learners are named by {column!r}.")
+    names = np.array([name or "" for name in learners])
     selected = _with_roles(runs, roles)
-    selected, learner = with_column(selected, "learner", [name or "" for name in learners])
-    roles["algorithm"] = learner
-    if "" in np.array([name or "" for name in learners])[keep]:
-        nameless = int(np.flatnonzero(keep & (np.array([n or "" for n in learners]) == ""))[0])
-        raise TableError(
-            f"{table.location(nameless)}: nothing says which learner the run {runs.name[nameless]!r} "
-            "is of."
-        )
+    selected, roles["algorithm"] = with_column(selected, "learner", names.tolist())
+    nameless = np.flatnonzero(keep & (names == ""))
+    if len(nameless):
+        row = int(nameless[0])
+        raise TableError(f"{table.location(row)}: the run {runs.name[row]!r} names no learner.")
     if nested and options.algorithm is None:
         selected, roles = _numbered(runs, selected, roles, keep, options)
     elif options.fold == _START:
@@ -138,11 +136,11 @@ def _left_out(table: Table, rows: np.ndarray) -> str:
     if not states:
         return ""
     listing = joined([f"{count} {state}" for state, count in states.items()])
-    return f"Left out, since they did not end well: {counted(int(rows.sum()), 'run')} ({listing})."
+    return f"Left out, as they did not finish: {counted(int(rows.sum()), 'run')} ({listing})."
 
 
 def _metrics(table: Table) -> list[str]:
-    """The metrics that some of the runs have."""
+    """Return the metrics that some of the runs have."""
     return [
         column
         for column in table.columns
@@ -153,7 +151,7 @@ def _metrics(table: Table) -> list[str]:
 
 
 def _other_roles(runs: _Runs, keep: np.ndarray, options: ReadOptions) -> dict[str, str]:
-    """The columns of data sets, runs and folds: those asked for, else parameters so called."""
+    """Return the columns of data sets, runs and folds: as stated, else by parameter names."""
     guesses = role_columns(runs.table, (PARAM, TAG))
     roles = {role: column for role, column in guesses.items() if role in _ROLES}
     for role in _ROLES:
@@ -177,7 +175,7 @@ def _asked_learners(runs: _Runs, name: str) -> list[str | None]:
 
 
 def _parents(runs: _Runs) -> list[str | None]:
-    """For each row the name of its parent, or the parent's id where it is not in the table."""
+    """Return the name of each row's parent, or its id if the parent is not in the table."""
     ids = texts(runs.table, PARENT)
     return [
         None if at is None else (runs.name[at] if at >= 0 else parent_id)
@@ -186,7 +184,7 @@ def _parents(runs: _Runs) -> list[str | None]:
 
 
 def _flat_learner(runs: _Runs, keep: np.ndarray) -> str:
-    """The parameter or tag that is called as learners are; else nothing is guessed."""
+    """Return the parameter or tag with the name of a learner column; else raise an error."""
     column = role_columns(runs.table.take(keep), (PARAM, TAG)).get("algorithm")
     if column is not None:
         return column
@@ -203,13 +201,13 @@ def _flat_learner(runs: _Runs, keep: np.ndarray) -> str:
     choose = f" ({shortened(list(map(repr, offered)), 8)})" if offered else ""
     example = offered[0] if offered else NAME
     raise TableError(
-        f"{runs.table.source}: no run has child runs, and no parameter is called as learners are: "
-        f"say what tells learners apart{choose} with algorithm={example!r}."
+        f"{runs.table.source}: no run has child runs, and no parameter names the learners: say "
+        f"what distinguishes the learners{choose} with algorithm={example!r}."
     )
 
 
 def _refuse_search(runs: _Runs, keep: np.ndarray, loss: str, roles: dict[str, str]) -> None:
-    """Child runs that are the settings of a search, which folds are not."""
+    """Raise if the child runs are the settings of a search instead of folds."""
     table = runs.table.take(keep)
     search = [c for c in table.columns if _SEARCH.match(c) and not table.missing(c).all()]
     if search or loss.startswith(f"{METRIC}mean_test_"):
@@ -227,14 +225,14 @@ def _refuse_search(runs: _Runs, keep: np.ndarray, loss: str, roles: dict[str, st
             by_parent[at].add(cell)
         if any(len(cells) > 1 for cells in by_parent.values()):
             raise TableError(
-                f"{table.source}: the child runs of one parent differ in {column!r}, so that they "
-                "may be settings of a search and not folds: if that column numbers the folds, pass "
-                f"fold={column!r}, else say what tells learners apart with algorithm=..."
+                f"{table.source}: the child runs of one parent differ in {column!r}, so they may "
+                "be settings of a search instead of folds: if that column numbers the folds, pass "
+                f"fold={column!r}, else say what distinguishes the learners with algorithm=..."
             )
 
 
 def _with_roles(runs: _Runs, roles: dict[str, str]) -> Table:
-    """The table with cells of parents where their children have none."""
+    """Fill empty cells of child runs with those of their parents."""
     table = runs.table
     for role, column in list(roles.items()):
         if role == "loss":
@@ -248,7 +246,7 @@ def _with_roles(runs: _Runs, roles: dict[str, str]) -> Table:
 def _numbered(
     runs: _Runs, table: Table, roles: dict[str, str], keep: np.ndarray, options: ReadOptions
 ) -> tuple[Table, dict[str, str]]:
-    """Folds by a parameter, by the names of the child runs, or by their start if asked."""
+    """Number the folds by a parameter, by the names of the child runs, or by their start."""
     if "fold" in roles or "instance" in roles:
         return table, roles
     if options.fold == _START:
@@ -262,16 +260,16 @@ def _numbered(
     ):
         numbers = [_number_in(name) for name in runs.name]
         table, roles["fold"] = with_column(table, "fold", numbers)
-        return noted(table, "Folds by the numbers at the ends of the child runs' names."), roles
+        note = "The folds are numbered by the last numbers in the names of the child runs."
+        return noted(table, note), roles
     raise TableError(
-        f"{table.source}: nothing numbers the child runs: log the fold of each as a parameter "
-        "(mlflow.log_param('fold', 0)), or pass fold='start_time' to count them in the order in "
-        "which they began."
+        f"{table.source}: the child runs have no fold numbers: log the fold of each as a parameter "
+        "(mlflow.log_param('fold', 0)), or pass fold='start_time' to number them by their start."
     )
 
 
 def _number_in(name: str) -> str:
-    """The number at the end of the name of a child run: fold_3, svm-3."""
+    """Return the number at the end of the name of a child run: fold_3, svm-3."""
     match = re.search(r"(\d{1,6})\W*$", name)
     return str(int(match[1])) if match else ""
 
@@ -280,7 +278,7 @@ def _by_start(
     table: Table, roles: dict[str, str], keep: np.ndarray
 ) -> tuple[Table, dict[str, str]]:
     if _START not in table:
-        raise TableError(f"{table.source}: there is no column 'start_time' to count folds by.")
+        raise TableError(f"{table.source}: there is no column 'start_time' to number the folds by.")
     starts = texts(table, _START)
     groups: dict[tuple[str | None, ...], list[int]] = defaultdict(list)
     others = [texts(table, column) for role, column in roles.items() if role != "loss"]
@@ -291,7 +289,7 @@ def _by_start(
         for turn, at in enumerate(sorted(rows, key=lambda at: (_time(starts[at]), at)), start=1):
             number[at] = str(turn)
     table, roles["fold"] = with_column(table, "fold", number)
-    return noted(table, "Folds are counted in the order in which the runs began."), roles
+    return noted(table, "The folds are numbered in the order in which the runs started."), roles
 
 
 def _time(start: str | None) -> tuple[int, str]:
@@ -305,7 +303,7 @@ def _refuse_experiments(table: Table, roles: dict[str, str]) -> None:
     names = table.levels("experiment_id").names
     if len(names) > 1:
         raise TableError(
-            f"{table.source}: the runs are of {len(names)} experiments: keep one with "
+            f"{table.source}: the runs belong to {len(names)} experiments: select one with "
             f"where={{'experiment_id': {names[0]!r}}}, or pass dataset='experiment_id' if each is "
             "a data set."
         )
@@ -314,7 +312,7 @@ def _refuse_experiments(table: Table, roles: dict[str, str]) -> None:
 def _latest(
     runs: _Runs, table: Table, roles: dict[str, str], keep: np.ndarray, notes: list[str]
 ) -> tuple[Table, np.ndarray]:
-    """Of parents of one name, on one data set, the latest."""
+    """Keep the latest of several parents with the same name and data set."""
     if "fold" not in roles or _START not in table:
         return table, keep
     cells = [
@@ -341,12 +339,12 @@ def _latest(
             last = max(ats, key=lambda at: _time(starts[at]))
             gone |= ats - {last}
             notes.append(
-                f"{counted(len(ats), 'parent run')} of learner {learner!r}: the latest counts."
+                f"{counted(len(ats), 'parent run')} of learner {learner!r}: the latest is used."
             )
     return table, keep & np.array([at not in gone for at in runs.parent], dtype=np.bool_)
 
 
-# Where MLflow keeps its runs: a folder ``mlruns``, or the SQLite data base of MLflow 3.
+# Stores of MLflow: a folder ``mlruns``, or the SQLite database of MLflow 3
 
 
 _STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
@@ -358,7 +356,7 @@ Run = dict[str, Any]
 
 
 def open_mlflow(source: Any) -> Table | None:
-    """The runs of a folder ``mlruns`` (or the folder that holds one), or of ``mlflow.db``."""
+    """Read the runs of a folder ``mlruns`` (or its parent), or of ``mlflow.db``."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
@@ -384,7 +382,7 @@ def open_mlflow(source: Any) -> Table | None:
 
 def _table(runs: list[Run], source: str) -> Table:
     if not runs:
-        raise TableError(f"{source}: there are no runs of MLflow.")
+        raise TableError(f"{source}: there are no MLflow runs.")
     runs.sort(key=lambda run: str(run["start_time"]))
     stepped = sorted({name for run in runs for name in run.pop(_STEPPED, ())})
     names = list(dict.fromkeys(name for run in runs for name in run))
@@ -394,15 +392,15 @@ def _table(runs: list[Run], source: str) -> Table:
     if stepped:
         table = noted(
             table,
-            f"Of the steps of {shortened([repr(name) for name in stepped], 4)} the last was taken, "
-            "as MLflow shows it: steps may be epochs of training, so they are not read as folds; "
-            "log every fold as a child run.",
+            f"Only the last step of {shortened([repr(name) for name in stepped], 4)} was read, as "
+            "in MLflow itself: steps may be training epochs, so they are not read as folds; log "
+            "every fold as a child run.",
         )
     return table
 
 
 def _is_store(folder: Path) -> bool:
-    """A folder of experiments, one experiment, or one that only holds its description."""
+    """Return whether the folder contains experiments with runs."""
     try:
         return any(folder.glob(f"*/{_META}")) and any(folder.glob(f"*/*/{_META}"))
     except OSError:
@@ -447,7 +445,7 @@ def _folder_runs(folder: Path) -> Iterator[Run]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Names, which may hold slashes, and their files; links lead nowhere."""
+    """Yield names, which may contain slashes, and their files, without following symlinks."""
     for parent, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
@@ -465,7 +463,7 @@ def _text(path: Path) -> str:
 
 
 def _meta(path: Path) -> Mapping[str, str]:
-    """The plain entries ``key: value`` of a description, which is all that is needed of it."""
+    """Read the plain ``key: value`` entries of a ``meta.yaml``; others are not needed."""
     entries = {}
     for line in _text(path).splitlines():
         key, colon, value = line.partition(": ")
@@ -478,9 +476,9 @@ def _meta(path: Path) -> Mapping[str, str]:
 
 
 def _latest_value(path: Path) -> tuple[float | None, bool]:
-    """The last value of a metric, which is what MLflow itself shows, and whether it has steps.
+    """Return the last value of a metric, as MLflow shows it, and whether it has steps.
 
-    Lines hold a time, a value and a step.
+    Each line has a time, a value and a step.
     """
     steps = set()
     best: tuple[int, int, float] | None = None

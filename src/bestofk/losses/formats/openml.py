@@ -1,4 +1,4 @@
-"""Evaluations of OpenML, as ``openml.evaluations.list_evaluations`` gives them."""
+"""OpenML evaluations from ``openml.evaluations.list_evaluations``, and OpenML runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _KEYS = {"run_id", "task_id", "flow_name", "function"}
 
 
 def is_openml(table: Table) -> bool:
-    """The columns that every listing has."""
+    """Return whether the table has the columns of ``list_evaluations``."""
     return set(table.columns) >= _KEYS and ("value" in table or "values" in table)
 
 
 def higher_is_better(function: str) -> bool:
-    """Which way a measure of OpenML points.
+    """Return the direction of an OpenML measure.
 
     Examples
     --------
@@ -42,11 +42,11 @@ def higher_is_better(function: str) -> bool:
 
 
 def openml_columns(table: Table, options: ReadOptions) -> ToolColumns:
-    """Flows are learners, with their setups where they differ; tasks are data sets."""
+    """Read flows as learners, with their setups if they differ, and tasks as data sets."""
     keep, function = one_metric(table, "function", options.metric)
     if keep is not None:
         table = table.take(keep)
-    notes = ["Evaluations of OpenML: flows are learners, tasks are data sets."]
+    notes = ["OpenML evaluations: flows are learners, tasks are data sets."]
     table = _latest_runs(table, notes)
     learners, tasks = _learners(table), _tasks(table)
     folds = _folds(table)
@@ -69,7 +69,7 @@ def openml_columns(table: Table, options: ReadOptions) -> ToolColumns:
               if column in columns}  # fmt: skip
     if options.algorithm is not None:
         raise TableError(
-            f"{table.source}: algorithm cannot be chosen for evaluations of OpenML; got "
+            f"{table.source}: algorithm does not apply to OpenML evaluations; got "
             f"{options.algorithm!r}."
         )
     return ToolColumns(
@@ -83,7 +83,7 @@ def _setups(table: Table) -> list[str | None]:
 
 
 def _learners(table: Table) -> list[str]:
-    """The flow, with the setup where one flow has several on a task."""
+    """Name each learner by its flow, and by its setup if the flow has several."""
     flows, setups = texts(table, "flow_name"), _setups(table)
     if None in flows:
         row = flows.index(None)
@@ -100,7 +100,7 @@ def _learners(table: Table) -> list[str]:
 
 
 def _tasks(table: Table) -> list[str]:
-    """The data set, with the task where a data set has several."""
+    """Name each task by its data set, and by its number if the data set has several."""
     tasks = texts(table, "task_id")
     names = texts(table, "data_name") if "data_name" in table else [None] * table.n_rows
     by_name: dict[str | None, set[str | None]] = defaultdict(set)
@@ -115,7 +115,7 @@ def _tasks(table: Table) -> list[str]:
 
 
 def _latest_runs(table: Table, notes: list[str]) -> Table:
-    """Of several runs of one flow, setup and task the one with the largest number."""
+    """Keep the latest of several runs with the same flow, setup and task."""
     runs = texts(table, "run_id")
     best: dict[tuple[str | None, ...], int] = {}
     flows, tasks, setups = texts(table, "flow_name"), texts(table, "task_id"), _setups(table)
@@ -128,7 +128,7 @@ def _latest_runs(table: Table, notes: list[str]) -> Table:
     gone = len({run for run, keep_row in zip(runs, keep, strict=True) if not keep_row})
     if gone:
         notes.append(
-            f"{counted(gone, 'run')} left out: a later one has the same flow, setup and task."
+            f"{counted(gone, 'run')} left out: a later run has the same flow, setup and task."
         )
     return table.take(keep)
 
@@ -139,10 +139,10 @@ def _number(text: str | None) -> int:
 
 
 def _folds(table: Table) -> list[list[object]]:
-    """The values of each run by fold, where they were listed (per_fold=True); else its mean."""
+    """Return the values of each run by fold if listed (per_fold=True), else its mean."""
     if "values" not in table or table.missing("values").all():
         if "value" not in table:
-            raise TableError(f"{table.source}: there is neither a column 'value' nor 'values'.")
+            raise TableError(f"{table.source}: there must be a column 'value' or 'values'.")
         return [[cell] for cell in texts(table, "value")]
     folds: list[list[object]] = []
     for row, cell in enumerate(texts(table, "values")):
@@ -168,7 +168,7 @@ def _float(value: object) -> float | None:
         return None
 
 
-# Runs of OpenML: ``description.xml`` with evaluations by fold, and ``predictions.arff``.
+# OpenML runs: ``description.xml`` with evaluations by fold, and ``predictions.arff``
 
 
 _SPACE = "{http://openml.org/openml}"
@@ -178,7 +178,7 @@ Row = dict[str, Any]
 
 
 def open_openml(source: Any) -> Table | None:
-    """The evaluations by fold of a run, or of all runs below a folder; None where there is none."""
+    """Read the evaluations by fold of a run, or of all runs below a folder; None if none."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
@@ -188,7 +188,7 @@ def open_openml(source: Any) -> Table | None:
             if not folders:
                 return None
             rows = [row for folder in folders for row in _run(folder)]
-            return _table(rows, path.resolve().name, f"{counted(len(folders), 'run')} of OpenML.")
+            return _table(rows, path.resolve().name, f"{counted(len(folders), 'OpenML run')}.")
         is_json = path.is_file() and _is_json_of_run(path)
         if not is_json and (not path.is_file() or not _is_of_run(path)):
             return None
@@ -196,12 +196,12 @@ def open_openml(source: Any) -> Table | None:
         return None
     if is_json:
         raise TableError(
-            f"{path.name} is a run of OpenML as JSON, which states no evaluations by fold: "
-            "download its XML (https://www.openml.org/api/v1/run/ID) or its predictions.arff."
+            f"{path.name} is an OpenML run as JSON, which has no evaluations by fold: download its "
+            "XML (https://www.openml.org/api/v1/run/ID) or its predictions.arff."
         )
     if path.suffix.lower() == ".arff":
-        return _table(list(_from_predictions(path, _Described())), path.name, "A run of OpenML.")
-    return _table(list(_from_xml(path)), path.name, "A run of OpenML.")
+        return _table(list(_from_predictions(path, _Described())), path.name, "An OpenML run.")
+    return _table(list(_from_xml(path)), path.name, "An OpenML run.")
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -227,7 +227,7 @@ def _is_of_run(path: Path) -> bool:
 
 
 def _is_json_of_run(path: Path) -> bool:
-    """The JSON of a run holds its means over all folds, and nothing to test."""
+    """Return whether the file is a run as JSON, which has only means over all folds."""
     if path.suffix.lower() != ".json":
         return False
     with path.open("rb") as file:
@@ -236,7 +236,7 @@ def _is_json_of_run(path: Path) -> bool:
 
 def _table(rows: list[Row], source: str, note: str) -> Table:
     if not rows:
-        raise TableError(f"{source}: the runs of OpenML hold no evaluations by fold.")
+        raise TableError(f"{source}: the OpenML runs have no evaluations by fold.")
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = Table.from_columns(
         {name: [row.get(name) for row in rows] for name in names}, source=source
@@ -245,7 +245,7 @@ def _table(rows: list[Row], source: str, note: str) -> Table:
 
 
 def _run(folder: Path) -> list[Row]:
-    """The evaluations in the description; where it has none, those of the predictions."""
+    """Return the evaluations in the description, or else those of the predictions."""
     described = _Described(run_id=folder.name, flow_name=folder.name)
     for path in sorted(folder.glob("*.xml")):
         if _is_of_run(path):
@@ -260,7 +260,7 @@ def _run(folder: Path) -> list[Row]:
 
 
 class _Described:
-    """What a description says of its run."""
+    """The description of a run."""
 
     def __init__(self, **known: str | None) -> None:
         self.row: Row = {
@@ -273,12 +273,12 @@ class _Described:
 
 
 def _parsed(path: Path) -> Element:
-    """The root of an XML file without entities or document types of its own."""
+    """Parse an XML file; raise if it defines entities or a document type."""
     from xml.etree.ElementTree import ParseError, fromstring
 
     data = path.read_bytes()
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise TableError(f"{path.name}: XML with a document type is not read.")
+        raise TableError(f"{path.name}: XML with a document type is not supported.")
     try:
         return fromstring(data)
     except (ParseError, ValueError, LookupError) as error:
@@ -293,7 +293,7 @@ def _text(element: Element, name: str) -> str | None:
 
 def _described(root: Element, path: Path) -> _Described:
     if root.tag != f"{_SPACE}run":
-        raise TableError(f"{path.name} must be the description of a run of OpenML.")
+        raise TableError(f"{path.name} must be the description of an OpenML run.")
     data = root.find(f"{_SPACE}input_data/{_SPACE}dataset")
     run, flow = _text(root, "run_id"), _text(root, "flow_name")
     if flow is None:
@@ -310,7 +310,7 @@ def _from_xml(path: Path) -> Iterator[Row]:
     described = _described(root, path)
     for evaluation in root.iterfind(f"{_SPACE}output_data/{_SPACE}evaluation"):
         repeat, fold = evaluation.get("repeat"), evaluation.get("fold")
-        # those of samples are points of a learning curve
+        # evaluations of samples are points of a learning curve
         if repeat is None or fold is None or evaluation.get("sample") is not None:
             continue
         value, name = _text(evaluation, "value"), _text(evaluation, "name")
@@ -321,7 +321,7 @@ def _from_xml(path: Path) -> Iterator[Row]:
 
 
 def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
-    """The share of right predictions in every fold; of numbers the mean absolute error."""
+    """Compute the accuracy of every fold, or the mean absolute error of numbers."""
     from bestofk.data.tables.reading import read_table
 
     table = read_table(path, format="arff")
@@ -332,8 +332,8 @@ def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
         )
     if "sample" in table and len(table.levels("sample").names) > 1:
         raise TableError(
-            f"{path.name}: the predictions are of a learning curve (several samples per fold), "
-            "which is not read."
+            f"{path.name}: the predictions are a learning curve (several samples per fold), which "
+            "is not supported."
         )
     row = dict(described.row)
     row["flow_name"] = row["flow_name"] or path.resolve().parent.name

@@ -1,8 +1,8 @@
-"""Trials of Optuna, as ``study.trials_dataframe()`` writes them: a trial is one setting.
+"""Optuna trials from ``study.trials_dataframe()`` or an SQLite storage.
 
-What is a learner is not in the table. Trials that keep the score of every split as user attributes
-(``split0_test_score``, as ``OptunaSearchCV`` writes them, or ``fold0``) are learners, each with
-its folds; of other studies the user says what is a learner and what a fold.
+The table does not say what a learner is. Trials that have the score of every split as user
+attributes (``split0_test_score``, as ``OptunaSearchCV`` writes them, or ``fold0``) are learners
+with their folds. For other studies the user says what is a learner and what is a fold.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _STATES = {"COMPLETE", "PRUNED", "FAIL", "RUNNING", "WAITING"}
 
 
 def is_optuna(table: Table) -> bool:
-    """Numbered trials with a state and a value."""
+    """Return whether the table has numbered trials with a state and a value."""
     columns = set(table.columns)
     if not {"number", "state"} <= columns or not _values(table):
         return False
@@ -61,14 +61,14 @@ def _values(table: Table) -> list[str]:
 
 
 def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
-    """Which columns to read trials by."""
+    """Return the columns of Optuna trials."""
     table = _completed(table)
     if STUDY in table and options.algorithm is None:
         names = table.levels(STUDY).names
         if len(names) > 1:
             raise TableError(
                 f"{table.source}: there are {len(names)} studies ({shortened(list(names), 6)}): "
-                f"keep one with where={{'study_name': {names[0]!r}}}, or pass "
+                f"select one with where={{'study_name': {names[0]!r}}}, or pass "
                 "algorithm='study_name' if every study is a learner."
             )
     if options.algorithm is not None:
@@ -78,7 +78,7 @@ def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
     splits = _splits(table)
     if splits:
         return _trials(table, splits, options, "user attributes")
-    raise _nothing_says(table)
+    raise _no_learners(table)
 
 
 def _completed(table: Table) -> Table:
@@ -92,12 +92,12 @@ def _completed(table: Table) -> Table:
     listing = joined([f"{count} {state}" for state, count in others.items()])
     return noted(
         table.take(keep),
-        f"Left out, since they are not complete: {counted(int((~keep).sum()), 'trial')} ({listing}).",
+        f"Left out, as they are not complete: {counted(int((~keep).sum()), 'trial')} ({listing}).",
     )
 
 
 def _splits(table: Table) -> dict[str, str]:
-    """The user attributes that are splits, by the name that they get."""
+    """Return the user attributes that are splits, by their name without prefix."""
     names = {
         column.removeprefix(ATTRIBUTE): column
         for column in table.columns
@@ -123,7 +123,7 @@ def _steps(table: Table) -> dict[str, str]:
 
 
 def _trials(table: Table, splits: dict[str, str], options: ReadOptions, what: str) -> ToolColumns:
-    """Each trial a learner, named by its parameters; one column per split."""
+    """Read each trial as a learner, named by its parameters, with one column per split."""
     learners = _names(table)
     higher, direction_source = _direction(table, splits, options)
     cells = {name: table.cells[column] for name, column in splits.items()}
@@ -133,8 +133,8 @@ def _trials(table: Table, splits: dict[str, str], options: ReadOptions, what: st
     result, learner = with_column(result, "learner", learners)
     result = noted(
         result,
-        f"A study of Optuna: each of {counted(len(learners), 'trial')} is a learner, named by its "
-        f"parameters; folds are the {what} {shortened(list(splits.values()), 3)}.",
+        f"An Optuna study: each of {counted(len(learners), 'trial')} is a learner, named by its "
+        f"parameters; the folds are the {what} {shortened(list(splits.values()), 3)}.",
     )
     trial_roles = {"algorithm": learner}
     if "dataset" in roles:
@@ -146,7 +146,7 @@ def _trials(table: Table, splits: dict[str, str], options: ReadOptions, what: st
 
 
 def _names(table: Table) -> list[str]:
-    """The parameters of each trial in words; with its number where two have the same."""
+    """Name each trial by its parameters, and by its number if they are not unique."""
     params = sorted(column for column in table.columns if column.startswith(PARAM))
     rows = zip(*(texts(table, column) for column in params), strict=True) if params else ()
     settings = [
@@ -167,7 +167,7 @@ def _names(table: Table) -> list[str]:
 def _direction(
     table: Table, splits: dict[str, str], options: ReadOptions
 ) -> tuple[bool | None, str]:
-    """Which way the study went, where the storage says it and nothing contradicts."""
+    """Return the direction of the study if the storage states it, and its source."""
     if DIRECTION not in table or options.higher_is_better is not None:
         return None, ""
     directions = {(cell or "").upper() for cell in texts(table, DIRECTION)}
@@ -184,7 +184,7 @@ def _direction(
 
 
 def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
-    """Learners by a column that the user named; what tells their trials apart must be known."""
+    """Read learners from a column that the user named; other columns distinguish the trials."""
     prefixes = (PARAM, ATTRIBUTE)
     algorithm = named_column(table, str(options.algorithm), prefixes)
     guesses = role_columns(table, (ATTRIBUTE, PARAM))
@@ -202,19 +202,19 @@ def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
         raise TableError(
             f"{table.source}: {most} trials have {options.algorithm}={key[-1]!r}"
             f"{' and the same fold' if len(keys) > 1 else ''}; trials are settings, not folds: "
-            "name the column that numbers the folds with fold=..., or keep the score of every "
+            "name the column that numbers the folds with fold=..., or store the score of every "
             "fold in the trial (trial.set_user_attr('split0_test_score', score))."
         )
     higher, direction_source = _direction(table, {}, options)
     table = only_columns(table, roles.values())
-    table = noted(table, f"A study of Optuna: learners are what {algorithm!r} says of a trial.")
+    table = noted(table, f"An Optuna study: the learners are named by {algorithm!r}.")
     return ToolColumns(
         table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=higher,
         direction_source=direction_source,
     )  # fmt: skip
 
 
-def _nothing_says(table: Table) -> TableError:
+def _no_learners(table: Table) -> TableError:
     params = [
         column
         for column in table.columns
@@ -222,7 +222,7 @@ def _nothing_says(table: Table) -> TableError:
     ]
     steps = any(column.startswith(STEP) for column in table.columns)
     advice = (
-        "keep the score of every fold in the trial "
+        "store the score of every fold in the trial "
         "(trial.set_user_attr('split0_test_score', score))"
     )
     if steps:
@@ -233,16 +233,16 @@ def _nothing_says(table: Table) -> TableError:
             f"numbers the folds, such as algorithm={params[0]!r}, fold='user_attrs_fold'"
         )
     return TableError(
-        f"{table.source}: a study of Optuna has one value per trial, so that no trial can be "
-        f"compared with another: {advice}."
+        f"{table.source}: an Optuna study has one value per trial, so trials cannot be compared: "
+        f"{advice}."
     )
 
 
-# The SQLite storage of Optuna: its trials as ``trials_dataframe`` would give them.
+# The SQLite storage of Optuna
 
 
 def open_optuna(source: Any) -> Table | None:
-    """The trials of all studies in an SQLite storage; None where it is none of Optuna's."""
+    """Read the trials of all studies in an SQLite storage; None if it is not Optuna's."""
     if not isinstance(source, str | os.PathLike):
         return None
     path = Path(source)
@@ -257,7 +257,7 @@ def open_optuna(source: Any) -> Table | None:
             return None
         trials = _stored_trials(tables)
     if not trials:
-        raise TableError(f"{path.name}: the storage of Optuna holds no trials.")
+        raise TableError(f"{path.name}: the Optuna storage contains no trials.")
     names = list(dict.fromkeys(name for trial in trials for name in trial))
     table = Table.from_columns(
         {name: [trial.get(name) for trial in trials] for name in names}, source=path.name
@@ -307,7 +307,7 @@ def _stored_trials(tables: SqliteTables) -> list[dict[str, Any]]:
 
 
 def _parameters(tables: SqliteTables, trials: dict[Any, dict[str, Any]]) -> None:
-    """Parameters are kept as numbers; of a categorical one that is the place among its choices."""
+    """Add the parameters; a categorical one is stored as the index of its choice."""
     if "trial_params" not in tables.names:
         return
     for trial, name, value, distribution in tables.rows(
