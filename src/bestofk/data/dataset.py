@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -35,7 +36,7 @@ ResultT = TypeVar("ResultT")
 _cached_results: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataSet:
     """Rows to learn from.
 
@@ -92,7 +93,6 @@ class DataSet:
     target_note: str = ""
     original: pd.DataFrame | None = None
     named: bool = False
-    _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.task in TASKS:
@@ -106,7 +106,7 @@ class DataSet:
         """Whether the rows are a sparse matrix or texts instead of a table of columns."""
         return not hasattr(self.X, "columns")
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The columns and their declared values."""
         if self.whole:
@@ -114,10 +114,7 @@ class DataSet:
                 f"takes tables of columns; the rows of {self.name!r} are "
                 f"{'a sparse matrix' if is_sparse(self.X) else 'texts'}."
             )
-        if "schema" not in self._cache:
-            self._cache["schema"] = Schema.of(self.X)
-        schema: Schema = self._cache["schema"]
-        return schema
+        return Schema.of(self.X)
 
     @property
     def kinds(self) -> dict[Hashable, str]:
@@ -139,19 +136,18 @@ class DataSet:
         """The labels in declared order; none for a regression."""
         return self.labels()[1] if self.task == "classification" else np.array([])
 
-    @property
+    @cached_property
     def n_missing(self) -> int:
         """The number of missing cells."""
-        if "n_missing" not in self._cache:
-            self._cache["n_missing"] = 0 if self.whole else int(self.X.isna().to_numpy().sum())
-        return int(self._cache["n_missing"])
+        return 0 if self.whole else int(self.X.isna().to_numpy().sum())
 
     def labels(self) -> tuple[Codes, npt.NDArray[Any]]:
         """Return the class codes of all rows, and the classes."""
-        if "labels" not in self._cache:
-            self._cache["labels"] = encode_labels(self.y)
-        labels: tuple[Codes, npt.NDArray[Any]] = self._cache["labels"]
-        return labels
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> tuple[Codes, npt.NDArray[Any]]:
+        return encode_labels(self.y)
 
     def encoded(self) -> Encoded:
         """Return the rows as numbers and codes for the compiled kernels."""
@@ -160,28 +156,26 @@ class DataSet:
                 f"Only rows with class labels can be encoded; the target of {self.name!r} is a "
                 "number."
             )
-        if "encoded" not in self._cache:
-            codes, classes = self.labels()
-            self._cache["encoded"] = Encoded(
-                values=self.schema.encode(self.X),
-                cardinality=self.schema.cardinality,
-                y=codes,
-                classes=classes,
-            )
-        encoded: Encoded = self._cache["encoded"]
-        return encoded
+        return self._encoded
 
-    @property
+    @cached_property
+    def _encoded(self) -> Encoded:
+        codes, classes = self.labels()
+        return Encoded(
+            values=self.schema.encode(self.X),
+            cardinality=self.schema.cardinality,
+            y=codes,
+            classes=classes,
+        )
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of columns, kinds, declared values, cells, target and weights, not the name.
 
         Groups and folds are not included, because they only affect the splits, which have their
         own fingerprint.
         """
-        if "fingerprint" not in self._cache:
-            self._cache["fingerprint"] = fingerprint_of(self)
-        fingerprint: str = self._cache["fingerprint"]
-        return fingerprint
+        return fingerprint_of(self)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """Describe the data set and how it was read; `names` and `alpha` have no effect."""

@@ -49,7 +49,6 @@ def _holds_words(cells: Any) -> bool:
 MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
 """Texts of missing cells, in any case and with spaces around them."""
 
-_PART = 1 << 16
 Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 
@@ -259,25 +258,21 @@ class Table:
         Spaces around a cell are dropped. Only an empty cell has the code -1, because a learner may
         be called ``NA``.
         """
+        import pyarrow.compute as pc
+
         from bestofk.data.tables.values import as_text
 
-        cells_of_column = self._column(column)
-        # convert each distinct cell to text only once
-        encoded = (
-            cells_of_column
-            if hasattr(cells_of_column, "dictionary")
-            else cells_of_column.dictionary_encode()
-        )
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        encoded = self._column(column)
+        if not hasattr(encoded, "dictionary"):
+            encoded = encoded.dictionary_encode()
         cells = [(cell or "").strip() for cell in as_text(encoded.dictionary).to_pylist()]
-        if _appear_in_order(codes, len(cells)) and all(cells) and len(set(cells)) == len(cells):
-            return Levels(codes, tuple(cells))
         names: dict[str, int] = {}
-        new = np.full(len(cells) + 1, -1, dtype=np.int64)
-        for old in _by_appearance(codes, len(cells)):
-            if cells[old]:
-                new[old] = names.setdefault(cells[old], len(names))
-        return Levels(new[codes], tuple(names))
+        new_codes = np.full(len(cells) + 1, -1, dtype=np.int64)
+        for code in pc.unique(encoded.indices).drop_null().to_pylist():
+            if cells[code]:
+                new_codes[code] = names.setdefault(cells[code], len(names))
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Levels(new_codes[codes], tuple(names))
 
     def numbers(self, column: str) -> Floats:
         """Return the cells as floats (NaN if missing); raise at the first that is no number."""
@@ -324,29 +319,6 @@ class Table:
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).form
-
-
-def _appear_in_order(codes: Codes, count: int) -> bool:
-    """Return whether all codes appear, first in the order 0, 1, 2, ..."""
-    largest = -1
-    for start in range(0, len(codes), _PART):
-        part = codes[start : start + _PART]
-        seen = np.maximum.accumulate(part)
-        if seen[0] > largest + 1 or (seen[1:] > np.maximum(seen[:-1], largest) + 1).any():
-            return False
-        largest = max(largest, int(seen[-1]))
-    return largest == count - 1
-
-
-def _by_appearance(codes: Codes, count: int) -> list[int]:
-    """Return the codes that occur, in order of appearance."""
-    first = np.full(count, len(codes), dtype=np.int64)
-    known = np.flatnonzero(codes >= 0) if (codes < 0).any() else np.arange(len(codes))
-    # the last write to an index wins, so assign backwards to keep the first row
-    first[codes[known[::-1]]] = known[::-1]
-    order = np.argsort(first, kind="stable")
-    codes_in_order: list[int] = order[: int((first < len(codes)).sum())].tolist()
-    return codes_in_order
 
 
 def size_words(rows: int, columns: int) -> str:

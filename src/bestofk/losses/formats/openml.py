@@ -200,7 +200,7 @@ def open_openml(source: Any) -> Table | None:
             "XML (https://www.openml.org/api/v1/run/ID) or its predictions.arff."
         )
     if path.suffix.lower() == ".arff":
-        return _table(list(_from_predictions(path, _Described())), path.name, "An OpenML run.")
+        return _table(list(_from_predictions(path, _description())), path.name, "An OpenML run.")
     return _table(list(_from_xml(path)), path.name, "An OpenML run.")
 
 
@@ -246,7 +246,7 @@ def _table(rows: list[Row], source: str, note: str) -> Table:
 
 def _run(folder: Path) -> list[Row]:
     """Return the evaluations in the description, or else those of the predictions."""
-    described = _Described(run_id=folder.name, flow_name=folder.name)
+    described = _description(run_id=folder.name, flow_name=folder.name)
     for path in sorted(folder.glob("*.xml")):
         if _is_of_run(path):
             rows = list(_from_xml(path))
@@ -259,17 +259,10 @@ def _run(folder: Path) -> list[Row]:
     return []
 
 
-class _Described:
-    """The description of a run."""
-
-    def __init__(self, **known: str | None) -> None:
-        self.row: Row = {
-            "run_id": known.get("run_id") or "1",
-            "task_id": known.get("task_id"),
-            "setup_id": known.get("setup_id"),
-            "flow_name": known.get("flow_name"),
-            "data_name": known.get("data_name"),
-        }
+def _description(**known: str | None) -> Row:
+    """Return the fields of a run that are the same in all its rows."""
+    names = ("task_id", "setup_id", "flow_name", "data_name")
+    return {"run_id": known.get("run_id") or "1", **{name: known.get(name) for name in names}}
 
 
 def _parsed(path: Path) -> Element:
@@ -291,7 +284,7 @@ def _text(element: Element, name: str) -> str | None:
     return text or None
 
 
-def _described(root: Element, path: Path) -> _Described:
+def _described(root: Element, path: Path) -> Row:
     if root.tag != f"{_SPACE}run":
         raise TableError(f"{path.name} must be the description of an OpenML run.")
     data = root.find(f"{_SPACE}input_data/{_SPACE}dataset")
@@ -299,7 +292,7 @@ def _described(root: Element, path: Path) -> _Described:
     if flow is None:
         number = _text(root, "flow_id")
         flow = f"flow {number}" if number else path.resolve().parent.name
-    return _Described(
+    return _description(
         run_id=run, task_id=_text(root, "task_id"), setup_id=_text(root, "setup_id"),
         flow_name=flow, data_name=None if data is None else _text(data, "name"),
     )  # fmt: skip
@@ -316,11 +309,11 @@ def _from_xml(path: Path) -> Iterator[Row]:
         value, name = _text(evaluation, "value"), _text(evaluation, "name")
         if name is not None and value is not None:
             yield {
-                **described.row, "function": name, "repeat": repeat, "fold": fold, "value": value,
+                **described, "function": name, "repeat": repeat, "fold": fold, "value": value,
             }  # fmt: skip
 
 
-def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
+def _from_predictions(path: Path, described: Row) -> Iterator[Row]:
     """Compute the accuracy of every fold, or the mean absolute error of numbers."""
     from bestofk.data.tables.reading import read_table
 
@@ -335,7 +328,7 @@ def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
             f"{path.name}: the predictions are a learning curve (several samples per fold), which "
             "is not supported."
         )
-    row = dict(described.row)
+    row = dict(described)
     row["flow_name"] = row["flow_name"] or path.resolve().parent.name
     row["task_id"] = row["task_id"] or path.name
     numeric = "prediction" not in table.declared and table.is_numeric("prediction")
