@@ -23,6 +23,7 @@ from bestofk.losses.formats.result_tables import (
     ReadOptions,
     ToolColumns,
     chosen_metric,
+    existing_path,
     named_column,
     noted,
     only_columns,
@@ -357,20 +358,16 @@ Run = dict[str, Any]
 
 def open_mlflow(source: Any) -> Table | None:
     """Read the runs of a folder ``mlruns`` (or its parent), or of ``mlflow.db``."""
-    if not isinstance(source, str | os.PathLike):
+    path = existing_path(source)
+    if path is None:
         return None
-    path = Path(source)
-    try:
-        folder = path.is_dir()
-    except (OSError, ValueError):
-        return None
-    if folder:
+    if path.is_dir():
         for inner in (path, path / "mlruns"):
             if _is_store(inner):
                 return _table(list(_folder_runs(inner)), f"{inner.resolve().name}")
         base = path / "mlflow.db"
         return open_mlflow(base) if base.is_file() else None
-    if not path.is_file() or not is_sqlite(path):
+    if not is_sqlite(path):
         return None
     with sqlite_tables(path) as tables:
         if not {"runs", "latest_metrics", "params", "tags"} <= tables.names:

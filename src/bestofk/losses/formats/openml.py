@@ -16,7 +16,13 @@ from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import one_metric
-from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns, noted, texts
+from bestofk.losses.formats.result_tables import (
+    ReadOptions,
+    ToolColumns,
+    existing_path,
+    noted,
+    texts,
+)
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -179,9 +185,9 @@ Row = dict[str, Any]
 
 def open_openml(source: Any) -> Table | None:
     """Read the evaluations by fold of a run, or of all runs below a folder; None if none."""
-    if not isinstance(source, str | os.PathLike):
+    path = existing_path(source)
+    if path is None:
         return None
-    path = Path(source)
     try:
         if path.is_dir():
             folders = sorted({file.parent for file in _files(path) if _is_of_run(file)})

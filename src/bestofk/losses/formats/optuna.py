@@ -8,10 +8,8 @@ with their folds. For other studies the user says what is a learner and what is 
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from bestofk.losses.formats.result_tables import (
     ReadOptions,
     ToolColumns,
     chosen_metric,
+    existing_path,
     named_column,
     noted,
     only_columns,
@@ -243,14 +242,8 @@ def _no_learners(table: Table) -> TableError:
 
 def open_optuna(source: Any) -> Table | None:
     """Read the trials of all studies in an SQLite storage; None if it is not Optuna's."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    path = Path(source)
-    try:
-        there = path.is_file() and is_sqlite(path)
-    except (OSError, ValueError):
-        return None
-    if not there:
+    path = existing_path(source)
+    if path is None or not is_sqlite(path):
         return None
     with sqlite_tables(path) as tables:
         if not {"studies", "trials", "trial_values"} <= tables.names:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,16 @@ class ToolColumns:
     loss_name: str | None = None
     higher_is_better: bool | None = None
     direction_source: str = ""
+
+
+def existing_path(source: Any) -> Path | None:
+    """Return the source as a path if it is an existing file or folder."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    try:
+        return Path(source) if Path(source).exists() else None
+    except (OSError, ValueError):  # not a valid path
+        return None
 
 
 def with_column(table: Table, name: str, values: Sequence[Any]) -> tuple[Table, str]:
