@@ -68,7 +68,7 @@ def test_the_laws_find_them(python):
         "pairwise/test_laws.py",
         "ordering/test_procedure_laws.py",
         "learners/test_learner_laws.py",
-        "plans/test_plan_laws.py",
+        "splits/test_every_plan.py",
     ]
     out = python(
         "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),

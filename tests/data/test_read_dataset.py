@@ -106,8 +106,8 @@ def test_identifiers_are_left_out_and_constants_kept(tmp_path: Path) -> None:
     account = " ".join(data.account)
     assert "every row has a different value: 'id', 'who'" in account
     assert "Kept, with the same value in every row: 'same'." in account
-    kept = read_dataset(file, nominal=["who"], numeric=["id"])
-    assert kept.kinds == {"id": "numeric", "who": "nominal", "same": "numeric", "x": "numeric"}
+    stated = read_dataset(file, nominal=["who"], numeric=["id"])
+    assert stated.kinds == {"id": "numeric", "who": "nominal", "same": "numeric", "x": "numeric"}
     assert list(read_dataset(file, ignore=["same"]).X.columns) == ["x"]
 
 
@@ -153,8 +153,8 @@ def test_every_file_of_the_papers_loads_without_options(folder: str) -> None:
         assert data.name == entry["name"]
         assert data.n == entry["rows"], data.name
         for kind in ("numeric", "nominal"):
-            found = [column for column, k in data.kinds.items() if k == kind]
-            assert found == entry[f"{kind}_columns"], data.name
+            shapes = [column for column, k in data.kinds.items() if k == kind]
+            assert shapes == entry[f"{kind}_columns"], data.name
         assert data.n_missing == entry.get("missing_cells", 0), data.name
         assert {str(c): int(m) for c, m in data.y.value_counts().items()} == entry["classes"]
 
@@ -168,10 +168,10 @@ def test_one_word_among_numbers_is_named(tmp_path, step):
     data = read_dataset(path, target="class")
     # where every row has another value the column is even left out
     assert ("a" in data.kinds) == (step == 2)
-    said = [line for line in data.account if "would be numeric" in line]
+    notes = [line for line in data.account if "would be numeric" in line]
     # row 7 stands in line 9, after the header and rows 0 to 6
-    place = "slip.csv: line 9, column 'a' holds 'foo'."
-    assert said == [f"'a' would be numeric without 1 of its 40 cells: {place}"]
+    location = "slip.csv: line 9, column 'a' holds 'foo'."
+    assert notes == [f"'a' would be numeric without 1 of its 40 cells: {location}"]
 
 
 def test_words_and_codes_are_not_called_numbers(tmp_path):

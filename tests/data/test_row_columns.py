@@ -34,17 +34,21 @@ def test_a_named_column_is_no_feature():
 def test_one_column_may_serve_twice_and_arrays_serve_too():
     data = as_dataset(FRAME, Y, groups="fold", folds="fold")
     assert "fold" not in data.X.columns
-    given = as_dataset(FRAME[["size"]], Y, groups=FRAME["patient"], sample_weight=[1, 1, 1, 2])
-    assert given.groups.name == "patient"
-    assert given.d == 1
+    from_arrays = as_dataset(
+        FRAME[["size"]], Y, groups=FRAME["patient"], sample_weight=[1, 1, 1, 2]
+    )
+    assert from_arrays.groups.name == "patient"
+    assert from_arrays.d == 1
 
 
 def test_weights_belong_to_the_identity_and_groups_do_not():
     plain = as_dataset(FRAME[["size"]], Y)
     grouped = with_row_columns(plain, groups=[1, 1, 2, 2])
-    one, other = (with_row_columns(plain, sample_weight=w) for w in ([1, 1, 1, 1], [1, 1, 1, 2]))
+    weighted, other = (
+        with_row_columns(plain, sample_weight=w) for w in ([1, 1, 1, 1], [1, 1, 1, 2])
+    )
     assert plain.fingerprint == grouped.fingerprint
-    assert len({plain.fingerprint, one.fingerprint, other.fingerprint}) == 3
+    assert len({plain.fingerprint, weighted.fingerprint, other.fingerprint}) == 3
 
 
 @pytest.mark.parametrize(

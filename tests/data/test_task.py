@@ -60,19 +60,20 @@ QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
 def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsys):
     path, frame = whole
     count = frame["y"].nunique()
-    said = f"read as numbers ({count} different values): regression"
+    note = f"read as numbers ({count} different values): regression"
     study = bk.compare(REGRESSORS, frame[["a", "b"]], frame["y"], **QUICK)
     assert study.recommended == "r"
-    assert study.explain().split("\n")[1].startswith(f"y {said}")
+    assert study.explain().split("\n")[1].startswith(f"y {note}")
     learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
-    words = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
-    assert main(words) == 0
+    arguments = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
+    assert main(arguments) == 0
     second = capsys.readouterr().out.split("\n")[1]
     guess = "The target is the last column, 'y': --target ... chooses another."
-    assert second == f"{guess} 'y' {said}; --task classification reads them as classes."
+    assert second == f"{guess} 'y' {note}; --task classification reads them as classes."
     # the advice works
     assert (
-        main([*words[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"]) == 0
+        main([*arguments[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"])
+        == 0
     )
 
 

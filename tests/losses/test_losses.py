@@ -53,9 +53,9 @@ def test_named_axes_in_any_order():
 
 
 def test_values_are_a_read_only_copy():
-    given = np.array([[0.1, 0.2], [0.3, 0.4]])
-    losses = Losses(given)
-    given[:] = 9
+    values = np.array([[0.1, 0.2], [0.3, 0.4]])
+    losses = Losses(values)
+    values[:] = 9
     assert losses.values.max() == 0.4
     with pytest.raises(ValueError, match="read-only"):
         losses.values[0] = 1
@@ -63,7 +63,7 @@ def test_values_are_a_read_only_copy():
         losses.missing[0] = True
     with pytest.raises(FrozenInstanceError):
         losses.algorithms = ("x", "y")
-    assert given.flags.writeable
+    assert values.flags.writeable
 
 
 def test_default_names():
@@ -282,9 +282,9 @@ def test_frame(full):
     frame = full.to_frame()
     assert list(frame.columns) == [*DIMS, "loss"]
     assert len(frame) == 720
-    one = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")
-    assert one["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
-    assert one["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
+    row = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")
+    assert row["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
+    assert row["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_repr_and_account():

@@ -136,8 +136,8 @@ class TestLong:
         assert losses.design == Design(kind="cv", runs=3, folds=2)
         assert losses.values[1, 0, 2].ravel().tolist() == [1.0, 1.1]
         assert (
-            "The folds are numbered through all runs; they were renumbered within each run (2 folds "
-            "in each)." in losses.account
+            "The folds are numbered through all runs; they were renumbered within each run "
+            "(2 folds in each)." in losses.account
         )
 
     def test_unnumbered_folds_are_numbered_by_appearance(self):
@@ -158,8 +158,8 @@ class TestLong:
         losses = read_losses(columns)
         assert losses.design == Design(kind="scores", runs=2)
         assert any("design='resample'" in sentence for sentence in losses.account)
-        told = read_losses(columns, design="resample")
-        assert told.design == Design(kind="resample", folds=2)
+        stated = read_losses(columns, design="resample")
+        assert stated.design == Design(kind="resample", folds=2)
         sized = read_losses({**columns, "n_train": [60] * 4, "n_test": [30] * 4})
         assert sized.design == Design(kind="resample", folds=2, n_train=(60,), n_test=(30,))
 
@@ -264,8 +264,8 @@ class TestWide:
         )
 
     def test_nothing_tells_the_direction(self, write):
-        said = refusal(write("dataset,svm,nn\niris,0.1,0.2\n"))
-        assert said.startswith("t.csv: cannot tell whether higher or lower")
+        message = refusal(write("dataset,svm,nn\niris,0.1,0.2\n"))
+        assert message.startswith("t.csv: cannot tell whether higher or lower")
 
     def test_folds_and_items(self, write):
         losses = read_losses(write("fold,svm,nn\n2,0.1,0.2\n1,0.3,0.4\n"), higher_is_better=False)
@@ -402,8 +402,8 @@ class TestBroken:
     def test_duplicate_cells(self, write):
         file = write(LONG + "\nsome\n".replace("some", "iris,svm,2,1,0.7") + "iris,nn,1,1,0.1\n")
         assert refusal(file) == (
-            "t.csv: line 15 repeats the cell of line 5: learner 'svm', Run '2', Fold '1' (2 repeated): "
-            "a column that distinguishes the rows is missing or not recognised."
+            "t.csv: line 15 repeats the cell of line 5: learner 'svm', Run '2', Fold '1' "
+            "(2 repeated): a column that distinguishes the rows is missing or not recognised."
         )
 
     def test_ragged_folds(self, write):

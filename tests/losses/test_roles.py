@@ -16,9 +16,9 @@ from bestofk.losses.columns import assign_roles, direction_of, normal, role_of
     ],
 )  # fmt: skip
 def test_roles_by_name(name, role):
-    found = role_of(name)
-    assert found is not None
-    assert found[0] == role
+    match = role_of(name)
+    assert match is not None
+    assert match[0] == role
 
 
 @pytest.mark.parametrize("name", ["svm", "c4.5", "random forest", "accuracy", "foldable", ""])

@@ -19,9 +19,9 @@ VALUES = np.array([[0.5, 0.25, 0.75], [0.125, 1.0, 0.0]])
     ],
 )  # fmt: skip
 def test_names_of_splits(name, number, metric):
-    found = split_of(name)
-    assert found is not None
-    assert (found.number, found.metric) == (number, metric)
+    split = split_of(name)
+    assert split is not None
+    assert (split.number, split.metric) == (number, metric)
 
 
 @pytest.mark.parametrize(

@@ -50,10 +50,10 @@ def by_hand():
         y = np.asarray(y)
         splits = bk.plan(plan, random_state=seed).materialise(len(y), y)
         take = X.iloc.__getitem__ if hasattr(X, "iloc") else lambda rows: X[rows]
-        found = []
+        table = []
         for _, _, train, test in splits:
             model = make().fit(take(train), y[train])
-            found.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
-        return np.array(found)
+            table.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
+        return np.array(table)
 
     return losses

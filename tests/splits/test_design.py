@@ -84,17 +84,17 @@ def test_what_is_kept_must_be_a_table():
 def test_bootstrap_samples_count_the_distinct_rows():
     """1 - (1 - 1/n)^n of the rows are in a sample: 0.366 / 0.634 at n = 100."""
     splits = plan("bootstrap:400", stratified=False).materialise(100)
-    held = [len(set(train)) for _, _, train, _ in splits]
-    assert splits.design.n_train == tuple(held)
+    distinct = [len(set(train)) for _, _, train, _ in splits]
+    assert splits.design.n_train == tuple(distinct)
     assert splits.design.test_share() == pytest.approx(0.99**100 / (1 - 0.99**100), rel=0.02)
-    assert f"trains on {min(held)} to {max(held)} distinct rows" in splits.explain()
+    assert f"trains on {min(distinct)} to {max(distinct)} distinct rows" in splits.explain()
 
 
 def test_what_is_measured_knows_the_distinct_rows_too():
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = np.arange(30) % 2
-    made = plan("bootstrap:5", random_state=3)
-    want = made.materialise(30, y).design
+    bootstrap = plan("bootstrap:5", random_state=3)
+    want = bootstrap.materialise(30, y).design
     # nmc goes the way of whole plans, the estimator that of single fits
-    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, plan=made)
+    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, plan=bootstrap)
     assert (study.losses.design.n_train, study.losses.design.n_test) == (want.n_train, want.n_test)

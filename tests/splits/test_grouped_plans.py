@@ -138,17 +138,17 @@ def test_ignoring_groups_finds_differences_that_are_not_there():
 
     path = Path(__file__).resolve().parents[2] / "benchmarks" / "grouped_type1.py"
     bench = run_path(str(path))
-    found = []
+    rejected = []
     for used in (False, True):
         rng = np.random.default_rng(7)
         tables = []
         for number in range(60):
             X, y, of = bench["grouped"](rng, 12, 60)
-            made = plan("4x5", random_state=number)
-            splits = made.materialise(len(y), y.astype(int), of if used else None)
+            losses = plan("4x5", random_state=number)
+            splits = losses.materialise(len(y), y.astype(int), of if used else None)
             tables.append(bench["errors"](splits, X, y, bench["least_squares"]))
         test = bench["corrected"](4, 5, 12 if used else None)
         ((_, rate, _, _),) = bench["rates"](tables, {"t": test})
-        found.append(60 * rate)
-    assert found[0] > 12
-    assert found[1] < 8
+        rejected.append(60 * rate)
+    assert rejected[0] > 12
+    assert rejected[1] < 8

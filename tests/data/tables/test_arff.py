@@ -106,12 +106,12 @@ def test_broken_arff(content, sentence):
         max_size=4,
     )
 )
-def test_quoted_text_comes_back(words):
-    rows = "".join(f"{quote(word)},{i}\n" for i, word in enumerate(words))
-    content = f"@relation r\n@attribute {quote(words[0])} string\n@attribute '' real\n@data\n{rows}"
+def test_quoted_text_comes_back(texts):
+    rows = "".join(f"{quote(word)},{i}\n" for i, word in enumerate(texts))
+    content = f"@relation r\n@attribute {quote(texts[0])} string\n@attribute '' real\n@data\n{rows}"
     table = read_arff(content, "t.arff", encoding="utf-8")
-    assert table.columns == (words[0], "")
-    assert table.raw(words[0]).to_pylist() == words
+    assert table.columns == (texts[0], "")
+    assert table.raw(texts[0]).to_pylist() == texts
 
 
 def test_through_a_file_with_a_mark_of_order(tmp_path):

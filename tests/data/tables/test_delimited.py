@@ -222,15 +222,15 @@ def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
         writer = csv.writer(out, quoting=csv.QUOTE_ALL)
         writer.writerow(["a", "b", "x"])
         writer.writerows((*row, "1" if i != bad else "no number") for i, row in enumerate(rows))
-    kept = read_table(file, delimiter=",", encoding="utf-8")
+    in_memory = read_table(file, delimiter=",", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited, "_BLOCK", block)
         patch.setattr(module, "_MAX_KEPT_TEXT", 0)
-        anew = read_table(file, delimiter=",", encoding="utf-8")
+        reread = read_table(file, delimiter=",", encoding="utf-8")
     for column in ("a", "b", "x"):
-        assert anew.raw(column).to_pylist() == kept.raw(column).to_pylist()
+        assert reread.raw(column).to_pylist() == in_memory.raw(column).to_pylist()
     if bad < len(rows):
-        assert anew.location(bad, "x") == kept.location(bad, "x")
+        assert reread.location(bad, "x") == in_memory.location(bad, "x")
         file.unlink()
         # nothing is left to count lines in
-        assert anew.location(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"
+        assert reread.location(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"

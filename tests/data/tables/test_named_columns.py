@@ -34,17 +34,21 @@ def both(tmp_path, monkeypatch):
         from bestofk.evals.evals import AskedOfLogs
         from bestofk.evals.formats.long_table import _columns_to_read
 
-        asked = AskedOfLogs(columns=options.get("columns", {}), cluster=options.get("cluster"))
-        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, asked=asked))
+        log_options = AskedOfLogs(
+            columns=options.get("columns", {}), cluster=options.get("cluster")
+        )
+        quick = named_columns.read_named_columns(
+            path, lambda c: _columns_to_read(c, asked=log_options)
+        )
         return *seen, quick
 
     return read
 
 
-def same(one, other):
-    assert one.account == other.account
-    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    assert (one.learners, one.items) == (other.learners, other.items)
+def same(expected, other):
+    assert expected.account == other.account
+    pd.testing.assert_frame_equal(expected.to_frame(), other.to_frame())
+    assert (expected.learners, expected.items) == (other.learners, other.items)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +104,8 @@ def test_parquet(both):
         "score": [True, False, True, True],
         "cost": [0.5, np.nan, 1.0, 2.0],
     })  # fmt: skip
-    for one in (frame, frame.astype({"model": str, "item": float, "score": float})):
-        quick, slow, table = both(one, "t.parquet")
+    for column in (frame, frame.astype({"model": str, "item": float, "score": float})):
+        quick, slow, table = both(column, "t.parquet")
         assert table is not None
         same(quick, slow)
         assert quick.learners == ("b", "a")

@@ -107,6 +107,6 @@ def test_infinities_are_numbers_here():
 
 
 def test_input_arrays_are_not_written():
-    given = np.array([1.0, np.nan])
-    Table.from_columns({"a": given}).numbers("a")[:] = 7.0
-    assert given[0] == 1.0
+    values = np.array([1.0, np.nan])
+    Table.from_columns({"a": values}).numbers("a")[:] = 7.0
+    assert values[0] == 1.0

@@ -23,16 +23,16 @@ def test_a_dictionary_of_results():
 def test_a_negated_loss_stays_a_score(golden):
     path = golden("scikit-learn/cross_validate.json")
     losses = bk.read_losses(path, metric="neg_log_loss")
-    told = json.loads(path.read_text())
-    assert losses.means()["bayes"] == pytest.approx(-np.mean(told["bayes"]["test_neg_log_loss"]))
+    stated = json.loads(path.read_text())
+    assert losses.means()["bayes"] == pytest.approx(-np.mean(stated["bayes"]["test_neg_log_loss"]))
 
 
 def test_one_learner_alone_is_told():
-    for one in (result(0.5, 0.75), result(0.5, 0.75, train_score=[1.0, 1.0])):
+    for source in (result(0.5, 0.75), result(0.5, 0.75, train_score=[1.0, 1.0])):
         with pytest.raises(
             bk.TableError, match="for one learner: pass those of all learners by name"
         ):
-            bk.read_losses(one)
+            bk.read_losses(source)
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,14 @@ import bestofk as bk
 
 def runs(*rows, **shared):
     """A frame as search_runs gives it; a row is (run, name, parent, more columns)."""
-    made = []
+    records = []
     for turn, (run, name, parent, more) in enumerate(rows):
-        made.append({
+        records.append({
             "run_id": run, "experiment_id": "1", "status": "FINISHED",
             "start_time": pd.Timestamp("2025-01-01", tz="UTC") + pd.Timedelta(turn, "s"),
             "tags.mlflow.runName": name, "tags.mlflow.parentRunId": parent, **shared, **more,
         })  # fmt: skip
-    return pd.DataFrame(made)
+    return pd.DataFrame(records)
 
 
 def nested(folds=(0, 1), name=lambda who, fold: f"run {who}{fold}", **columns):
@@ -34,9 +34,9 @@ def test_parents_are_learners_and_children_folds():
     losses = bk.read_losses(nested(**{"params.fold": str}))
     assert losses.algorithms == ("learner a", "learner b")
     assert losses.values.reshape(2, 2) == pytest.approx(np.array([[0.1, 0.11], [0.2, 0.21]]))
-    said = " ".join(losses.account)
-    assert "parent runs are learners, their child runs folds" in said
-    assert "Higher is better, as the name 'accuracy' says" in said
+    account = " ".join(losses.account)
+    assert "parent runs are learners, their child runs folds" in account
+    assert "Higher is better, as the name 'accuracy' says" in account
 
 
 def test_folds_by_the_ends_of_names_where_no_parameter_numbers_them():
@@ -106,8 +106,8 @@ def test_several_metrics_and_experiments_must_be_chosen():
     with pytest.raises(bk.TableError, match=r"2 experiments.*dataset='experiment_id'"):
         bk.read_losses(two, metric="loss")
     assert bk.read_losses(two, metric="loss", dataset="experiment_id").datasets == ("1", "2")
-    one = bk.read_losses(two, metric="loss", where={"experiment_id": "2"})
-    assert one.datasets == bk.read_losses(frame, metric="loss").datasets
+    first = bk.read_losses(two, metric="loss", where={"experiment_id": "2"})
+    assert first.datasets == bk.read_losses(frame, metric="loss").datasets
 
 
 def test_a_parent_run_again_counts_once_the_latest():

@@ -65,9 +65,9 @@ def test_a_table_of_the_real_tool_is_found_and_named(tool, name, how, means, sha
         shown = forced.metric.shown(forced.values).mean(axis=(1, 2, 3, 4))
         assert dict(zip(forced.algorithms, shown, strict=True)) == pytest.approx(means, abs=2e-6)
     if LOSS_FORMATS[tool].recognise:
-        found = bk.read_losses(path, **how)
-        assert np.array_equal(found.values, forced.values)
-        assert found.account == forced.account
+        losses = bk.read_losses(path, **how)
+        assert np.array_equal(losses.values, forced.values)
+        assert losses.account == forced.account
 
 
 def test_every_tool_has_a_golden_table_but_one():
@@ -96,7 +96,7 @@ def test_a_folder_of_something_else(tmp_path):
 
 
 def mutilated(data, draw):
-    """A file cut off, with bytes changed, with words changed or left out."""
+    """A file cut off, with bytes changed, with message changed or left out."""
     size = len(data)
     for cut in (0, 1, size // 7, size // 2, size - 1):
         yield data[:cut]
@@ -105,8 +105,8 @@ def mutilated(data, draw):
         for _ in range(1 + size // 400):
             broken[draw.randrange(size)] = draw.randrange(256)
         yield bytes(broken)
-    words = sorted({word[0] for word in re.finditer(rb"[A-Za-z_]{4,}", data)})
-    for word in draw.sample(words, min(3, len(words))):
+    message = sorted({word[0] for word in re.finditer(rb"[A-Za-z_]{4,}", data)})
+    for word in draw.sample(message, min(3, len(message))):
         yield data.replace(word, b"")
         yield data.replace(word, b"null")
         yield data.replace(word, b"9" * 400)
@@ -136,9 +136,9 @@ def test_mutilated_tables_are_read_or_refused_with_a_sentence(
                     losses = bk.read_losses(path, format=tool, **how)
                 except bk.BestOfKError as error:
                     refused += 1
-                    said = str(error)
-                    assert said.endswith((".", "?"))
-                    assert said.count("\n") == 0
+                    text = str(error)
+                    assert text.endswith((".", "?"))
+                    assert text.count("\n") == 0
                 else:
                     assert np.isfinite(losses.values).all()
         file.write_bytes(whole)
@@ -167,7 +167,7 @@ def test_a_data_base_is_not_written_to(name, tmp_path):
     before = path.read_bytes()
     bk.read_losses(path)
     assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
     path.with_name(path.name + "-wal").write_bytes(b"x" * 32)
     assert any("not read" in s for s in bk.read_losses(path).account)
 

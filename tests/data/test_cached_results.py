@@ -26,18 +26,18 @@ def rows(seed=0, n=60):
 
 
 def test_made_once_for_each_setting_unless_the_rows_are_many(monkeypatch):
-    asked = []
+    calls = []
 
     def count(encoded, number):
-        asked.append(number)
+        calls.append(number)
         return encoded.n + number
 
     data = rows()
     assert [made_once(data, count, number) for number in (1, 2, 1, 2)] == [61, 62, 61, 62]
-    assert asked == [1, 2]
+    assert calls == [1, 2]
     monkeypatch.setattr(module, "MAX_CACHED_BYTES", data.values.nbytes - 1)
     assert made_once(data, count, 1) == 61
-    assert asked == [1, 2, 1]
+    assert calls == [1, 2, 1]
 
 
 @pytest.mark.parametrize("spec", ["c4.5", "naive-bayes", "logistic", "logistic(C=0.01)"])
@@ -61,7 +61,7 @@ def test_rows_are_let_go_and_predictions_are_those_of_fresh_rows(spec):
 def test_blocks_of_a_plan_start_from_one_logistic_solution(monkeypatch):
     solved = []
     of = Nearby.of
-    monkeypatch.setattr(Nearby, "of", lambda *given: solved.append(1) or of(*given))
+    monkeypatch.setattr(Nearby, "of", lambda *block: solved.append(1) or of(*block))
     data, learner = rows(), parse_learner("logistic")[1]
     for seed in (0, 1, 2):
         learner._predict_plan(data, plan("1x4", random_state=seed).materialise(60))

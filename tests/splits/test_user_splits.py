@@ -42,20 +42,20 @@ def test_the_splits_of_a_splitter_are_kept_and_their_design_recognised(splitter,
     grouped = "Group" in type(splitter).__name__
     groups = GROUPS if grouped else None
     pairs = list(splitter.split(np.zeros((N, 1)), Y, groups))
-    made = plan(splitter).materialise(N, Y, groups)
-    assert (made.design.kind, made.runs, made.folds) == (kind, runs, folds)
-    assert made.design.groups == (12 if grouped else None)
-    assert len(made) == len(pairs)
-    for (_, _, train, test), (wanted_train, wanted_test) in zip(made, pairs, strict=True):
+    splits = plan(splitter).materialise(N, Y, groups)
+    assert (splits.design.kind, splits.runs, splits.folds) == (kind, runs, folds)
+    assert splits.design.groups == (12 if grouped else None)
+    assert len(splits) == len(pairs)
+    for (_, _, train, test), (wanted_train, wanted_test) in zip(splits, pairs, strict=True):
         np.testing.assert_array_equal(train, np.sort(wanted_train))
         np.testing.assert_array_equal(test, np.sort(wanted_test))
-    assert made.design.n_train == tuple(len(train) for train, _ in pairs)
-    assert made.design.n_test == tuple(len(test) for _, test in pairs)
+    assert splits.design.n_train == tuple(len(train) for train, _ in pairs)
+    assert splits.design.n_test == tuple(len(test) for _, test in pairs)
     # the same splits as pairs, in lists, in masks and from a generator: the same plan
     masks = [[np.isin(np.arange(N), side) for side in pair] for pair in pairs]
     lists = [(train.tolist(), test[::-1].tolist()) for train, test in pairs]
     for given_pairs in (pairs, masks, lists, (pair for pair in pairs)):
-        assert plan(given_pairs).materialise(N, Y, groups).fingerprint == made.fingerprint
+        assert plan(given_pairs).materialise(N, Y, groups).fingerprint == splits.fingerprint
 
 
 def test_windows_in_time_are_those_of_scikit_learn():
@@ -75,9 +75,9 @@ def test_bootstrap_samples_of_your_own_are_recognised():
     for _ in range(4):
         drawn = rng.integers(N, size=N)
         pairs.append((drawn, np.setdiff1d(np.arange(N), drawn)))
-    made = plan(pairs).materialise(N)
-    assert made.design.kind == "bootstrap"
-    for (_, _, train, test), (drawn, left) in zip(made, pairs, strict=True):
+    splits = plan(pairs).materialise(N)
+    assert splits.design.kind == "bootstrap"
+    for (_, _, train, test), (drawn, left) in zip(splits, pairs, strict=True):
         np.testing.assert_array_equal(train, np.sort(drawn))
         np.testing.assert_array_equal(test, left)
 
@@ -151,9 +151,9 @@ def test_groups_on_both_sides_are_refused_whoever_split():
 
 def test_a_column_of_folds():
     frame = pd.DataFrame({"x": np.arange(N), "Fold+1": np.arange(N) % 4})
-    made = plan("predefined:Fold+1").materialise(N, X=frame)
-    assert (made.spec, made.design.kind, made.folds) == ("predefined:Fold+1", "cv", 4)
-    np.testing.assert_array_equal(made.fold_of[0], np.arange(N) % 4)
+    splits = plan("predefined:Fold+1").materialise(N, X=frame)
+    assert (splits.spec, splits.design.kind, splits.folds) == ("predefined:Fold+1", "cv", 4)
+    np.testing.assert_array_equal(splits.fold_of[0], np.arange(N) % 4)
     words = frame.assign(part=np.where(np.arange(N) < 40, "train", "Test"))
     one = plan("predefined:part").materialise(N, X=words)
     assert one.design.kind == "holdout"
