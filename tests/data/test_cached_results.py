@@ -1,4 +1,4 @@
-"""What is made of the rows is made once, and goes with them."""
+"""Results that depend on the rows alone are cached, and freed with the rows."""
 
 import gc
 import weakref
@@ -41,7 +41,7 @@ def test_made_once_for_each_setting_unless_the_rows_are_many(monkeypatch):
 
 
 @pytest.mark.parametrize("spec", ["c4.5", "naive-bayes", "logistic", "logistic(C=0.01)"])
-def test_rows_are_let_go_and_predictions_are_those_of_fresh_rows(spec):
+def test_cached_rows_are_freed_and_predictions_unchanged(spec):
     data, splits = rows(), plan("3x4", random_state=0).materialise(60)
     learner = parse_learner(spec)[1]
     first = learner._predict_plan(data, splits)

@@ -116,7 +116,7 @@ def test_regression_targets_stay_numbers() -> None:
         (pd.DataFrame({"d": ["31/12/2020", "01/02/2021"]}), ["a", "b"], "read in two ways"),
     ],
 )
-def test_what_cannot_be_a_data_set_gets_one_sentence(X, y, sentence: str) -> None:
+def test_invalid_data_raise_one_sentence(X, y, sentence: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         as_dataset(X, y)
     assert sentence in str(caught.value)
@@ -150,7 +150,7 @@ def test_nullable_and_boolean_columns_keep_their_missing_cells() -> None:
     )
 
 
-def test_a_data_set_travels_by_pickle() -> None:
+def test_data_set_can_be_pickled() -> None:
     data = as_dataset(frame(), ["b", "a", "b"])
     data.encoded()
     again = pickle.loads(pickle.dumps(data))

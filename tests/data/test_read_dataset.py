@@ -135,7 +135,7 @@ def test_stated_kinds(tmp_path: Path) -> None:
         ("a,class\n1,x\ninf,y\n", "must be finite"),
     ],
 )
-def test_what_cannot_be_read_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_unreadable_files_raise_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(BestOfKError) as caught:
         read_dataset(written(tmp_path, text))
     assert sentence in str(caught.value)

@@ -1,4 +1,4 @@
-"""Groups, weights and folds of rows: named or given, never a feature, refused with a reason."""
+"""Groups, weights and folds: by column name or as arrays, excluded from the features."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ FRAME = pd.DataFrame(
 Y = ["a", "b", "a", "b"]
 
 
-def test_a_named_column_is_no_feature():
+def test_named_column_is_excluded_from_features():
     data = as_dataset(FRAME, Y, groups="patient", sample_weight="share", folds="fold")
     assert list(data.X.columns) == ["size"]
     assert data.groups.tolist() == ["p", "p", "q", "q"]
@@ -31,7 +31,7 @@ def test_a_named_column_is_no_feature():
     assert list(FRAME.columns) == ["size", "patient", "share", "fold"]
 
 
-def test_one_column_may_serve_twice_and_arrays_serve_too():
+def test_one_column_in_two_roles_and_arrays():
     data = as_dataset(FRAME, Y, groups="fold", folds="fold")
     assert "fold" not in data.X.columns
     from_arrays = as_dataset(
@@ -41,7 +41,7 @@ def test_one_column_may_serve_twice_and_arrays_serve_too():
     assert from_arrays.d == 1
 
 
-def test_weights_belong_to_the_identity_and_groups_do_not():
+def test_fingerprint_includes_weights_but_not_groups():
     plain = as_dataset(FRAME[["size"]], Y)
     grouped = with_row_columns(plain, groups=[1, 1, 2, 2])
     weighted, other = (
@@ -63,12 +63,12 @@ def test_weights_belong_to_the_identity_and_groups_do_not():
         ({"groups": 3}, "or name a column; got 3"),
     ],
 )
-def test_what_is_refused(given, message):
+def test_invalid_row_columns_raise(given, message):
     with pytest.raises(ArgumentError, match=message):
         as_dataset(FRAME, Y, **given)
 
 
-def test_a_column_that_is_not_there_or_the_last_one():
+def test_unknown_column_and_no_feature_left():
     with pytest.raises(UnknownNameError, match="did you mean 'patient'"):
         as_dataset(FRAME, Y, groups="patiant")
     with pytest.raises(ArgumentError, match="must be a column to learn from"):

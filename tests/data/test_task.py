@@ -26,12 +26,12 @@ from bestofk.data.schema import infer_target
         (np.array([1, "b"], dtype=object), "classification"),
     ],
 )
-def test_what_targets_are(y, task):
+def test_infer_target(y, task):
     assert infer_target(y, "auto").task == task
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=60))
-def test_whole_numbers_are_classes_only_where_few_and_it_is_said(values):
+def test_few_whole_numbers_are_classes_with_a_note(values):
     target = infer_target(values, "auto")
     count = len(set(values))
     few = count <= 2 or (count <= 20 and 5 * count <= len(values))
@@ -83,7 +83,7 @@ def test_the_panel_for_numbers(whole, capsys):
 
 
 @pytest.mark.parametrize("data", ["data", "X and y"])
-def test_a_study_is_told_what_it_is(whole, data):
+def test_stated_task_of_a_study(whole, data):
     path, frame = whole
     given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
     study = bk.compare(["max", "nmc"], task="classification", **given, **QUICK)
@@ -112,7 +112,7 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
     assert bk.compare(REGRESSORS, X, (y > 0).astype(int), task="regression", **QUICK).recommended
 
 
-def test_the_constructor_settles_it_too():
+def test_constructor_infers_the_task():
     X = pd.DataFrame({"x": np.arange(30.0)})
     data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
     assert (data.task, data.target_note[:16]) == ("regression", "y read as number")

@@ -34,7 +34,7 @@ def full():
         ((2, 3, 4, 5, 6), None, (2, 3, 4, 5, 6), "cv"),
     ],
 )
-def test_axes_are_told_by_their_number(shape, datasets, expected, kind):
+def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
     given = np.arange(np.prod(shape), dtype=float).reshape(shape)
     losses = Losses(given, datasets=None if datasets is None else list(datasets))
     assert losses.values.shape == expected
@@ -152,7 +152,7 @@ def test_a_mask_declares_missing_cells_whatever_they_hold():
     assert repr(losses).endswith("1 cells missing)")
 
 
-def test_means_refuse_missing_cells_unless_told_how():
+def test_means_of_missing_cells_need_a_rule():
     values = np.array([[0.1, np.nan, 0.6], [0.5, 0.3, 0.1]])
     losses = Losses(values, algorithms=["nn", "c4.5"], missing="allow")
     with pytest.raises(ArgumentError) as caught:

@@ -1,4 +1,4 @@
-"""Tables as people bring them: benchmark files, items, percentages, workbooks."""
+"""Messy tables: benchmark files, items, percentages, workbooks."""
 
 import numpy as np
 import pandas as pd
@@ -48,7 +48,7 @@ def test_an_automl_benchmark_reads_without_options(write, sign, prefix, means):
     assert f"as the names 'auc', '{prefix}logloss' say." in losses.explain()
 
 
-def test_rows_that_another_column_tells_apart_are_refused_with_the_way_to_choose(write):
+def test_duplicate_rows_raise_with_advice_to_filter(write):
     text = AMLB.format("-", "neg_")
     again = text.partition("\n")[2].replace("1h8c", "4h8c")
     file = write(text + again)
@@ -106,7 +106,7 @@ def test_decorated_cells(write, cells, want):
         (["1 234", "2"], "must be a number; got '1 234'"),
     ],
 )  # fmt: skip
-def test_cells_that_could_be_anything(write, cells, sentence):
+def test_ambiguous_cells_raise(write, cells, sentence):
     file = write("model,error\n" + "".join(f"m{i},{c}\n" for i, c in enumerate(cells)))
     with pytest.raises(TableError) as caught:
         read_losses(file)
@@ -118,7 +118,7 @@ def test_european_thousands(write):
     assert losses.values.ravel().tolist() == [1234.5, 2000.25]
 
 
-def test_percentages_beside_other_numbers_are_refused(write):
+def test_mixed_percentages_raise(write):
     with pytest.raises(TableError, match="'svm' contains percentages and 'nn' does not"):
         read_losses(write("dataset,svm,nn\niris,91 %,92\n"), higher_is_better=True)
 
@@ -168,7 +168,7 @@ class TestArgumentsReachTheirStep:
         with pytest.raises(DesignError, match="missing='drop'"):
             bk.order(gap, missing="allow")
 
-    def test_arrays_are_losses_unless_told(self):
+    def test_arrays_are_losses_unless_stated(self):
         values = [[0.9, 0.92, 0.91], [0.5, 0.51, 0.55]]
         assert bk.order(values).smallest_mean == 1
         assert bk.order(values, higher_is_better=True).smallest_mean == "0"

@@ -1,4 +1,4 @@
-"""Numbers in the user's own metric and direction, wherever they are printed."""
+"""Numbers are printed in the user's metric and direction."""
 
 import json
 import re

@@ -60,7 +60,7 @@ class TestLong:
             "Losses of 2 learners on 1 data set: 2 runs of 3-fold cross-validation.",
         )
 
-    def test_the_order_of_rows_does_not_matter_but_for_names(self, write):
+    def test_row_order_affects_only_the_order_of_names(self, write):
         head, *rows = lines(LONG)
         straight = read_losses(write(LONG))
         turned = read_losses(write("\n".join([head, *reversed(rows)])))
@@ -72,7 +72,7 @@ class TestLong:
         losses = read_losses({"model": ["a"] * 4, "fold": order, "error": [10.0, 9.0, 1.0, 2.0]})
         assert losses.values.ravel().tolist() == [1.0, 2.0, 9.0, 10.0]
 
-    def test_roles_may_be_told(self):
+    def test_stated_roles(self):
         columns = {
             "what": ["a", "a", "b", "b"],
             "part": [1, 2, 1, 2],
@@ -153,7 +153,7 @@ class TestLong:
             "got 2 for learner 'a' and 1 for learner 'b': add a column that numbers the folds."
         )
 
-    def test_runs_without_folds_are_scores_until_told(self):
+    def test_runs_without_folds_are_scores_unless_stated(self):
         columns = {"model": ["a", "a", "b", "b"], "seed": [1, 2, 1, 2], "error": [1.0, 2, 3, 4]}
         losses = read_losses(columns)
         assert losses.design == Design(kind="scores", runs=2)
@@ -198,7 +198,7 @@ class TestDirection:
         assert f"Higher is better, as the name {name!r} says." in losses.account
         assert losses.loss_name == f"1 - {name}"
 
-    def test_what_is_told_beats_the_name(self):
+    def test_stated_direction_overrides_the_name(self):
         losses = read_losses({"model": ["a", "b"], "accuracy": [0.75, 0.5]}, higher_is_better=False)
         assert losses.values.ravel().tolist() == [0.75, 0.5]
         losses = read_losses({"model": ["a", "b"], "error": [0.75, 0.5]}, higher_is_better=True)
@@ -249,7 +249,7 @@ class TestDirection:
 
 
 class TestWide:
-    def test_one_row_a_data_set(self, write):
+    def test_one_row_per_data_set(self, write):
         text = ",svm,nn,c4.5\niris,0.1,0.2,0.3\nwine,0.4,0.5,0.6\nAverage,0.25,0.35,0.45\n"
         losses = read_losses(write(text), higher_is_better=False)
         assert losses.algorithms == ("svm", "nn", "c4.5")
@@ -263,7 +263,7 @@ class TestWide:
             "Lower is better, as you stated.",
         )
 
-    def test_nothing_tells_the_direction(self, write):
+    def test_unknown_direction_raises(self, write):
         message = refusal(write("dataset,svm,nn\niris,0.1,0.2\n"))
         assert message.startswith("t.csv: cannot tell whether higher or lower")
 
@@ -345,7 +345,7 @@ class TestCvResults:
         "rank_test_score": np.array([1, 1]),
     }
 
-    def test_a_row_a_learner(self):
+    def test_one_row_per_learner(self):
         losses = read_losses(self.RESULTS)
         assert losses.algorithms == ("{'C': 1.0}", "{'C': 10.0}")
         assert losses.by_fold()[:, 0].tolist() == [[0.25, 0.5, 0.0, 1.0], [0.5, 0.0, 0.875, 0.75]]
@@ -483,7 +483,7 @@ class TestBroken:
             "encoding."
         )
 
-    def test_a_role_that_is_none_does_not_fill_the_memory(self):
+    def test_wrong_role_does_not_exhaust_memory(self):
         n = 3000
         columns = {
             "model": [f"m{i}" for i in range(n)],
@@ -508,7 +508,7 @@ class TestBroken:
             "t.csv: line 2, column 'stratified' must be true or false; got 'perhaps'."
         )
 
-    def test_fold_and_instance_cannot_both_be_told(self):
+    def test_fold_and_instance_exclude_each_other(self):
         columns = {"model": ["a"], "fold": [1], "item": [1], "error": [1.0]}
         with pytest.raises(ArgumentError, match="fold and instance must be one column"):
             read_losses(columns, fold="fold", instance="item")

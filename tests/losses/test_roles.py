@@ -50,7 +50,7 @@ def test_normal():
     assert normal("errorRate") == "error_rate"
 
 
-def test_the_surest_name_wins_and_what_is_given_comes_first():
+def test_stated_roles_precede_the_most_reliable_names():
     table = Table.from_columns({"model": ["a"], "algorithm": ["b"], "seed": [1], "run": [2]})
     assert assign_roles(table, {}) == {"algorithm": "algorithm", "run": "run"}
     assert assign_roles(table, {"algorithm": "model", "fold": "run"}) == {

@@ -1,4 +1,4 @@
-"""What newcomers bring: a frame of many kinds of columns, and the command line."""
+"""A data frame with many kinds of columns, and the command line."""
 
 import numpy as np
 import pandas as pd

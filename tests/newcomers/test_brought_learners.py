@@ -1,4 +1,4 @@
-"""Learners that people bring: float32 nets, searches, own classes, files of models."""
+"""Users' learners: float32 networks, searches, their own classes, files of models."""
 
 import json
 import textwrap
@@ -65,7 +65,7 @@ def test_float32_stays_and_labels_become_codes_where_needed(net, labels, form, b
     assert text == (", ".join(filter(None, expected)) or "none")
 
 
-def test_float64_is_not_turned_into_float32_behind_anyones_back(net):
+def test_float64_is_not_converted_to_float32(net):
     X, y = load_iris(return_X_y=True)
     study = bk.compare(
         {"net": net, "most": "max", "nmc": "nmc"}, X, y, plan="2x3", engine="serial", progress=False

@@ -1,4 +1,4 @@
-"""Data frames and files with dates, truth values, categories, words and an identifier."""
+"""Data frames and files with dates, booleans, categories, text and an identifier."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Designs: sizes, situations and words."""
+"""Designs: sizes, situations and descriptions."""
 
 import numpy as np
 import pytest
@@ -70,7 +70,7 @@ def test_five_runs_of_two_folds_that_are_left_of_three_are_not_5x2():
     assert left.describe() == "5 runs of 3-fold cross-validation, with 2 folds of each left"
 
 
-def test_what_is_kept_must_be_a_table():
+def test_selected_folds_must_form_a_table():
     design = Design(kind="cv", runs=2, folds=2)
     for which in ([[True, False], [True, True]], [[False, False]] * 2):
         with pytest.raises(ArgumentError, match="same folds in every run"):

@@ -1,4 +1,4 @@
-"""Laws that every registered plan obeys; a new entry is covered on its first day."""
+"""Invariants of all registered plans, including those of other packages."""
 
 import pickle
 

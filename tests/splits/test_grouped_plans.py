@@ -1,4 +1,4 @@
-"""Plans with groups: no group on both sides, balanced, and honest about what is not possible."""
+"""Plans with groups: no group on both sides, balanced folds, notes on limits."""
 
 from pathlib import Path
 
@@ -88,7 +88,7 @@ def test_a_rare_class_is_spread_over_the_folds():
         assert np.bincount(row).tolist() == [100] * 4
 
 
-def test_runs_that_cannot_differ_are_said():
+def test_identical_runs_are_noted():
     splits = plan("5x3").materialise(9, None, np.repeat([0, 1, 2], 3))
     assert splits.notes == (
         "Only 1 of the 5 runs differ: the groups allow no other even division into folds.",

@@ -301,13 +301,13 @@ def test_a_plan_is_a_value_and_comes_back():
     assert hash(tenfold) == hash(plan("10x10", random_state=7))
 
 
-def test_few_rows_of_a_class_are_spread_and_said():
+def test_small_classes_are_spread_with_a_note():
     y = ["a"] * 20 + ["b"] * 3 + ["c"]
     splits = plan("4x5").materialise(24, y)
     assert splits.notes == (
         "Classes 'b' (3 rows), 'c' (1 row) have fewer rows than the 5 folds, so some folds test "
         "none of their rows.",
-        "Class 'c' (1 row) is tested on models that were trained without it.",
+        "Class 'c' (1 row) is predicted by models trained without it.",
     )
     for row in splits.fold_of:
         assert len(set(row[20:23])) == 3
@@ -395,7 +395,7 @@ def test_refuses_at_once_not_at_the_first_split():
         plan("kfold:5", stratified="yes")
 
 
-def test_labels_that_cannot_be_told_apart():
+def test_unhashable_labels_raise():
     y = np.empty(4, dtype=object)
     y[:] = [[0], [1], [0], [1]]
     with pytest.raises(ArgumentError, match="cannot be hashed"):

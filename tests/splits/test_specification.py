@@ -1,4 +1,4 @@
-"""Specifications: read, spelled one way, refused with what would do."""
+"""Specifications: parsing, canonical spelling and errors with suggestions."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Splitters and pairs as plans: seeds, copies, and what is refused before any row is known."""
+"""Splitters and pairs as plans: seeds, copies and early errors."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def prints(plan_):
     return plan_.materialise(N).fingerprint
 
 
-def test_a_splitter_without_a_seed_gets_that_of_the_plan_and_it_is_said():
+def test_splitter_without_seed_uses_the_plan_seed_with_a_note():
     shuffled = ms.KFold(4, shuffle=True)
     first, again, other = (plan(shuffled, random_state=seed) for seed in (1, 1, 2))
     assert prints(first) == prints(again) != prints(other)
@@ -45,7 +45,7 @@ class Odd:
         yield even, np.setdiff1d(np.arange(len(X)), even)
 
 
-def test_any_splitter_serves_and_sees_the_rows():
+def test_custom_splitter_receives_the_rows():
     rows = np.arange(N)[:, None]
     splits = plan(Odd()).materialise(N, X=rows)
     np.testing.assert_array_equal(splits.test(0, 0), np.arange(1, N, 2))
@@ -73,7 +73,7 @@ def test_options_of_named_plans_do_not_apply():
         plan(ms.KFold(3), stratified=True)
 
 
-def test_what_a_splitter_refuses_is_said_in_one_sentence():
+def test_splitter_errors_become_one_sentence():
     with pytest.raises(ArgumentError, match=r"plan KFold\(.*cannot split these rows: Cannot have"):
         plan(ms.KFold(99)).materialise(N)
     with pytest.raises(ArgumentError, match=r"Pass groups= \(on the command line --groups COL\)"):

@@ -1,4 +1,4 @@
-"""Runs on parts of the rows: halves that share no row, and folds that are left out in turn."""
+"""Runs on parts of the rows: halves that share no row, and nested runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Splits of your own: checked, named by what they are, and tested as the design that they have."""
+"""User splits: checks, names and recognised designs."""
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ SPLITTERS = [
 
 
 @pytest.mark.parametrize(("splitter", "kind", "runs", "folds"), SPLITTERS, ids=repr)
-def test_the_splits_of_a_splitter_are_kept_and_their_design_recognised(splitter, kind, runs, folds):
+def test_splitter_design_is_recognised(splitter, kind, runs, folds):
     grouped = "Group" in type(splitter).__name__
     groups = GROUPS if grouped else None
     pairs = list(splitter.split(np.zeros((N, 1)), Y, groups))
@@ -104,12 +104,12 @@ def half(n, first):
         ([(np.arange(5), "ab")], "must be row numbers"),
     ],
 )
-def test_what_is_no_split_is_refused_in_a_sentence(pairs, message):
+def test_invalid_splits_raise_one_sentence(pairs, message):
     with pytest.raises(ArgumentError, match=message):
         plan(pairs).materialise(N)
 
 
-def test_what_is_left_out_is_said():
+def test_left_out_rows_are_noted():
     pairs = [(np.arange(0, 20), np.arange(20, 30)), (np.arange(20, 40), np.arange(0, 10))]
     said = " ".join(plan(pairs).materialise(N).notes)
     assert "20 of the 60 rows are in no split." in said
@@ -143,7 +143,7 @@ def test_random_splits_are_recognised_as_such(seed, share, many):
     assert kind in {"resample", "cv"}  # two halves may complete each other
 
 
-def test_groups_on_both_sides_are_refused_whoever_split():
+def test_divided_groups_raise():
     for given_plan in (ms.KFold(3, shuffle=True, random_state=0), half(N, 33)):
         with pytest.raises(ArgumentError, match=r"No group may .*'group-kfold:5'"):
             plan(given_plan).materialise(N, Y, GROUPS)

@@ -75,7 +75,7 @@ class Design:
     ----------
     kind : str
         ``"cv"`` (runs of folds), ``"resample"`` (random splits), ``"holdout"`` (one split),
-        ``"loo"``, ``"bootstrap"``, ``"time"`` (time windows, each tested on models trained on
+        ``"loo"``, ``"bootstrap"``, ``"time"`` (time windows, each predicted by models trained on
         earlier rows), ``"splits"`` (your own splits without any of these structures),
         ``"test-set"`` (one loss per instance of one test set) or ``"scores"`` (finished numbers
         of unknown origin).
@@ -231,7 +231,7 @@ class Design:
             "holdout": "one random split",
             "loo": f"leave-one-out over {self._folds_of_a_run} rows",
             "bootstrap": f"{self.runs * self.folds} bootstrap samples",
-            "time": f"{self.runs * self.folds} time windows, each tested on models trained on "
+            "time": f"{self.runs * self.folds} time windows, each predicted by models trained on "
             "earlier rows",
             "splits": f"{self.runs * self.folds} splits of your own",
             "test-set": f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",

@@ -408,8 +408,8 @@ def _never_trained(classes: Labelling) -> list[str]:
         return []
     is_one = int(single.sum()) == 1
     return [
-        f"{_of_classes(classes, single)} {'is' if is_one else 'are'} tested on models that were "
-        f"trained without {'it' if is_one else 'them'}."
+        f"{_of_classes(classes, single)} {'is' if is_one else 'are'} predicted by models trained "
+        f"without {'it' if is_one else 'them'}."
     ]
 
 

@@ -38,7 +38,7 @@ def test_dense_rows_with_quotes_comments_and_missing_cells():
     assert table.location(2, "size") == "t.arff: line 13, column 'size'"
 
 
-def test_plain_rows_take_the_fast_way_and_agree_with_the_slow_one():
+def test_fast_and_slow_parsers_agree():
     rows = "low,1.5,abc,2020\n% c\n'very high',?,'?',?\n'it\\'s',2,a b,?\n"
     fast = read_arff(HEAD + rows, "t.arff", encoding="utf-8")
     slow = read_arff(HEAD + rows + 'low,1,"x",?\n', "t.arff", encoding="utf-8")
@@ -46,7 +46,7 @@ def test_plain_rows_take_the_fast_way_and_agree_with_the_slow_one():
         assert fast.raw(column).to_pylist() == slow.raw(column).to_pylist()[:3]
 
 
-def test_sparse_rows_stand_for_zero_and_the_first_value():
+def test_sparse_rows_default_to_zero_or_first_value():
     head = "@relation r\n@attribute a numeric\n@attribute b {x, y}\n@attribute c numeric\n@data\n"
     table = read_arff(head + "{0 5, 1 y}\n{ }\n{2 ?}\n{1 'y', 2 7.5}\n", "t.arff", encoding="utf-8")
     assert table.numbers("a").tolist() == [5.0, 0.0, 0.0, 0.0]
@@ -106,7 +106,7 @@ def test_broken_arff(content, sentence):
         max_size=4,
     )
 )
-def test_quoted_text_comes_back(texts):
+def test_quoted_text_round_trips(texts):
     rows = "".join(f"{quote(word)},{i}\n" for i, word in enumerate(texts))
     content = f"@relation r\n@attribute {quote(texts[0])} string\n@attribute '' real\n@data\n{rows}"
     table = read_arff(content, "t.arff", encoding="utf-8")
@@ -114,7 +114,7 @@ def test_quoted_text_comes_back(texts):
     assert table.raw(texts[0]).to_pylist() == texts
 
 
-def test_through_a_file_with_a_mark_of_order(tmp_path):
+def test_byte_order_mark(tmp_path):
     path = tmp_path / "t.arff"
     path.write_text("\ufeff@relation r\n@attribute x real\n@data\n1\n", encoding="utf-16")
     assert read_table(path).numbers("x").tolist() == [1.0]

@@ -59,7 +59,7 @@ def test_a_point_among_decimal_commas_is_named(write):
     )
 
 
-def test_thousands_with_commas_are_refused_where_tabs_part_the_cells(write):
+def test_thousands_with_commas_raise_in_a_tab_separated_file(write):
     table = read_table(write("name\tx\na\t1,234\n", "t.tsv"))
     with pytest.raises(TableError, match=r"column 'x' must be a number \(the comma"):
         table.numbers("x")
@@ -108,13 +108,13 @@ def test_duplicate_columns(write):
     )
 
 
-def test_a_quote_that_never_closes(write):
+def test_unclosed_quote(write):
     assert refusal(write('a,b\n1,2\n3,"4\n5,6\n')) == (
         "t.csv: line 3 opens a quote that is never closed."
     )
 
 
-def test_a_cell_without_end(write):
+def test_unterminated_cell(write):
     long = "x" * 140_000
     assert refusal(write(f'a,b\n1,2\n3,"{long}\n')) == (
         "t.csv: line 3 opens a quote that is never closed."
@@ -123,7 +123,7 @@ def test_a_cell_without_end(write):
     assert table.text("b").tolist() == [long, "5"]
 
 
-def test_an_inch_mark_is_no_open_quote(write):
+def test_inch_mark_is_not_an_open_quote(write):
     assert read_table(write('a,b\n5" disk,2\n')).text("a").tolist() == ['5" disk']
 
 
@@ -209,9 +209,7 @@ def test_any_text_and_any_float_come_back(tmp_path_factory, rows):
     block=st.integers(min_value=8, max_value=200),
     bad=st.integers(min_value=0, max_value=7),
 )
-def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
-    tmp_path_factory, rows, block, bad
-):
+def test_large_text_reread_for_error_message(tmp_path_factory, rows, block, bad):
     import csv
 
     from bestofk.data.tables import delimited

@@ -1,4 +1,4 @@
-"""Large tables are read by columns: the same rows, accounts and refusals as cell by cell."""
+"""Reading a few columns gives the same rows, accounts and errors as reading the whole table."""
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,7 @@ def same(expected, other):
     ],
     ids=["plain", "semicolons", "missing", "truth", "quotes", "names", "crlf", "status"],
 )
-def test_the_same_by_columns(both, content):
+def test_named_columns_equal_read_table(both, content):
     quick, slow, table = both(content)
     assert table is not None
     same(quick, slow)
@@ -89,7 +89,7 @@ def test_the_same_by_columns(both, content):
     ids=["ragged", "word", "nameless", "percent", "latin", "open quote", "twice", "blank lines",
          "late header", "columns of one name"],
 )  # fmt: skip
-def test_what_is_unusual_goes_the_long_way(both, content):
+def test_unusual_files_are_left_to_read_table(both, content):
     quick, slow, _ = both(content)
     if isinstance(slow, str):
         assert quick == slow

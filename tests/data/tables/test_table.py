@@ -41,7 +41,7 @@ def test_unequal_and_nested_columns():
     )
 
 
-def test_from_frame_takes_a_named_index_and_drops_a_counting_one():
+def test_from_frame_keeps_a_named_index_only():
     frame = pd.DataFrame({"svm": [0.5, 0.25]}, index=pd.Index(["iris", "wine"]))
     assert Table.from_frame(frame).columns == ("column 1", "svm")
     assert Table.from_frame(frame.rename_axis("dataset")).columns == ("dataset", "svm")

@@ -1,4 +1,4 @@
-"""The golden tables, which the tools themselves wrote."""
+"""Golden tables that the tools themselves wrote."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What scikit-learn's cross_validate returns, by learner."""
+"""Results of scikit-learn's cross_validate by learner."""
 
 import json
 
@@ -27,7 +27,7 @@ def test_a_negated_loss_stays_a_score(golden):
     assert losses.means()["bayes"] == pytest.approx(-np.mean(stated["bayes"]["test_neg_log_loss"]))
 
 
-def test_one_learner_alone_is_told():
+def test_single_cross_validate_result_raises():
     for source in (result(0.5, 0.75), result(0.5, 0.75, train_score=[1.0, 1.0])):
         with pytest.raises(
             bk.TableError, match="for one learner: pass those of all learners by name"

@@ -1,4 +1,4 @@
-"""Runs of MLflow: what is a learner and what a fold, and what is refused."""
+"""MLflow runs: learners, folds and errors."""
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def test_flat_runs_go_by_a_parameter_that_is_called_so_or_by_yours():
     assert any("the learners are named by 'params.model'" in s for s in losses.account)
 
 
-def test_runs_that_failed_are_told_and_missed():
+def test_failed_runs_are_noted_and_missing():
     frame = nested(**{"params.fold": str})
     frame.loc[frame["run_id"] == "a1", "status"] = "FAILED"
     with pytest.raises(
@@ -110,7 +110,7 @@ def test_several_metrics_and_experiments_must_be_chosen():
     assert first.datasets == bk.read_losses(frame, metric="loss").datasets
 
 
-def test_a_parent_run_again_counts_once_the_latest():
+def test_latest_of_repeated_parent_runs_is_used():
     first = nested(**{"params.fold": str})
     again = first.copy()
     for column in ("run_id", "tags.mlflow.parentRunId"):

@@ -1,4 +1,4 @@
-"""Folders and data bases of MLflow."""
+"""Folders and databases of MLflow."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Listings of evaluations by openml-python."""
+"""Listings of evaluations from openml-python."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Runs of OpenML as files."""
+"""OpenML runs as files."""
 
 import shutil
 from pathlib import Path

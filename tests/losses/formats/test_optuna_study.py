@@ -1,4 +1,4 @@
-"""Trials of Optuna: a trial is one setting, and nothing else is guessed."""
+"""Optuna trials: learners, folds and errors."""
 
 import pandas as pd
 import pytest

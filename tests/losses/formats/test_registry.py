@@ -1,4 +1,4 @@
-"""Laws over all tools: found by content, forced by name, never a traceback, never a guess."""
+"""Invariants of all formats: recognised by content, forced by name, one-sentence errors."""
 
 import gzip
 import random
@@ -162,7 +162,7 @@ def test_line_ends_marks_and_packing_change_nothing(tool, name, how, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mlflow/mlflow.db", "optuna/optuna.db"])
-def test_a_data_base_is_not_written_to(name, tmp_path):
+def test_database_is_not_written(name, tmp_path):
     path = placed(name, tmp_path)
     before = path.read_bytes()
     bk.read_losses(path)
@@ -183,7 +183,7 @@ def test_a_damaged_schema_gets_one_sentence(name, byte, tmp_path):
     assert str(error.value).isprintable()
 
 
-def test_a_data_base_of_another_program_is_no_table(tmp_path):
+def test_foreign_database_is_not_a_table(tmp_path):
     path = tmp_path / "x.db"
     with sqlite3.connect(path) as base:
         base.execute("CREATE TABLE t (a)")
