@@ -318,9 +318,9 @@ def infer_target(y: Any, task: str, name: str = "y") -> Target:
 
     Examples
     --------
-    >>> take_target(["a", "b"], "auto"), take_target([0.5, 1.0], "auto").task
-    (Taken(task='classification', said=''), 'regression')
-    >>> print(take_target(range(100), "auto").note)
+    >>> infer_target(["a", "b"], "auto"), infer_target([0.5, 1.0], "auto").task
+    (Target(task='classification', note=''), 'regression')
+    >>> print(infer_target(range(100), "auto").note)
     y read as numbers (100 different values): regression; task='classification' reads them as \
 classes.
     """

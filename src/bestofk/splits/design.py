@@ -38,7 +38,7 @@ class Subsets:
     Examples
     --------
     >>> Subsets(kind="halves", runs=20, folds=5).describe()
-    '10 halvings of the rows, each half with 5-fold cross-validation of its own'
+    '10 halvings of the rows, each half with 5-fold cross-validation'
     """
 
     kind: str
@@ -64,7 +64,7 @@ class Subsets:
         if self.kind == "nested":
             return f"nested cross-validation ({self.runs} pairs of folds left out together)"
         many = f"{self.halvings} halvings" if self.halvings > 1 else "one halving"
-        return f"{many} of the rows, each half with {self.folds}-fold cross-validation of its own"
+        return f"{many} of the rows, each half with {self.folds}-fold cross-validation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

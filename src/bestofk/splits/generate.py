@@ -114,7 +114,7 @@ def _known(
 
 
 def make_splits(plan: Plan, rows: KnownRows) -> Splits:
-    """Make all splits of a plan that has no source of its own."""
+    """Make all splits of a plan that does not use your own splits."""
     if plan.form:
         return _marked(plan, rows)
     makers = {"cv": _cross_validation, "loo": _leave_one_out, "bootstrap": _bootstrap,
