@@ -27,7 +27,7 @@ from bestofk.data.row_columns import (
 )
 from bestofk.data.schema import TASK_OPTIONS, Target, infer_target
 from bestofk.data.tables import Table, read_table
-from bestofk.data.tables.values import describe_form
+from bestofk.data.tables.values import describe_form, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -391,7 +391,7 @@ def _nearly_numeric(table: Table, column: str) -> list[str]:
     if column in table.declared:
         return []
     levels, known = table.levels(column), ~table.missing(column)
-    word_codes = [code for code, name in enumerate(levels.names) if not _is_number(name)]
+    word_codes = [code for code, name in enumerate(levels.names) if not is_number(name)]
     odd = np.isin(levels.codes, word_codes) & known
     n_odd, n = int(odd.sum()), int(known.sum())
     if not 0 < n_odd <= _MAX_SHARE_OF_WORDS * n:
@@ -401,14 +401,6 @@ def _nearly_numeric(table: Table, column: str) -> list[str]:
         f"{column!r} would be numeric without {n_odd} of its {n} cells: "
         f"{table.location(row, column)} holds {levels.names[levels.codes[row]]!r}."
     ]
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _categories(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:

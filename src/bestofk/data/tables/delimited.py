@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import check_columns
 from bestofk.data.tables.table import Table, size_words
+from bestofk.data.tables.values import is_number
 from bestofk.data.tables.workbooks import from_text_cell, unmarked
 
 _MARKS = (
@@ -375,15 +376,7 @@ def _refuse_open_quote(content: bytes, source: str) -> None:
 
 def _refuse_numbers_as_header(header: list[str], source: str, line: int) -> None:
     """Raise if the first line holds numbers with fractions; whole numbers may be names."""
-
-    def number(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return False
-        return True
-
-    if all(map(number, header)) and not all(cell.lstrip("+-").isdigit() for cell in header):
+    if all(map(is_number, header)) and not all(cell.lstrip("+-").isdigit() for cell in header):
         raise TableError(
             f"{source}: line {line} must name the columns; got numbers ({', '.join(header[:3])})."
         )

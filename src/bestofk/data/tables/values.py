@@ -161,6 +161,15 @@ def describe_form(form: Form) -> str:
     }[form]
 
 
+def is_number(text: str) -> bool:
+    """Return whether Python reads the text as a float."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def count_numbers(text: Any) -> int:
     """Count the cells that look like a number, with a point or a comma."""
     import pyarrow.compute as pc
