@@ -65,10 +65,10 @@ def python(toys):
 
 def test_invariants_of_entries_cover_plugins(python):
     files = [
-        "pairwise/test_pairwise_invariants.py",
-        "ordering/test_procedure_invariants.py",
+        "stats/pairwise/test_properties.py",
+        "decide/test_procedure_invariants.py",
         "learners/test_learner_invariants.py",
-        "plans/test_plan_invariants.py",
+        "splits/test_every_plan.py",
     ]
     out = python(
         "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),

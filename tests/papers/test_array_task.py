@@ -120,17 +120,14 @@ obtain(pieces, run_piece, request=Request(store=sys.argv[1], engine="serial", jo
 def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, fork_server):
     store = tmp_path / "kept.db"
     open_store(store).close()
-    child = loaded_python(["-c", CHILD, store])
-    try:
+    with fork_server.start(["-c", CHILD, store]) as child:
         stored, end = 0, time.monotonic() + 60
         while stored < 3 and time.monotonic() < end:
             time.sleep(0.02)
             with open_store(store, read_only=True) as opened:
                 stored = opened.n_payloads()
         assert child.poll() is None, "it ended by itself"
-    finally:
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait()
+        child.kill()
     with open_store(store) as opened:
         n = opened.n_payloads() + 2
         pieces = [

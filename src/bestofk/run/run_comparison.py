@@ -228,9 +228,9 @@ def _taken(experiment: Experiment) -> tuple[str, ...]:
     """What targets were guessed to be."""
     several = len(experiment.datasets) > 1
     said = [
-        f"{one.name}: {one.taken}" if several else one.taken
+        f"{one.name}: {one.target_note}" if several else one.target_note
         for one in experiment.datasets
-        if one.taken
+        if one.target_note
     ]
     more = len(said) - FEW_TARGETS
     if more > 1:

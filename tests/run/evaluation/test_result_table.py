@@ -56,7 +56,7 @@ def test_columns_have_the_numbers_of_the_cells(experiment, some):
         losses = table.column("loss", dataset)
         there = table.there(dataset)
         assert losses.shape == (len(splits), experiment.repetitions, len(experiment.contenders))
-        for number, (run, fold) in enumerate(splits.places()):
+        for number, (run, fold) in enumerate(splits.run_folds()):
             assert table.split_of(dataset, run) + fold == number
         for place, result in some.items():
             if place.dataset == dataset:

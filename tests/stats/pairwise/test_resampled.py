@@ -144,7 +144,7 @@ def test_a_dropped_fold_keeps_the_ratio_of_the_design():
     """Nine folds of ten: m / sqrt((1/9 + 1/9) S^2), not 1/9 + 1/8."""
     rng = np.random.default_rng(7)
     a, b = rng.normal(0.3, 0.05, (2, 9))
-    left = Design(kind="cv", folds=10).kept([[True] * 9 + [False]])
+    left = Design(kind="cv", folds=10).select([[True] * 9 + [False]])
     d = a - b
     t = d.mean() / np.sqrt(d.var(ddof=1) * (1 / 9 + 1 / 9))
     r = corrected_repeated_kfold_t(a, b, test_share=left.test_share())

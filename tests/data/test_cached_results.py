@@ -1,4 +1,4 @@
-"""Values derived from the rows are computed once and kept with them."""
+"""Results that depend on the rows alone are cached, and freed with the rows."""
 
 import gc
 import weakref
@@ -26,22 +26,22 @@ def rows(seed=0, n=60):
 
 
 def test_made_once_for_each_setting_unless_the_rows_are_many(monkeypatch):
-    asked = []
+    calls = []
 
     def count(encoded, number):
-        asked.append(number)
+        calls.append(number)
         return encoded.n + number
 
     data = rows()
     assert [made_once(data, count, number) for number in (1, 2, 1, 2)] == [61, 62, 61, 62]
-    assert asked == [1, 2]
-    monkeypatch.setattr(module, "MOST_BYTES", data.values.nbytes - 1)
+    assert calls == [1, 2]
+    monkeypatch.setattr(module, "MAX_CACHED_BYTES", data.values.nbytes - 1)
     assert made_once(data, count, 1) == 61
-    assert asked == [1, 2, 1]
+    assert calls == [1, 2, 1]
 
 
 @pytest.mark.parametrize("spec", ["c4.5", "naive-bayes", "logistic", "logistic(C=0.01)"])
-def test_rows_are_let_go_and_predictions_are_those_of_fresh_rows(spec):
+def test_cached_rows_are_freed_and_predictions_unchanged(spec):
     data, splits = rows(), plan("3x4", random_state=0).materialise(60)
     learner = parse_learner(spec)[1]
     first = learner._predict_plan(data, splits)
@@ -61,7 +61,7 @@ def test_rows_are_let_go_and_predictions_are_those_of_fresh_rows(spec):
 def test_blocks_of_a_plan_start_from_one_logistic_solution(monkeypatch):
     solved = []
     of = WarmStart.of
-    monkeypatch.setattr(WarmStart, "of", lambda *given: solved.append(1) or of(*given))
+    monkeypatch.setattr(WarmStart, "of", lambda *block: solved.append(1) or of(*block))
     data, learner = rows(), parse_learner("logistic")[1]
     for seed in (0, 1, 2):
         learner._predict_plan(data, plan("1x4", random_state=seed).materialise(60))

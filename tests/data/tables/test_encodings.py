@@ -40,7 +40,7 @@ def test_two_encodings_in_one_file_name_both_lines():
     )
 
 
-def test_a_given_encoding_that_does_not_hold_names_the_line():
+def test_wrong_stated_encoding_names_the_line():
     data = b"name,x\na,1\n" + "ü,4\n".encode("latin-1")
     assert refusal(data, encoding="utf-8") == "t.csv: line 3 is not utf-8 text (byte 0xfc)."
     assert refusal(data, encoding="utf-99") == (
@@ -53,9 +53,9 @@ def test_a_given_encoding_that_does_not_hold_names_the_line():
 @pytest.mark.parametrize(
     "data", [bytes(range(256)) * 4, b"\x01\x02\x03\x04" * 100, b"a\0b,c\n1,2\n"]
 )
-def test_binary_rubbish(data):
+def test_binary_data_raise(data):
     assert refusal(data) == (
-        "t.csv: not a table: the file holds binary data, not text, Parquet or gzip."
+        "t.csv: not a table: the file contains binary data, not text, Parquet or gzip."
     )
 
 

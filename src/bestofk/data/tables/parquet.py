@@ -1,4 +1,4 @@
-"""Parquet: typed columns, no lines."""
+"""Read Parquet files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import check_columns, check_expansion
-from bestofk.data.tables.table import RowPlace, Table, size_words
+from bestofk.data.tables.table import RowLocation, Table, size_words
 from bestofk.data.tables.values import arrow_column
 
 
 def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> Table:
-    """A table from the bytes of a Parquet file."""
+    """Read a table from the bytes of a Parquet file."""
     import pyarrow as pa
     import pyarrow.types as kinds
 
@@ -35,11 +35,11 @@ def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> T
     for name, column in zip(names, table.columns, strict=True):
         if kinds.is_dictionary(column.type) and name not in plain:
             column = column.unify_dictionaries() if column.num_chunks > 1 else column
-            words = column.chunk(0).dictionary
-            if kinds.is_string(words.type) or kinds.is_large_string(words.type):
-                declared[name] = tuple(words.to_pylist())
+            dictionary = column.chunk(0).dictionary
+            if kinds.is_string(dictionary.type) or kinds.is_large_string(dictionary.type):
+                declared[name] = tuple(dictionary.to_pylist())
         try:
-            cells[name] = arrow_column(column, where=RowPlace(source, name))
+            cells[name] = arrow_column(column, where=RowLocation(source, name))
         except (pa.ArrowException, UnicodeDecodeError):
             raise TableError(f"{source}: column {name!r} holds text that is not UTF-8.") from None
     return Table(
@@ -51,10 +51,10 @@ def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> T
 
 
 def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
-    """The table, with words as codes, and the columns that were no codes in the file.
+    """Read the table with text as codes; also return the columns that are plain text in the file.
 
-    A value that is repeated takes next to nothing in the file and its full size in memory; what
-    that would be is known before it is done.
+    A repeated value takes almost no space in the file but its full size in memory, so check the
+    expanded size first.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -64,16 +64,11 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
     schema = pq.read_schema(pa.BufferReader(data))
     check_columns(source, len(schema))
     rows = pq.read_metadata(pa.BufferReader(data)).num_rows
-    words = [
-        field.name
-        for field in schema
-        if kinds.is_string(field.type) or kinds.is_large_string(field.type)
-        or kinds.is_binary(field.type) or kinds.is_large_binary(field.type)
-    ]  # fmt: skip
+    text_columns = [field.name for field in schema if _has_length(field.type)]
     width = sum(_bytes_of(field.type) for field in schema)
-    what = f"stands for {rows} rows of {len(schema)} columns"
+    what = f"expands to {rows} rows of {len(schema)} columns"
     check_expansion(source, file_size=file_size, needed=rows * width, what=what)
-    table = pq.read_table(pa.BufferReader(data), read_dictionary=words, use_threads=False)
+    table = pq.read_table(pa.BufferReader(data), read_dictionary=text_columns, use_threads=False)
     needed = rows * width
     for column in table.columns:
         if kinds.is_dictionary(column.type) and _has_length(column.type.value_type):
@@ -81,7 +76,7 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
                 lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
                 needed += pc.sum(lengths.cast(pa.int64())).as_py() or 0
     check_expansion(source, file_size=file_size, needed=needed, what=what)
-    return table, set(words)
+    return table, set(text_columns)
 
 
 def _has_length(kind: Any) -> bool:
@@ -94,7 +89,7 @@ def _has_length(kind: Any) -> bool:
 
 
 def _bytes_of(kind: Any) -> int:
-    """What a cell of the type takes at least."""
+    """Return the minimum number of bytes of a cell."""
     try:
         return max(1, int(kind.bit_width) // 8)
     except ValueError:

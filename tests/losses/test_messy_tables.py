@@ -1,4 +1,4 @@
-"""Tables of other tools: benchmark files, items, percentages, workbooks."""
+"""Messy tables: benchmark files, items, percentages, workbooks."""
 
 import numpy as np
 import pandas as pd
@@ -48,11 +48,11 @@ def test_an_automl_benchmark_reads_without_options(write, sign, prefix, means):
     assert f"as the names 'auc', '{prefix}logloss' say." in losses.explain()
 
 
-def test_rows_that_another_column_tells_apart_are_refused_with_the_way_to_choose(write):
+def test_duplicate_rows_raise_with_advice_to_filter(write):
     text = AMLB.format("-", "neg_")
     again = text.partition("\n")[2].replace("1h8c", "4h8c")
     file = write(text + again)
-    with pytest.raises(TableError, match=r"keep one with where=\{'constraint': '1h8c'\}"):
+    with pytest.raises(TableError, match=r"select one value with where=\{'constraint': '1h8c'\}"):
         read_losses(file)
     assert read_losses(file, where={"constraint": "4h8c"}).values.shape == (2, 2, 1, 2, 1)
     with pytest.raises(LookupError, match="no value of 'constraint' '2h8c' in results"):
@@ -67,7 +67,7 @@ def test_zeros_and_ones_are_instances_and_need_a_direction(named):
     frame = ITEMS.copy()
     if named is not None:
         frame.insert(0, named, [f"q{i}" for i in range(len(frame))])
-    with pytest.raises(TableError, match="nothing tells whether higher or lower"):
+    with pytest.raises(TableError, match="cannot tell whether higher or lower"):
         bk.order(frame)
     losses = read_losses(frame, higher_is_better=True)
     assert losses.design == Design(kind="test-set", folds=6)
@@ -95,18 +95,18 @@ def test_decorated_cells(write, cells, want):
         write("model,error\n" + "".join(f"m{i},{c}\n" for i, c in enumerate(cells)))
     )
     assert losses.values.ravel().tolist() == want
-    assert any("read" in s or "left out" in s for s in losses.account[2:-1])
+    assert any("read" in s or "removed" in s for s in losses.account[2:-1])
 
 
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        (["12.5 %", "0.25"], "a number of the form '12.5 %', as the cells before; got '0.25'"),
-        (['"1,234"', '"2,345"'], "a comma between thousands and one before decimals look alike"),
+        (["12.5 %", "0.25"], "a number of the form '12.5 %', like the cells before; got '0.25'"),
+        (['"1,234"', '"2,345"'], "the comma may separate thousands or decimals"),
         (["1 234", "2"], "must be a number; got '1 234'"),
     ],
 )  # fmt: skip
-def test_cells_that_could_be_anything(write, cells, sentence):
+def test_ambiguous_cells_raise(write, cells, sentence):
     file = write("model,error\n" + "".join(f"m{i},{c}\n" for i, c in enumerate(cells)))
     with pytest.raises(TableError) as caught:
         read_losses(file)
@@ -118,8 +118,8 @@ def test_european_thousands(write):
     assert losses.values.ravel().tolist() == [1234.5, 2000.25]
 
 
-def test_percentages_beside_other_numbers_are_refused(write):
-    with pytest.raises(TableError, match="'svm' holds percentages and 'nn' does not"):
+def test_mixed_percentages_raise(write):
+    with pytest.raises(TableError, match="'svm' contains percentages and 'nn' does not"):
         read_losses(write("dataset,svm,nn\niris,91 %,92\n"), higher_is_better=True)
 
 
@@ -168,7 +168,7 @@ class TestArgumentsReachTheirStep:
         with pytest.raises(DesignError, match="missing='drop'"):
             bk.order(gap, missing="allow")
 
-    def test_arrays_are_losses_unless_told(self):
+    def test_arrays_are_losses_unless_stated(self):
         values = [[0.9, 0.92, 0.91], [0.5, 0.51, 0.55]]
         assert bk.order(values).smallest_mean == 1
         assert bk.order(values, higher_is_better=True).smallest_mean == "0"
@@ -205,10 +205,10 @@ class TestWorkbooks:
 
     def test_several_sheets_and_none(self, tmp_path):
         rows = [["model", "error"], ["a", 0.5]]
-        with pytest.raises(TableError, match=r"holds 2 sheets \('S', 'T'\): keep one"):
+        with pytest.raises(TableError, match=r"contains 2 sheets \('S', 'T'\): keep only one"):
             read_losses(self.book(tmp_path, S=rows, T=rows))
         assert read_losses(self.book(tmp_path, S=rows, T=[])).algorithms == ("a",)
-        with pytest.raises(TableError, match="holds no cells"):
+        with pytest.raises(TableError, match="contains no cells"):
             read_losses(self.book(tmp_path, S=[]))
 
     def test_a_data_set_with_dates(self, tmp_path):
