@@ -118,17 +118,6 @@ def test_arguments_have_the_habits_of_scikit_learn(name):
         assert parameters["random_state"].default == 0
 
 
-def test_the_old_name_of_n_jobs_works_for_one_release():
-    asked = {"data": "iris", "plan": "kfold:2", "progress": False}
-    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        study = bk.compare(["max", "nmc"], jobs=1, **asked)
-    assert study.best == "nmc"
-    with pytest.raises(TypeError, match="give one"):
-        bk.compare(["max", "nmc"], jobs=1, n_jobs=1, **asked)
-    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        lab.simulate(problem="normal", sets=2, jobs=1)
-
-
 def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
@@ -145,15 +134,8 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
     assert table.design.runs == 5
     assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
-    # the evidence of the decision itself; a data frame of it was here once
     assert study.evidence is study.decision.evidence
     evidence = study.evidence.to_frame()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert study.evidence["a"].tolist() == evidence["a"].tolist()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert "pvalue" in study.evidence.columns
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        table.frame()
     # the two-sided p-value of all pairs; it was one-sided along the prior once
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3
@@ -325,8 +307,6 @@ def test_the_automatic_test_by_design():
     many = ("algorithm", "dataset", "fold", "repetition")
     repeated = bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many))
     assert repeated.bootstrap is not None
-    with pytest.warns(DeprecationWarning, match="use bootstrap instead"):
-        assert repeated.beside is repeated.bootstrap
 
 
 @pytest.mark.parametrize(

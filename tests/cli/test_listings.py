@@ -39,12 +39,3 @@ def test_listings_keep_to_the_width_and_lose_no_word(run, verb, monkeypatch):
     _, wrapped, _ = run(*verbs)
     assert wrapped.split() == whole.split()
     assert max(map(len, wrapped.splitlines())) <= 90
-
-
-def test_the_former_name_of_measure_tests_still_works_and_is_not_listed(run):
-    code, out, _ = run("measure", "worth", "--help")
-    assert code == 0
-    assert "former name" in out
-    _, listed, _ = run("measure", "--help")
-    assert "  tests " in listed
-    assert "  worth " not in listed

@@ -103,28 +103,14 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
 MISSING = ("refuse", "drop", "allow")
 """What to do with missing cells: an error; go on with what all learners have; go on with gaps."""
-_MISSING_BEFORE = {"declared": "allow", "available": "allow", "complete": "drop", "span": "allow"}
-"""Words of earlier releases."""
 
 
 def missing_word(value: Any, known: tuple[str, ...] = MISSING) -> str:
-    """One word of `MISSING`; None is ``"refuse"``, and words of earlier releases warn.
+    """Return one word of `MISSING`; None means ``"refuse"``.
 
     Examples
     --------
     >>> missing_word(None), missing_word("drop")
     ('refuse', 'drop')
     """
-    if value is None:
-        return "refuse"
-    now = _MISSING_BEFORE.get(value) if isinstance(value, str) else None
-    if now is not None and now in known:
-        import warnings
-
-        warnings.warn(
-            f"missing={value!r} will go in the next release: use missing={now!r} instead.",
-            DeprecationWarning,
-            stacklevel=4,
-        )
-        return now
-    return one_of(value, "missing", known)
+    return "refuse" if value is None else one_of(value, "missing", known)

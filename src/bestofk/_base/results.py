@@ -99,15 +99,6 @@ def without_effect(names: Sequence[str] | None, alpha: float | None) -> None:
         raise ArgumentError(f"names must be a sequence of names; got {names!r:.80}.")
 
 
-def warn_renamed(old: str, new: str) -> None:
-    """Say that a name is kept for one release."""
-    import warnings
-
-    warnings.warn(
-        f"{old} will go in the next release: use {new} instead.", DeprecationWarning, stacklevel=3
-    )
-
-
 def renamed(names: Sequence[str] | None, learners: Iterable[Any]) -> dict[Any, Any]:
     """Learner: what it is called now, for `explain`.
 

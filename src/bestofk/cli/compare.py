@@ -123,7 +123,6 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
               help="The target is a label, or a number to predict. Auto says which.")  # fmt: skip
-@click.option("--regression", is_flag=True, hidden=True, help="Same as --task regression.")
 @report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="No progress; print the order only.")
@@ -160,7 +159,6 @@ def compare(
     ignore: str | None,
     task: str,
     prepare: str,
-    regression: bool,
     report_path: str | None,
     as_json: bool,
     quiet: bool,
@@ -193,7 +191,6 @@ def compare(
         "sample_weight": weight,
         "folds": _column_of_folds(plan),
     }
-    task = "regression" if regression else task
     if task != "auto":
         options["task"] = task
     check_report_path(report_path)

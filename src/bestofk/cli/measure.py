@@ -269,18 +269,6 @@ def tests(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
         say(str(path))
 
 
-measure.add_command(
-    click.Command(
-        "worth",
-        params=tests.params,
-        callback=tests.callback,
-        help="The former name of `measure tests`.",
-        hidden=True,
-        context_settings=_HELP,
-    )
-)
-
-
 def _asked(given: dict[str, Any]) -> dict[str, Any]:
     asked: dict[str, Any] = {
         "test": given["test"],

@@ -17,7 +17,6 @@ from bestofk._base.results import (
     open_level,
     renamed,
     renamed_text,
-    warn_renamed,
 )
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
@@ -160,12 +159,6 @@ class Order(Reported):
     n_clusters: int | None = field(default=None, repr=False)
     """Where clusters of items are the units of the test: how many there are."""
     """What was asked of the decision, where it was made by `bestofk.order`."""
-
-    @property
-    def beside(self) -> Any:
-        """What `bootstrap` was called; it warns for one release."""
-        warn_renamed("beside", "bootstrap")
-        return self.bootstrap
 
     @property
     def best(self) -> Name | None:

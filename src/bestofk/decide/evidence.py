@@ -17,7 +17,6 @@ from bestofk._base.results import (
     json_ready,
     open_level,
     renamed,
-    warn_renamed,
 )
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
@@ -421,22 +420,6 @@ class Evidence(Presented):
             "rope": self.rope,
             "pairs": [pair.to_dict() for pair in self],
         }  # fmt: skip
-
-    def frame(self) -> pd.DataFrame:
-        """`to_frame`, under its old name."""
-        warn_renamed("Evidence.frame()", "to_frame()")
-        return self.to_frame()
-
-    @property
-    def columns(self) -> Any:
-        """The names of the columns of `to_frame`, as `Study.evidence` had them before."""
-        warn_renamed("study.evidence.columns", "study.evidence.to_frame().columns")
-        return self.to_frame().columns
-
-    def __getitem__(self, column: Any) -> Any:
-        """A column of `to_frame`: what `Study.evidence` was before it was the evidence itself."""
-        warn_renamed("study.evidence[...]", "study.evidence.to_frame()[...]")
-        return self.to_frame()[column]
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair, in the user's metric, as a data frame."""

@@ -19,7 +19,6 @@ from bestofk.lab.error_rates import rate_columns, setting
 from bestofk.lab.rates import Rate
 from bestofk.lab.simulation import Simulation, rehearse, simulate
 from bestofk.lab.truth import known_truth
-from bestofk.renamed import renamed_arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,7 +132,6 @@ def misses(decision: Order, true: Mapping[Any, float]) -> bool:
     return bool(missed.any())
 
 
-@renamed_arguments(jobs="n_jobs")
 def false_claims(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "many-data-sets",
@@ -348,7 +346,6 @@ class Chosen(Presented):
         }
 
 
-@renamed_arguments(jobs="n_jobs")
 def worst_chosen(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = BLIND_SPOT,

@@ -26,7 +26,6 @@ from bestofk.lab.problems.given_rows import ColumnBlocks, Degraded
 from bestofk.lab.problems.registry import Problem, as_problem
 from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Losses
-from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.evaluation.models import is_trusted
@@ -359,7 +358,6 @@ class SimulationTask(Task[SplitSet, SetLosses]):
 # Simulate: losses of learners on many data sets that a problem draws.
 
 
-@renamed_arguments(jobs="n_jobs")
 def simulate(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, missing_word
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk._base.results import json_ready, open_level, renamed, renamed_text, warn_renamed
+from bestofk._base.results import json_ready, open_level, renamed, renamed_text
 from bestofk.losses import axes
 from bestofk.losses.columns import clean_names
 from bestofk.splits.design import Design
@@ -403,11 +403,6 @@ class Losses:
         mean = one._mean((4,), missing, "by_fold")
         folds: Floats = mean[:, 0]
         return folds
-
-    def frame(self) -> pd.DataFrame:
-        """`to_frame`, under its old name."""
-        warn_renamed("Losses.frame()", "to_frame()")
-        return self.to_frame()
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """What the table holds and how its source was understood, in sentences.

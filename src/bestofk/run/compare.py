@@ -13,7 +13,6 @@ from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.decide.settings import Decision
 from bestofk.learners.preparation import PREPARE, refuse_preparation
-from bestofk.renamed import renamed_arguments
 from bestofk.run.evaluation.models import complexities
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment
@@ -34,7 +33,6 @@ from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
 
-@renamed_arguments(jobs="n_jobs")
 def compare(
     learners: Any = None,
     X: Any = None,

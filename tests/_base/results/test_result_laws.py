@@ -127,27 +127,6 @@ def test_seeds_have_one_default_and_gaps_one_vocabulary():
                 assert parameters["missing"].default == usual, name
 
 
-@pytest.mark.parametrize("before", ["declared", "available", "complete", "span"])
-def test_words_of_before_still_mean_the_same(before):
-    gap = [[0.1, np.nan, 0.3], [0.2, 0.2, 0.5]]
-    table = bk.Losses(gap, missing="allow")
-    calls = {
-        "declared": lambda: bk.Losses(gap, missing="declared").values,
-        "available": lambda: list(table.means(missing="available").values()),
-        "complete": lambda: list(table.means(missing="complete").values()),
-        "span": lambda: bk.multiple.bootstrap_b(gap, missing="span").pvalues,
-    }
-    now = {
-        "declared": lambda: table.values,
-        "available": lambda: list(table.means(missing="allow").values()),
-        "complete": lambda: list(table.means(missing="drop").values()),
-        "span": lambda: bk.multiple.bootstrap_b(gap, missing="allow").pvalues,
-    }
-    with pytest.warns(DeprecationWarning, match=f"missing='{before}' will go"):
-        found = calls[before]()
-    np.testing.assert_array_equal(found, now[before]())
-
-
 def test_explanations_are_sentences_without_gaps(examples):
     for name, value in every(examples):
         text = value.explain()
