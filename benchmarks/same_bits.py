@@ -1,7 +1,7 @@
 """Losses that differ in any bit between engines, over losses and numbers of threads.
 
-``python benchmarks/same_bits.py [--ray]`` runs Ridge and logistic regression with zero-one,
-log-loss, AUC and squared error in this process, in workers, on Dask (and on Ray), with 1, 2 and 4
+``python benchmarks/same_bits.py`` runs Ridge and logistic regression with zero-one,
+log-loss, AUC and squared error in this process, in workers and on Dask, with 1, 2 and 4
 threads a fit, and prints the number of losses that are not equal to those of this process: none.
 Beside it stands how many differ between numbers of threads, which is why a store keeps them apart.
 """
@@ -42,19 +42,19 @@ def losses(loss: str, engine: str, threads: int) -> npt.NDArray[np.float64]:
     return found
 
 
-def rows(engines: tuple[str, ...]) -> Iterator[tuple[str, str, int, int]]:
+def rows() -> Iterator[tuple[str, str, int, int]]:
     """What was compared, with how many threads, and how many losses differ."""
     for loss in LOSSES:
         first = losses(loss, "serial", 1)
         for threads in THREADS:
             alone = losses(loss, "serial", threads)
             yield loss, "serial against one thread", threads, int((alone != first).sum())
-            for engine in engines:
+            for engine in ENGINES:
                 other = losses(loss, engine, threads)
                 yield loss, f"{engine} against serial", threads, int((other != alone).sum())
 
 
 if __name__ == "__main__":
-    for loss, what, threads, differ in rows((*ENGINES, "ray") if "--ray" in sys.argv else ENGINES):
+    for loss, what, threads, differ in rows():
         sys.stdout.write(f"{loss:10} {what:26} {threads} threads: {differ} of 8 differ\n")
         sys.stdout.flush()

@@ -72,4 +72,4 @@ class HomeBound(Squares):
     """Odd numbers must stay here."""
 
     def ship(self):
-        return Shipment(packed=super().ship().packed, stays=lambda item: item % 2 == 1)
+        return Shipment(packed=super().ship().packed, is_local=lambda item: item % 2 == 1)

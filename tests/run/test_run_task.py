@@ -14,7 +14,7 @@ from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.store import open_store
-from bestofk.run.task import MOST_AT_ONCE, Block, Pace, Shipment, load_task
+from bestofk.run.task import MAX_BLOCK_ITEMS, Block, BlockSizer, Shipment, load_task
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 from squares_task import HomeBound, Squares
@@ -120,21 +120,21 @@ def test_a_shipped_task_comes_out_the_same():
     assert load_task(packed).key(12) == task.key(12)
 
 
-def test_blocks_are_parted_without_loss():
+def test_blocks_are_split_without_loss():
     block = Block(items=(1, 2, 3, 4), as_one=True)
-    travelling, staying = block.parted(lambda item: item > 2)
-    assert (travelling.items, staying.items) == ((1, 2), (3, 4))
-    assert travelling.as_one
-    assert staying.as_one
-    assert block.parted(lambda item: item > 9)[0] is block
+    remote, local = block.split(lambda item: item > 2)
+    assert (remote.items, local.items) == ((1, 2), (3, 4))
+    assert remote.as_one
+    assert local.as_one
+    assert block.split(lambda item: item > 9)[0] is block
 
 
 def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("bestofk.run.task.time.perf_counter", lambda: now[0])
-    pace = Pace()
+    sizer = BlockSizer()
     # nothing came back yet: however often a cluster asks, blocks stay small
-    assert [pace.at_once() for _ in range(20)] == [1] * 20
+    assert [sizer.next_size() for _ in range(20)] == [1] * 20
 
     def results():
         for _ in range(100_000):
@@ -142,12 +142,12 @@ def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(mon
             yield None
 
     sizes = []
-    for _, _ in zip(range(400), pace.counting(results()), strict=False):
-        sizes.append(pace.at_once())
+    for _, _ in zip(range(400), sizer.counting(results()), strict=False):
+        sizes.append(sizer.next_size())
     # a thousand a second: 500 would be half a second, which is more than a block may hold
     assert sizes[0] == 1
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
-    assert sizes[-1] == MOST_AT_ONCE
+    assert sizes[-1] == MAX_BLOCK_ITEMS
 
 
 def test_a_reader_that_leaves_closes_the_engine():
@@ -159,7 +159,7 @@ def test_a_reader_that_leaves_closes_the_engine():
         finally:
             closed.append(os.getpid())
 
-    counting = Pace().counting(results())
+    counting = BlockSizer().counting(results())
     next(counting)
     counting.close()
     assert closed == [os.getpid()]

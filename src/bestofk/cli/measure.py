@@ -249,9 +249,9 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @jobs_option
 @click.option(
-    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+    "--engine", default="auto", show_default=True, help="auto, serial, processes or dask."
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler.")
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def tests(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:

@@ -414,7 +414,7 @@ class Request:
     jobs : int
         Workers; -1 for one per core.
     engine, scheduler : str
-        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"``, ``"dask"`` or ``"ray"``, and
+        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, and
         the address of the cluster (whose workers need the data sets at the same paths).
     store : str or None
         Where finished work is kept (see `bestofk.run.store.store.open_store`).

@@ -145,14 +145,14 @@ def test_a_budget_that_is_too_small_is_said():
     ("options", "said"),
     [
         ({"name": "fibres"}, "engine"),
-        ({"name": "threads", "timeout": 1.0}, "cannot end a fit that goes over its timeout"),
+        ({"name": "threads", "timeout": 1.0}, "cannot stop a fit that exceeds the timeout"),
         ({"jobs": 0}, "jobs must be a whole number of workers"),
         ({"jobs": True}, "jobs must be"),
         ({"jobs": 1.5}, "jobs must be"),
         ({"timeout": 0.0}, "timeout"),
         ({"timeout": -1.0}, "timeout"),
         ({"timeout": float("nan")}, "timeout"),
-        ({"scheduler": "tcp://x:1"}, "scheduler applies to the engines dask and ray"),
+        ({"scheduler": "tcp://x:1"}, "scheduler applies only to the engine 'dask'"),
     ],
 )
 def test_wrong_engines_are_refused(options, said):

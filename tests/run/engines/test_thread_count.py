@@ -18,9 +18,6 @@ import strange_learners as strange
 
 ROWS = 300
 """Enough for BLAS to share a product of matrices among its threads."""
-RAY = pytest.mark.skipif(
-    not os.environ.get("BESTOFK_TEST_RAY"), reason="a Ray cluster takes half a minute to start"
-)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,6 @@ def losses(data, loss, **options):
     [
         ("processes", 1, "log-loss"),
         ("dask", 1, "squared"),
-        pytest.param("ray", 2, "squared", marks=RAY),
     ],
 )
 def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):

@@ -42,7 +42,7 @@ class Threaded(Squares):
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
     places = list(experiment.places())
 
@@ -76,7 +76,7 @@ def test_our_learners_go_to_threads_of_themselves(monkeypatch):
 
 def test_other_learners_and_losses_are_refused():
     X, y = data_sets()["numbers"]
-    say = "engine 'threads' is for comparisons of bestofk's own learners by its own losses"
+    say = "engine 'threads' supports only bestofk's built-in learners and losses"
     with pytest.raises(ArgumentError, match=say):
         bk.compare(
             {"nmc": "nmc", "theirs": strange.Majority()}, X, y, engine="threads", progress=False
@@ -92,7 +92,7 @@ def test_more_threads_come_only_when_the_work_lasts(monkeypatch):
     before = threading.active_count()
 
     def most(patience, nap, items):
-        monkeypatch.setattr(threads, "PATIENCE", patience)
+        monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", patience)
         run = Engine(name="threads", jobs=4).run(Threaded(nap=nap), range(items), total=items)
         return max(threading.active_count() - before for _ in run)
 
@@ -131,7 +131,7 @@ def test_what_a_thread_raises_is_raised():
 
 
 def test_filters_of_warnings_are_as_before(monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
     places = list(experiment.places())
     filters, show = list(warnings.filters), warnings.showwarning

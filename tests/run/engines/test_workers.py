@@ -168,7 +168,7 @@ def test_a_pool_serves_one_call_after_another(tmp_path):
     experiment = strange.make_experiment({"c": strange.Counted(), "max": "max"}, DATA, "2x3")
     task = ComparisonTask(experiment)
     shipment = task.ship()
-    assert shipment.stays is None
+    assert shipment.is_local is None
     pool = Pool(task, shipment.packed, jobs=1, timeout=None)
     results = []
     try:

@@ -12,7 +12,8 @@ import bestofk as bk
 from bestofk._base.errors import BestOfKWarning, StoreError
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.store.cells import rows_of
-from bestofk.run.store.payloads import NAMED, Payload, checksums, damaged
+from bestofk.run.store.checksums import NAMED, checksums, damaged
+from bestofk.run.store.payloads import Payload
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store
 
@@ -122,7 +123,7 @@ def test_a_damaged_cell_is_told_deleted_and_written_anew(lasting_url, postgresql
     keys = [one.key for one in made]
     with (
         open_store(lasting_url, read_only=True) as store,
-        pytest.warns(BestOfKWarning, match="1 stored result is damaged and was left out: the"),
+        pytest.warns(BestOfKWarning, match="1 stored result is damaged and was ignored: the"),
     ):
         assert digest not in store.get(keys)
     with open_store(lasting_url) as store:
@@ -175,7 +176,7 @@ def test_a_comparison_computes_again_what_is_damaged(tmp_path, assignment):
         )
         connection.commit()
     if "learner" not in assignment:  # else it is no cell of this study any more
-        with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was left out"):
+        with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was ignored"):
             bk.open_study(path)
     with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was deleted") as said:
         again = bk.compare(learners, X, Y, store=path, **OPTIONS)
@@ -192,7 +193,7 @@ def test_a_damaged_study_is_told_in_a_sentence(tmp_path, value):
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"UPDATE bestofk_studies SET specification = {value}")
         connection.commit()
-    with pytest.raises(StoreError, match="what was asked of study 1 is damaged"):
+    with pytest.raises(StoreError, match="the specification of study 1 is damaged"):
         bk.open_study(path)
 
 
@@ -201,5 +202,5 @@ def test_a_version_that_is_no_number_is_told_in_a_sentence(postgresql):
     open_store(url).close()
     postgresql.sql("UPDATE bestofk_meta SET value = 'x' WHERE name = 'schema_version'",
                    url.rpartition("/")[2])  # fmt: skip
-    with pytest.raises(StoreError, match="the store does not say its version"):
+    with pytest.raises(StoreError, match="the store does not state its schema version"):
         open_store(url)

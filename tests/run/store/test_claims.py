@@ -135,7 +135,7 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path, loade
     study = run(store, log, nap=0.02)
     assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
     # 0.02 s for a fit; a lease would have come on top
-    assert time.monotonic() - begin < 0.02 * (CELLS - kept) + module.LEASE
+    assert time.monotonic() - begin < 0.02 * (CELLS - kept) + module.LEASE_SECONDS
     np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.02).losses.values)
 
 
@@ -170,7 +170,7 @@ SERIAL = Engine(name="serial")
 
 def test_a_lease_that_is_not_renewed_runs_out(others, monkeypatch):
     store, claim = others
-    monkeypatch.setattr(module, "LEASE", 2.0)
+    monkeypatch.setattr(module, "LEASE_SECONDS", 2.0)
     # a clock that jumps is nobody's business
     monkeypatch.setattr(time, "time", lambda: 0.0)
     claim(["2", "3"])
@@ -185,7 +185,7 @@ def test_a_lease_that_is_not_renewed_runs_out(others, monkeypatch):
 
 def test_a_lease_that_is_renewed_is_kept_and_its_results_are_taken(others, monkeypatch):
     store, claim = others
-    monkeypatch.setattr(module, "LEASE", 0.5)
+    monkeypatch.setattr(module, "LEASE_SECONDS", 0.5)
     claim(["2", "3"])
 
     def work():
@@ -215,7 +215,7 @@ def test_a_budget_is_not_spent_on_waiting_for_others(others):
     begin = time.monotonic()
     found = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
     assert sorted(found) == [0, 1, 4]
-    assert 1.9 < time.monotonic() - begin < module.LEASE
+    assert 1.9 < time.monotonic() - begin < module.LEASE_SECONDS
 
 
 def test_an_interrupted_process_gives_its_claims_back(others):
@@ -244,15 +244,15 @@ def test_what_was_done_and_not_yet_stored_is_claimed_still(lasting_url):
 def test_of_two_claimers_one_gets_it_and_the_other_finds_it_made(lasting_url):
     with open_store(lasting_url) as one, open_store(lasting_url) as two:
         with one.claims() as ours, two.claims() as theirs:
-            assert ours.take(["a", "b"]).mine == {"a", "b"}
-            assert ours.take(["a", "b"]).mine == {"a", "b"}
-            assert theirs.take(["b", "c"]).mine == {"c"}
+            assert ours.claim(["a", "b"]).claimed == {"a", "b"}
+            assert ours.claim(["a", "b"]).claimed == {"a", "b"}
+            assert theirs.claim(["b", "c"]).claimed == {"c"}
             one.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
             one.flush()
-            taken = theirs.take(["a", "b"])
-            assert (taken.mine, taken.there) == ({"b"}, {"b"})
-            ours.give_back(["a"])
-            assert theirs.take(["a", "d"]).mine == {"a", "d"}
+            outcome = theirs.claim(["a", "b"])
+            assert (outcome.claimed, outcome.stored) == ({"b"}, {"b"})
+            ours.release(["a"])
+            assert theirs.claim(["a", "d"]).claimed == {"a", "d"}
         assert left_behind(one) == [0, 0]
 
 

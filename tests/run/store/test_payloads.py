@@ -67,6 +67,6 @@ def test_a_closed_store_and_one_to_read_take_nothing(lasting_url):
         store.put_payloads([payload(1)])
     with (
         open_store(lasting_url, read_only=True) as reader,
-        pytest.raises(StoreError, match="opened to read only"),
+        pytest.raises(StoreError, match="opened for reading only"),
     ):
         reader.put_payloads([payload(1)])

@@ -41,7 +41,7 @@ def test_a_new_store_holds_nothing(store, make_cell):
     assert store.get([]) == {}
     assert store.n_cells() == 0
     assert store.studies() == ()
-    with pytest.raises(StoreError, match="holds no studies"):
+    with pytest.raises(StoreError, match="has no studies"):
         store.study(1)
 
 

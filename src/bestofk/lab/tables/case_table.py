@@ -21,7 +21,7 @@ from bestofk.lab.simulation import Simulation, simulate
 from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.store.store import Store
-from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
+from bestofk.run.task import Block, BlockSizer, ItemEvaluator, Task, sendable_error
 
 Row = dict[str, str]
 Measure = Callable[["Case", Simulation], Row]
@@ -237,7 +237,7 @@ class CaseTask(Task[int, MeasuredCases]):
     def blocks(
         self,
         items: Iterable[int],
-        pace: Pace,  # noqa: ARG002  (a group is much work)
+        sizer: BlockSizer,  # noqa: ARG002  (a group is much work)
         *,
         hurried: bool = False,  # noqa: ARG002
     ) -> Iterator[Block[int]]:

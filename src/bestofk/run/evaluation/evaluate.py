@@ -15,6 +15,7 @@ from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
+from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.evaluation.fingerprints import kept_surroundings
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
@@ -32,7 +33,7 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
-from bestofk.run.task import Caught, ItemEvaluator, caught_warnings
+from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bestofk.run.engines import forked_workers
-from bestofk.run.engines.process_family import Guard, end_group, end_marked, is_stopped
+from bestofk.run.engines.process_cleanup import end_group, end_marked, is_stopped
 from bestofk.run.engines.workers import run_in_workers
 from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
@@ -47,7 +47,7 @@ def pids_in(log):
 @pytest.mark.parametrize("how", ["timeout", "deadline", "closed"])
 def test_what_a_fit_started_ends_with_its_worker(tmp_path, monkeypatch, how, forked):
     if not forked:
-        monkeypatch.setattr(forked_workers, "MOST_OPENED", 0)
+        monkeypatch.setattr(forked_workers, "MAX_SERVER_STARTS", 0)
     log = tmp_path / "pids"
     learners = {"max": "max", "starts": strange.StartsProcesses(log=str(log))}
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
@@ -131,41 +131,6 @@ os.kill(pid, signal.SIGCONT)
         other.wait(timeout=10)
 
 
-GUARDED = """
-import os, subprocess, sys, time
-from bestofk.run.engines.process_family import Guard
-guard = Guard("guarded", sys.argv[1])
-child = subprocess.Popen(
-    ["sleep", "600"], env={**os.environ, "BESTOFK_WORKERS": "guarded"}, start_new_session=True
-)
-print(child.pid, flush=True)
-time.sleep(600)
-"""
-
-
-@LINUX
-def test_a_guard_tidies_up_behind_a_process_that_is_killed(tmp_path):
-    folder = tmp_path / "work"
-    folder.mkdir()
-    with subprocess.Popen(
-        [sys.executable, "-c", GUARDED, str(folder)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        child = int(process.stdout.readline())
-        process.kill()
-        assert gone([child])
-    end = time.monotonic() + 5
-    while folder.exists() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not folder.exists()
-
-
-def test_a_guard_that_is_told_so_leaves_everything_as_it_is(tmp_path):
-    guard = Guard("nobody", str(tmp_path))
-    guard.close()
-    assert tmp_path.exists()
-    assert guard._process.returncode == 0
-
-
 def test_a_signal_that_comes_during_a_fork_is_heard_after_it():
     """What Python calls at a fork, as logging's release of its lock, is done before that."""
     forking, done = [True], []
@@ -181,7 +146,7 @@ def test_a_signal_that_comes_during_a_fork_is_heard_after_it():
 
     os.register_at_fork(after_in_parent=at_fork)
     before = signal.signal(signal.SIGTERM, end)
-    starter = forked_workers._starter("", 1)
+    starter = forked_workers._starter(1)
     try:
         with pytest.raises(InterruptedError):
             forked_workers._started_here(lambda *_: None, None, starter)
