@@ -33,7 +33,7 @@ def test_lines_tell_fits_rate_time_left_failures_and_who_is_at_work(monkeypatch)
             lines.took(label="nn on iris", seconds=0.5)
             lines.item(label="nn on iris", failed=cell == 3)
     said = stream.getvalue().splitlines()
-    assert said[0] == "bestofk: 10 of 50 fits are in the store already"
+    assert said[0] == "bestofk: 10 of 50 fits are already in the store"
     # a line every ten seconds, one cell a second
     assert (
         said[1] == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
@@ -157,7 +157,7 @@ def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
             race.start(total=found + made, done=found)
             for _ in range(made):
                 race.item(label="nn on iris", failed=False)
-        race.standing(words="1 out, 2 left; open: nn against\nc4.5")
+        race.standing(text="1 out, 2 left; open: nn against\nc4.5")
     race.close()
     assert stream.getvalue().splitlines() == [
         "bestofk: 3 of 60 fits: 1 out, 2 left; open: nn against c4.5",
@@ -174,7 +174,7 @@ def test_the_bar_shows_who_is_out():
     with race:
         race.start(total=2, done=0)
         race.item(label="nn", failed=False)
-    race.standing(words="1 out, 2 left; open: [nn] against c4.5")
+    race.standing(text="1 out, 2 left; open: [nn] against c4.5")
     bar.bar.refresh()
     # in a line of its own, below the learner at work
     assert "\n1 out, 2 left; open: [nn] against c4.5" in stream.getvalue().replace("\r", "")

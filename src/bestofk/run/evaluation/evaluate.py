@@ -17,8 +17,8 @@ from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
 from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.evaluation.fingerprints import kept_surroundings
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
+from bestofk.run.evaluation.process_state import restored_process_state
 from bestofk.run.evaluation.results import pack
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.judge import (
@@ -349,7 +349,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(place.learner):
-                        around.enter_context(kept_surroundings())
+                        around.enter_context(restored_process_state())
                     (verdicts, spent), said = self._fit_somehow(place, key, fold, shared)
                 told = (*said, *_said(caught))
                 return self._result(place, verdicts, **known, **spent, warnings=told)
