@@ -1,4 +1,4 @@
-"""Files are written whole, through no link that was laid in their way."""
+"""Files are written atomically, without following links."""
 
 import ast
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import bestofk
-from bestofk._base.atomic_write import whole_file, write_text
+from bestofk._base.atomic_write import atomic_file, write_text
 from bestofk.data.tables import read_table
 from bestofk.data.tables.workbooks import as_text_cell, from_text_cell
 from bestofk.losses import Losses
@@ -35,7 +35,7 @@ def test_what_raises_leaves_the_file_as_it_was(tmp_path) -> None:
     path.write_text("old")
 
     def fail():
-        with whole_file(path) as file:
+        with atomic_file(path) as file:
             file.write(b"half")
             raise KeyboardInterrupt
 
@@ -77,9 +77,8 @@ WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFil
 def test_every_file_is_written_this_way() -> None:
     """No other place of the library opens a file to write, or writes to a path."""
     allowed = {
-        "whole_file.py": {"open", "mkstemp", "write_text"},
-        "run/engines/workers.py": {"write_bytes"},  # in a folder of its own that was made there
-        "papers/fetch.py": {"write_bytes"},  # likewise
+        "_base/atomic_write.py": {"open", "mkstemp", "write_text"},
+        "papers/data.py": {"write_bytes"},  # in a new folder
     }
     root = Path(bestofk.__file__).parent
     found = []
@@ -134,31 +133,3 @@ def test_numbers_and_words_stay(tmp_path, text) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f'a,b\n"{text}",1\n')
     assert read_table(path).raw("a").to_pylist() == [text]
-
-
-def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes(tmp_path) -> None:
-    path = tmp_path / "table.csv"
-
-    def left(name, *, old=True):
-        part = tmp_path / name
-        part.write_text("half of it")
-        if old:
-            os.utime(part, (1.0, 1.0))
-        return part
-
-    gone = left(".table.csv.abcd_123.part")
-    kept = {
-        left(".table.csv.abcd1234.part", old=False),  # perhaps just being made
-        left(".other.csv.abcd1234.part"),
-        left(".table.csv.my-notes.part"),
-        left("table.csv.abcd1234.part"),
-    }
-    with whole_file(path) as file:
-        file.write(b"a,b")
-        file.flush()
-        (own,) = [one for one in tmp_path.iterdir() if one not in kept | {gone}]
-        os.utime(own, (1.0, 1.0))
-        write_text(path, "c,d")  # by somebody else, who leaves what is being written
-        assert own.exists()
-    assert path.read_bytes() == b"a,b"
-    assert set(tmp_path.iterdir()) == kept | {path}

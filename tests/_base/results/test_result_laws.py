@@ -234,10 +234,3 @@ def test_names_take_the_place_of_numbers():
         assert text == named.explain()
     with pytest.raises(bk.ArgumentError, match="one name for each of the 3 learners"):
         order.explain(names=["x1"])
-
-
-def test_nothing_looks_into_results_by_name():
-    for module in ("presenting", "report.presented", "ordering.one_test"):
-        source = inspect.getsource(importlib.import_module(f"bestofk.{module}"))
-        assert "hasattr" not in source
-        assert "inspect" not in source

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bestofk._base.atomic_write import whole_file
+from bestofk._base.atomic_write import atomic_file
 from bestofk._base.checks import refuse
 from bestofk._base.errors import StoreError
 from bestofk._base.formatting import escaped
@@ -39,7 +39,7 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
         raise refuse("The file to export to", "named *.csv or *.parquet", str(path))
     columns = study_columns(store, store.study(study).spec)
     try:
-        with whole_file(target) as file:
+        with atomic_file(target) as file:
             formats[target.suffix.lower()](columns, file)
     except OSError as error:
         raise StoreError(f"{path}: the table cannot be written: {error.strerror}.") from None
