@@ -41,8 +41,8 @@ def interval_words(low: float, high: float) -> str:
     if high <= low:
         return ""
     least = max(0, 1 - floor(log10(high - low)))
-    for places in range(least, least + 4):
-        ends = [f"{end:.{places}f}" for end in (low, high)]
+    for decimals in range(least, least + 4):
+        ends = [f"{end:.{decimals}f}" for end in (low, high)]
         if all(float(text) or not end for text, end in zip(ends, (low, high), strict=True)):
             break
     return " to ".join("0" if not float(text) else text for text in ends)
@@ -66,11 +66,11 @@ def pvalue_words(p: float, alpha: float | None = None) -> str:
     if p >= 0.995:
         return "p = 1" if p == 1.0 else "p > 0.99"
     # two significant digits: 0.20, 0.048, 0.0012
-    places = max(2, 1 - floor(log10(p))) if p > 0 else 2
-    text = f"{p:.{places}f}"
-    while alpha is not None and (float(text) <= alpha) != (p <= alpha) and places < 17:
-        places += 1
-        text = f"{p:.{places}f}"
+    decimals = max(2, 1 - floor(log10(p))) if p > 0 else 2
+    text = f"{p:.{decimals}f}"
+    while alpha is not None and (float(text) <= alpha) != (p <= alpha) and decimals < 17:
+        decimals += 1
+        text = f"{p:.{decimals}f}"
     return f"p = {text}"
 
 

@@ -38,15 +38,15 @@ from bestofk._base.code_identity.parsed_source import ParsedFile, ParsedFunction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What stands for a piece of code and its settings.
+    """The identity of code and its settings.
 
     Attributes
     ----------
     digest : str
-        16 hexadecimal digits: the same in every process and on every machine as long as what runs
-        is the same. Where that cannot be known, a new one every time.
+        16 hexadecimal digits, the same in every process and on every machine as long as the code
+        does the same. If that is unknown, a new digest every time.
     unknown : str
-        Why it cannot be known, such as "it holds an open file (TextIOWrapper)"; else empty.
+        The reason why it is unknown, such as "it holds an object of ..."; else empty.
     """
 
     digest: str
@@ -54,7 +54,7 @@ class Identity:
 
 
 def identify(*values: Any) -> Identity:
-    """The identity of functions, classes, instances and data.
+    """Return the identity of functions, classes, instances and data.
 
     Examples
     --------
@@ -66,50 +66,53 @@ def identify(*values: Any) -> Identity:
     >>> identify(GaussianNB()) == identify(GaussianNB(var_smoothing=1e-9))
     True
     """
-    walk = IdentityHasher(own=_own)
-    found = walk.digest(values)
-    if walk.depends_on_what_it_changes:
-        # what code changes while it runs is no part of what it is: then its first value counts
-        again = IdentityHasher(
-            own=_own, writes=walk.writes, writes_attributes=walk.writes_attributes
+    hasher = IdentityHasher(own_digest=_own_digest)
+    digest = hasher.digest(values)
+    if hasher.depends_on_changed_data:
+        # data that the code changes while it runs count with their initial value
+        hasher = IdentityHasher(
+            own_digest=_own_digest,
+            writes=hasher.writes,
+            writes_attributes=hasher.writes_attributes,
         )
-        found, walk = again.digest(values), again
-    if walk.unknown:
-        return Identity(digest=uuid.uuid4().hex[:16], unknown=walk.unknown[0])
-    return Identity(digest=found)
+        digest = hasher.digest(values)
+    if hasher.unknown:
+        return Identity(digest=uuid.uuid4().hex[:16], unknown=hasher.unknown[0])
+    return Identity(digest=digest)
 
 
 @cache
-def _own(value: Any) -> str:
-    """The digest of a function or class of ours, which nobody changes while it runs."""
-    walk = IdentityHasher(own=None)
-    found = walk.digest((value,))
-    if walk.depends_on_what_it_changes:
-        found = IdentityHasher(
-            own=None, writes=walk.writes, writes_attributes=walk.writes_attributes
-        ).digest((value,))
-    return found
+def _own_digest(value: Any) -> str:
+    """Return the digest of a function or class of bestofk, which does not change while it runs."""
+    hasher = IdentityHasher(own_digest=None)
+    digest = hasher.digest((value,))
+    if hasher.depends_on_changed_data:
+        hasher = IdentityHasher(
+            own_digest=None, writes=hasher.writes, writes_attributes=hasher.writes_attributes
+        )
+        digest = hasher.digest((value,))
+    return digest
 
 
 def text_digest(text: str, content: bytes = b"") -> str:
-    """16 hexadecimal digits of a text and bytes."""
+    """Return 16 hexadecimal digits of a text and bytes."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass") + content).hexdigest()[:16]
 
 
-_OF_MODULES = frozenset(
+_MODULE_METADATA = frozenset(
     {
         "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__",
         "__package__", "__path__", "__spec__",
     }
 )  # fmt: skip
-"""Names of a module that say where it is, not what it does."""
-_NO_NUMBERS = (
+"""Names of a module that describe its location, not its behaviour."""
+_WITHOUT_EFFECT = (
     "cli", "report", "_base", "version", "data.tables", "data.dataset", "data.conversion", "losses",
     "run.store", "run.engines", "run.progress", "run.task", "run.run_task",
 )  # fmt: skip
-"""Rooms of ours in which no loss is made: our own learners are not new when these change."""
+"""Packages of bestofk that do not affect losses: editing them does not change a learner."""
 HOOK = "__code_identity__"
-"""A module with a function of this name says itself, as a text, what its code is."""
+"""Name of a function with which a module returns the identity of its code as text."""
 _CLONED = (list, tuple, set, frozenset)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _STATELESS = (
@@ -117,12 +120,12 @@ _STATELESS = (
     threading.local, threading.Condition, threading.Event, weakref.ReferenceType,
     weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
-"""What has a state that no number depends on."""
+"""Types whose state does not affect results."""
 _DESCRIPTORS = (
     types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType,
     types.GetSetDescriptorType, types.MemberDescriptorType, types.MethodWrapperType,
 )  # fmt: skip
-_OF_CLASSES = frozenset(
+_CLASS_METADATA = frozenset(
     {
         "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
         "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
@@ -130,7 +133,7 @@ _OF_CLASSES = frozenset(
         "_abc_impl",
     }
 )  # fmt: skip
-"""Names of a class that do not say what it does."""
+"""Names of a class that do not affect its behaviour."""
 
 
 class IdentityHasher:
@@ -142,18 +145,18 @@ class IdentityHasher:
     def __init__(
         self,
         *,
-        own: Callable[[Any], str] | None,
+        own_digest: Callable[[Any], str] | None,
         writes: frozenset[tuple[str, str]] = frozenset(),
         writes_attributes: frozenset[str] = frozenset(),
     ) -> None:
-        self.own = own
+        self.own_digest = own_digest
         self.static, self.static_attributes = writes, writes_attributes
         self.writes: frozenset[tuple[str, str]] = frozenset()
         self.writes_attributes: frozenset[str] = frozenset()
         self.unknown: list[str] = []
         self._hash = hashlib.sha256()
         self._numbers: dict[int, int] = {}
-        self._kept: list[Any] = []
+        self._references: list[Any] = []
         self._above: dict[int, int] = {}
         self._data: set[tuple[str, str]] = set()
         self._class_data: set[str] = set()
@@ -161,12 +164,12 @@ class IdentityHasher:
         self._cloned = True
 
     @property
-    def depends_on_what_it_changes(self) -> bool:
-        """Data that the code refers to are changed by that code when it runs."""
+    def depends_on_changed_data(self) -> bool:
+        """Whether the code changes data that it refers to."""
         return bool(self._data & self.writes or self._class_data & self.writes_attributes)
 
     def put(self, *parts: Any) -> None:
-        """Texts and bytes, each with its length."""
+        """Hash texts and bytes, each with its length."""
         for part in parts:
             data = part if isinstance(part, bytes) else str(part).encode("utf-8", "surrogatepass")
             self._hash.update(b"%d:" % len(data))
@@ -182,10 +185,10 @@ class IdentityHasher:
         return self._hash.hexdigest()[:16]
 
     def value(self, value: Any) -> None:
-        """Anything.
+        """Hash any value.
 
-        A learner is cloned before it is fitted, and so are learners among its settings, alone or
-        in lists: of those the settings count. Of an estimator anywhere else, all that it learnt.
+        A learner and the learners among its settings, alone or in lists, are cloned before the fit,
+        so only their settings count. Of other estimators the fitted state counts too.
         """
         before = self._cloned
         self._cloned = before and (type(value) in _CLONED or hasattr(value, "get_params"))
@@ -197,7 +200,7 @@ class IdentityHasher:
     def _anything(self, value: Any) -> None:
         kind = type(value)
         if kind in _PLAIN:
-            self.put(kind.__name__, self._placed(value) if kind is str else repr(value))
+            self.put(kind.__name__, self._relative(value) if kind is str else repr(value))
         elif isinstance(value, type):
             self._class(value)
         elif isinstance(value, types.FunctionType):
@@ -210,14 +213,14 @@ class IdentityHasher:
             self.put("above", len(self._above) - self._above[id(value)])
         else:
             self._above[id(value)] = len(self._above)
-            self._kept.append(value)
+            self._references.append(value)
             try:
                 self._compound(value, kind)
             finally:
                 del self._above[id(value)]
 
-    def _placed(self, text: str) -> str:
-        """A path inside the folder of the module that holds it, without that folder."""
+    def _relative(self, text: str) -> str:
+        """Return a path inside the folder of its module without that folder."""
         folder = self._folder
         if folder and (text == folder or text.startswith(folder + os.sep)):
             return f"here{text[len(folder) :]}"
@@ -226,15 +229,15 @@ class IdentityHasher:
     def _compound(self, value: Any, kind: type) -> None:
         if kind in (list, tuple):
             self.put(kind.__name__, len(value))
-            for one in value:
-                self.value(one)
+            for item in value:
+                self.value(item)
         elif kind in (dict, types.MappingProxyType):
             self.put("dict", len(value))
-            for name, one in value.items():
+            for name, item in value.items():
                 self.value(name)
-                self.value(one)
+                self.value(item)
         elif kind in (set, frozenset):
-            self.put(kind.__name__, *sorted(self._apart(one) for one in value))
+            self.put(kind.__name__, *sorted(self._apart(item) for item in value))
         elif kind is np.ndarray:
             self._array(value)
         elif isinstance(value, np.generic):
@@ -266,7 +269,7 @@ class IdentityHasher:
         elif isinstance(value, _STATELESS):
             self.put("stateless", kind.__name__)
         elif isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
-            self.put("path", self._placed(os.fspath(value)))
+            self.put("path", self._relative(os.fspath(value)))
         elif kind.__module__ == "typing" or kind in (types.GenericAlias, types.UnionType):
             self.put("type", repr(value))
         elif isinstance(getattr(value, "py_func", None), types.FunctionType):
@@ -282,21 +285,21 @@ class IdentityHasher:
             self._instance(value, kind)
 
     def _library(self, value: Any) -> None:
-        """A shared library is the bytes of its file; the system's own are known by name."""
+        """Hash the bytes of a shared library, or the name of a system library."""
         path = Path(str(value._name))
         self.put("library", path.name)
         if path.is_file():
             self.put(hashlib.sha256(path.read_bytes()).hexdigest())
 
     def _apart(self, value: Any) -> str:
-        """A digest of its own, for what has no order."""
+        """Return a separate digest of a value, for collections without order."""
         other = IdentityHasher(
-            own=self.own, writes=self.static, writes_attributes=self.static_attributes
+            own_digest=self.own_digest, writes=self.static, writes_attributes=self.static_attributes
         )
         other._folder, other._cloned = self._folder, self._cloned
-        found = other.digest((value,))
+        digest = other.digest((value,))
         self.unknown += other.unknown
-        return found
+        return digest
 
     def _array(self, value: Any) -> None:
         self.put("array", value.shape, repr(value.dtype.descr))
@@ -313,57 +316,63 @@ class IdentityHasher:
         if _is_at_its_name(kind, module):
             if self._of_others(module, kind.__qualname__):
                 return
-            if is_own(module) and self.own is not None:
-                self.put(OWN, self.own(kind))
+            if is_own(module) and self.own_digest is not None:
+                self.put(OWN, self.own_digest(kind))
                 return
-        if self._met(kind, "class", kind.__qualname__):
+        if self._seen_before(kind, "class", kind.__qualname__):
             return
         self.put(len(kind.__bases__))
         for base in kind.__bases__:
             self.value(base)
         self.value(type(kind))
-        held = {name: one for name, one in vars(kind).items() if name not in _OF_CLASSES}
+        members = {name: value for name, value in vars(kind).items() if name not in _CLASS_METADATA}
         if not kind.__flags__ & (1 << 9):
-            # made in C: not by a class statement, so that all its code is in its module
+            # a class written in C: its code is in its module
             self._compiled(kind, kind.__qualname__)
-        self._fields(kind, held)
-        for name in sorted(held):
+        self._fields(members)
+        for name in sorted(members):
             self.put(name)
-            if not callable(held[name]):
+            if not callable(members[name]):
                 self._class_data.add(name)
-            if name in self.static_attributes and not callable(held[name]):
+            if name in self.static_attributes and not callable(members[name]):
                 assigned = _assigned_in(kind, name)
                 if assigned:
-                    self.put("assigned", *(one.text for one in assigned))
+                    self.put("assigned", *(value.text for value in assigned))
                     continue
-            self.value(held[name])
+            self.value(members[name])
 
-    def _fields(self, kind: type, held: dict[str, Any]) -> None:
-        """The fields of a dataclass, which say what was generated from them."""
-        fields = held.pop("__dataclass_fields__", None)
+    def _fields(self, members: dict[str, Any]) -> None:
+        """Hash the fields of a dataclass instead of the methods generated from them."""
+        fields = members.pop("__dataclass_fields__", None)
         if not isinstance(fields, dict):
             return
-        self.put("fields", repr(held.pop("__dataclass_params__", None)))
-        for name, one in fields.items():
-            marks = (one.init, one.repr, one.hash, one.compare, one.kw_only, one._field_type)
+        self.put("fields", repr(members.pop("__dataclass_params__", None)))
+        for name, field in fields.items():
+            marks = (
+                field.init,
+                field.repr,
+                field.hash,
+                field.compare,
+                field.kw_only,
+                field._field_type,
+            )
             self.put(name, repr(marks))
-            for given in (one.default, one.default_factory):
-                if given is dataclasses.MISSING:
+            for default in (field.default, field.default_factory):
+                if default is dataclasses.MISSING:
                     self.put("none")
                 else:
-                    self.value(given)
-        for name, one in list(held.items()):
-            code = getattr(one, "__code__", None)
+                    self.value(default)
+        for name, member in list(members.items()):
+            code = getattr(member, "__code__", None)
             if code is not None and code.co_filename == "<string>" and name[:2] == "__":
-                del held[name]
-        del kind
+                del members[name]
 
     def _instance(self, value: Any, kind: type) -> None:
         if self._cloned and hasattr(value, "get_params"):
             try:
                 settings = dict(value.get_params(deep=False))
             except Exception:
-                # any class may raise anything; then all that it holds counts
+                # user classes may raise anything; then the whole state counts
                 settings = None
             if settings is not None:
                 self._estimator(value, kind, settings)
@@ -381,10 +390,10 @@ class IdentityHasher:
 
     def _state(self, kind: type, state: tuple[Any, ...]) -> None:
         made_by, arguments, *rest = (*state, None, None, None)[:5]
-        held, items, entries = (*rest, None, None, None)[:3]
+        content, items, entries = (*rest, None, None, None)[:3]
         self.value(made_by)
-        self.value(tuple(one for one in arguments if one is not kind))
-        for part in held if isinstance(held, tuple) and len(held) == 2 else (held,):
+        self.value(tuple(argument for argument in arguments if argument is not kind))
+        for part in content if isinstance(content, tuple) and len(content) == 2 else (content,):
             if isinstance(part, dict) and all(isinstance(name, str) for name in part):
                 self._names(part)
             else:
@@ -393,36 +402,36 @@ class IdentityHasher:
         self.value(None if entries is None else list(entries))
 
     def _estimator(self, value: Any, kind: type, settings: dict[str, Any]) -> None:
-        """A learner: its class and its settings; `random_state` is set in every cell."""
+        """Hash the class and settings of a learner, without `random_state`."""
         self.put("estimator")
         settings.pop("random_state", None)
         self._names(settings)
         self._cloned = False
         self._class(kind)
-        held = getattr(value, "__dict__", {})
-        if "_metadata_request" in held:
-            self.value(held["_metadata_request"])
+        attributes = getattr(value, "__dict__", {})
+        if "_metadata_request" in attributes:
+            self.value(attributes["_metadata_request"])
         if _copies_itself(kind):
-            # a frozen estimator, say, is what it learnt
-            self._names(held)
+            # such as a frozen estimator, whose fitted state counts
+            self._names(attributes)
 
     # functions, modules and what they refer to
 
-    def _names(self, held: Mapping[str, Any]) -> None:
-        """A mapping from names, whose order says nothing."""
-        self.put(len(held))
-        for name in sorted(held, key=str):
+    def _names(self, mapping: Mapping[str, Any]) -> None:
+        """Hash a mapping from names, in sorted order."""
+        self.put(len(mapping))
+        for name in sorted(mapping, key=str):
             self.put(name)
-            self.value(held[name])
+            self.value(mapping[name])
 
-    def _met(self, value: Any, *parts: Any) -> bool:
-        """Whether it was met before; if not it gets a number."""
+    def _seen_before(self, value: Any, *parts: Any) -> bool:
+        """Return whether a value occurred before, and number it if not."""
         number = self._numbers.get(id(value))
         if number is not None:
             self.put("again", number)
             return True
         self._numbers[id(value)] = len(self._numbers)
-        self._kept.append(value)
+        self._references.append(value)
         self.put(*parts)
         return False
 
@@ -432,15 +441,15 @@ class IdentityHasher:
         code = function.__code__
         if self._of_others(module, code.co_qualname, names):
             if function.__closure__ or "<" in code.co_qualname:
-                if self._met(function, "inner"):
+                if self._seen_before(function, "inner"):
                     return
                 self.put(PYTHON, repr(bare_code(code)))
                 self._surroundings(function)
             return
-        if is_own(module) and self.own is not None and "<" not in code.co_qualname:
-            self.put(OWN, self.own(function))
+        if is_own(module) and self.own_digest is not None and "<" not in code.co_qualname:
+            self.put(OWN, self.own_digest(function))
             return
-        if self._met(function, "function"):
+        if self._seen_before(function, "function"):
             return
         file = parsed_file(code.co_filename, names, trusted=is_own(module))
         parsed = None if file is None else file.function(code)
@@ -456,17 +465,19 @@ class IdentityHasher:
     def _surroundings(self, function: types.FunctionType) -> None:
         self.value(function.__defaults__)
         self._names(function.__kwdefaults__ or {})
-        self._names({name: one for name, one in vars(function).items() if name != "__wrapped__"})
+        self._names(
+            {name: value for name, value in vars(function).items() if name != "__wrapped__"}
+        )
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
             self.put("closure", name)
             try:
-                held = cell.cell_contents
+                content = cell.cell_contents
             except ValueError:
                 self.put("empty")
                 continue
-            self.value(held)
+            self.value(content)
 
     def _referred(
         self,
@@ -475,12 +486,12 @@ class IdentityHasher:
         parsed: ParsedFunction | None,
         file: ParsedFile | None,
     ) -> None:
-        """The names of its module that a function reads, and what it imports."""
+        """Hash the names of its module that a function reads, and what it imports."""
         roots = global_names(code)
         chains: set[tuple[str, ...]] = {(name,) for name in roots}
         if parsed is not None:
-            found = {chain for chain in parsed.chains if chain[0] in roots}
-            chains = found | (chains - {chain[:1] for chain in found})
+            used = {chain for chain in parsed.chains if chain[0] in roots}
+            chains = used | (chains - {chain[:1] for chain in used})
         for chain in sorted(chains):
             name, *attributes = chain
             if name in names:
@@ -492,30 +503,32 @@ class IdentityHasher:
 
     def _named(
         self,
-        held: Any,
+        value: Any,
         name: str,
         attributes: list[str],
         names: dict[str, Any],
         file_name: str,
         file: ParsedFile | None,
     ) -> None:
-        """A name of a module, or what the attributes behind it lead to in other modules."""
+        """Hash a name of a module, or the attributes of another module behind it."""
         self.put("name", name)
-        if name in _OF_MODULES:
+        if name in _MODULE_METADATA:
             return
         module = str(names.get("__name__", ""))
-        if isinstance(held, types.ModuleType):
-            self._attributes(held, attributes)
+        if isinstance(value, types.ModuleType):
+            self._attributes(value, attributes)
             return
-        if file is not None and not isinstance(held, type | types.FunctionType):
-            # what nobody but ourselves changes, or what the code changes when it runs
-            static = (file_name, name) in self.static or (self.own is None and is_own(module))
+        if file is not None and not isinstance(value, type | types.FunctionType):
+            # data of bestofk, and data that the code changes, count by their statements
+            static = (file_name, name) in self.static or (
+                self.own_digest is None and is_own(module)
+            )
             if static and self._assigned(file.assigned(name), names, file_name, file):
                 return
         self._data.add((file_name, name))
         before, self._folder = self._folder, _folder(names)
         try:
-            self.value(held)
+            self.value(value)
         finally:
             self._folder = before
 
@@ -526,14 +539,14 @@ class IdentityHasher:
         file_name: str,
         file: ParsedFile,
     ) -> bool:
-        """What a module's own statements say, and the names in them; False if there are none."""
-        for one in statements:
-            if self._met(one, "assigned", one.text):
+        """Hash the statements that assign a name; return False if there are none."""
+        for statement in statements:
+            if self._seen_before(statement, "assigned", statement.text):
                 continue
-            for name, *attributes in sorted(one.chains):
+            for name, *attributes in sorted(statement.chains):
                 if name in names:
                     self._named(names[name], name, attributes, names, file_name, file)
-            self._imports(one, names, statements=True)
+            self._imports(statement, names, statements=True)
         return bool(statements)
 
     def _imports(
@@ -544,22 +557,22 @@ class IdentityHasher:
             self._imported(names, module, level, name, sorted(uses) or [[]], statements)
 
     def _attributes(self, module: types.ModuleType, attributes: list[str]) -> None:
-        """What is read of a module: of another's, and of a part of it, only that."""
+        """Hash the attributes of a module that are read, or all of it."""
         names = vars(module)
         if package_of(module.__name__, names) is not None or not attributes:
             self._module(module)
             return
         name, *rest = attributes
         try:
-            held = getattr(module, name)
+            value = getattr(module, name)
         except Exception:
-            # a module may raise anything when it is asked for a name
+            # a module may raise anything in its `__getattr__`
             self.put("missing", name)
             return
         file_name = str(names.get("__file__") or "")
         trusted = is_own(module.__name__)
         file = parsed_file(file_name, names, trusted=trusted) if file_name[-3:] == ".py" else None
-        self._named(held, name, rest, names, file_name, file)
+        self._named(value, name, rest, names, file_name, file)
 
     def _imported(
         self,
@@ -570,7 +583,7 @@ class IdentityHasher:
         uses: list[list[str]],
         data: bool = False,
     ) -> None:
-        """What a function imports when it runs, or the statement that gave a module its data."""
+        """Hash what a function or a statement imports."""
         if level:
             package = str(names.get("__package__") or names.get("__name__", "").rpartition(".")[0])
             stem = package.rsplit(".", level - 1)[0] if level > 1 else package
@@ -580,28 +593,28 @@ class IdentityHasher:
         if package_name is not None:
             self.put(package_name)
             return
-        if _makes_no_numbers(module):
+        if _has_no_effect(module):
             return
         try:
-            held: Any = sys.modules.get(module) or importlib.import_module(module)
-            if name and name != "*" and name not in vars(held):
-                # a module inside a package is there only after its first import
+            value: Any = sys.modules.get(module) or importlib.import_module(module)
+            if name and name != "*" and name not in vars(value):
+                # a submodule is an attribute only after its import
                 with suppress(ImportError):
                     importlib.import_module(f"{module}.{name}")
             if name and data:
-                self._attributes(held, [name])
+                self._attributes(value, [name])
                 return
             if name and name != "*":
-                held = getattr(held, name)
+                value = getattr(value, name)
         except Exception:
-            # it fails when the function runs, if it gets there
+            # the import fails when the function runs
             self.put("missing")
             return
         for attributes in uses:
-            if isinstance(held, types.ModuleType):
-                self._attributes(held, attributes)
+            if isinstance(value, types.ModuleType):
+                self._attributes(value, attributes)
             else:
-                self.value(held)
+                self.value(value)
 
     def _builtin(self, function: Any) -> None:
         owner = function.__self__
@@ -612,7 +625,7 @@ class IdentityHasher:
         self._compiled(function, function.__name__)
 
     def _compiled(self, value: Any, name: str) -> None:
-        """A thing of a compiled module: that of a package, or the bytes of its file."""
+        """Hash a value of a compiled module by its package, or by the bytes of its file."""
         module = str(getattr(value, "__module__", None) or "")
         if module not in sys.modules:
             module = pickle.whichmodule(value, name)  # type: ignore[attr-defined]
@@ -626,13 +639,13 @@ class IdentityHasher:
         if self._of_others(name, "", names):
             return
         if is_own(name):
-            if _makes_no_numbers(name):
+            if _has_no_effect(name):
                 self.put(OWN, name)
                 return
             if HOOK in names:
                 self.put(OWN, name, names[HOOK]())
                 return
-        if self._met(module, "module"):
+        if self._seen_before(module, "module"):
             return
         file_name = str(names.get("__file__") or "")
         if HOOK in names:
@@ -649,7 +662,7 @@ class IdentityHasher:
     def _all_of(self, module: types.ModuleType, file_name: str, names: dict[str, Any]) -> None:
         trusted = is_own(module.__name__)
         file = parsed_file(file_name, names, trusted=trusted) if file_name[-3:] == ".py" else None
-        for name in sorted(set(names) - _OF_MODULES):
+        for name in sorted(set(names) - _MODULE_METADATA):
             if isinstance(names[name], types.ModuleType):
                 self.put("name", name)
                 self._attributes(names[name], [])
@@ -657,59 +670,59 @@ class IdentityHasher:
                 self._named(names[name], name, [], names, file_name, file)
 
     def _of_others(self, module: str, name: str, names: dict[str, Any] | None = None) -> bool:
-        """Whether it is known by a package's name and version, or makes no number."""
-        if _makes_no_numbers(module):
+        """Hash a name that its package and version identify; return False if its source counts."""
+        if _has_no_effect(module):
             self.put(OWN, module, name)
             return True
-        held = vars(sys.modules[module]) if names is None and module in sys.modules else names
-        package = package_of(module, held)
+        namespace = vars(sys.modules[module]) if names is None and module in sys.modules else names
+        package = package_of(module, namespace)
         if package is not None:
             self.put("package", package, module, name)
             return True
-        if held is not None and HOOK in held:
-            self.put("module", held[HOOK](), name)
+        if namespace is not None and HOOK in namespace:
+            self.put("module", namespace[HOOK](), name)
             return True
         return False
 
 
 def _is_at_its_name(kind: type, module: str) -> bool:
-    """The class is what its module holds under its name, not one that was made while it ran."""
-    held: Any = sys.modules.get(module)
+    """Return whether a class is the one at its name in its module, not one created at run time."""
+    value: Any = sys.modules.get(module)
     for name in kind.__qualname__.split("."):
-        held = getattr(held, "__dict__", {}).get(name)
-    return held is kind
+        value = getattr(value, "__dict__", {}).get(name)
+    return value is kind
 
 
 def _assigned_in(kind: type, name: str) -> list[ParsedFunction]:
-    for held in vars(kind).values():
-        function = getattr(held, "__func__", held)
+    for member in vars(kind).values():
+        function = getattr(member, "__func__", member)
         if isinstance(function, types.FunctionType):
             trusted = is_own(function.__module__ or "")
             file = parsed_file(function.__code__.co_filename, function.__globals__, trusted=trusted)
-            found: list[ParsedFunction] = (
+            statements: list[ParsedFunction] = (
                 [] if file is None else file.assigned_in(kind.__qualname__, name)
             )
-            if found:
-                return found
+            if statements:
+                return statements
     return []
 
 
 def _copies_itself(kind: type) -> bool:
-    own = getattr(kind, "__sklearn_clone__", None)
+    method = getattr(kind, "__sklearn_clone__", None)
     base = sys.modules.get("sklearn.base")
     inherited = getattr(getattr(base, "BaseEstimator", None), "__sklearn_clone__", None)
-    return own is not None and own is not inherited
+    return method is not None and method is not inherited
 
 
 def _reduced(value: Any) -> Any:
-    """What pickle would make of a value; None if it can make nothing of it."""
+    """Return the reduced form of a value for pickle; None if it has none."""
     import copyreg
 
     reduce = copyreg.dispatch_table.get(type(value))
     try:
         return value.__reduce_ex__(4) if reduce is None else reduce(value)
     except Exception:
-        # any class may raise anything, and what is outside Python cannot be read
+        # user classes may raise anything, and foreign state cannot be read
         return None
 
 
@@ -729,8 +742,8 @@ def is_own(module: str) -> bool:
 
 
 @functools.cache
-def _makes_no_numbers(module: str) -> bool:
+def _has_no_effect(module: str) -> bool:
     inside = module.removeprefix(f"{OWN}.")
     return is_own(module) and any(
-        inside == room or inside.startswith(f"{room}.") for room in _NO_NUMBERS
+        inside == room or inside.startswith(f"{room}.") for room in _WITHOUT_EFFECT
     )
