@@ -37,30 +37,30 @@ def test_no_test_speaks_of_losses_to_somebody_with_scores(design, test, pair):
         report = run_test(scores(design), test, pair=pair)
     except BestOfKError:
         pytest.skip("does not cover the design")
-    words = report.explain()
-    assert not re.search(r"\bloss(es)?\b", words), words
-    assert not re.search(r"-8\d", words), words
-    held = report.to_dict()
-    assert held["metric"] == {"name": "points", "higher_is_better": True}
-    assert all(mean > 0 for mean in held.get("means", ()))
+    text = report.explain()
+    assert not re.search(r"\bloss(es)?\b", text), text
+    assert not re.search(r"-8\d", text), text
+    values = report.to_dict()
+    assert values["metric"] == {"name": "points", "higher_is_better": True}
+    assert all(mean > 0 for mean in values.get("means", ()))
 
 
 def test_the_best_comes_first_with_the_largest_mean():
-    words = run_test(scores("5x2"), "anova").explain()
-    assert re.match(r"c has the largest mean points \(8\d\.\d+\), a the smallest \(8\d", words)
-    assert "Larger points is better." in words
+    text = run_test(scores("5x2"), "anova").explain()
+    assert re.match(r"c has the largest mean points \(8\d\.\d+\), a the smallest \(8\d", text)
+    assert "Larger points is better." in text
     assert spoken().name == "loss"
 
 
 def test_other_results_speak_of_scores():
     for design in ("5x2", "datasets"):
         table = scores(design)
-        for words in (
+        for text in (
             bk.order(table).explain(),
             bk.corrected_minimum(table).explain(),
             bk.plan_size(table).explain(),
             bk.order(table).to_markdown(),
             bk.order(table).to_latex(),
         ):
-            assert not re.search(r"-8\d\.", words), words
-            assert "mean loss" not in words
+            assert not re.search(r"-8\d\.", text), text
+            assert "mean loss" not in text

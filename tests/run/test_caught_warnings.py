@@ -20,8 +20,8 @@ def test_threads_catch_their_own_warnings():
         return [str(w.message) for w in outer], [str(w.message) for w in inner]
 
     with warnings_by_thread(), ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(give, range(4)))
-    assert found == [([f"of {number}"] * 200, ["inside"]) for number in range(4)]
+        results = list(pool.map(give, range(4)))
+    assert results == [([f"of {number}"] * 200, ["inside"]) for number in range(4)]
 
 
 def test_a_thread_that_catches_none_shows_its_warnings_as_before():

@@ -26,11 +26,11 @@ def runs(tmp_path_factory, loaded_python):
         def python(self, words, **options):
             return loaded_python(words, **options)
 
-    made = Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
+    started = Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
     try:
-        yield made
+        yield started
     finally:
-        made.close()
+        started.close()
 
 
 @pytest.fixture(scope="module")

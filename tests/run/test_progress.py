@@ -32,13 +32,14 @@ def test_lines_tell_fits_rate_time_left_failures_and_who_is_at_work(monkeypatch)
             now[0] += 1.0
             lines.took(label="nn on iris", seconds=0.5)
             lines.item(label="nn on iris", failed=cell == 3)
-    said = stream.getvalue().splitlines()
-    assert said[0] == "bestofk: 10 of 50 fits are already in the store"
+    printed = stream.getvalue().splitlines()
+    assert printed[0] == "bestofk: 10 of 50 fits are already in the store"
     # a line every ten seconds, one cell a second
     assert (
-        said[1] == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
+        printed[1]
+        == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
     )
-    assert len(said) == 3
+    assert len(printed) == 3
 
 
 def test_names_cannot_break_a_line(monkeypatch):
@@ -77,15 +78,15 @@ def test_a_comparison_tells_only_what_was_asked(capsys, progress_of):
 def test_the_estimate_waits_for_every_learner_and_is_right_for_slow_ones():
     # in folds of a quick and a slow learner: 0.01 s and 1 s a fit, 100 fits of each
     left = TimeLeft({"quick": 100, "slow": 100})
-    said = []
+    estimates = []
     elapsed = 0.0
     for _ in range(100):
         for label, seconds in (("quick", 0.01), ("slow", 1.0)):
             elapsed += seconds
             left.done(label, seconds)
-            said.append((left.seconds(elapsed=elapsed), 101 - elapsed))
-    assert said[0][0] is None
-    known = [(estimate, truth) for estimate, truth in said if estimate is not None]
+            estimates.append((left.seconds(elapsed=elapsed), 101 - elapsed))
+    assert estimates[0][0] is None
+    known = [(estimate, truth) for estimate, truth in estimates if estimate is not None]
     assert len(known) > 150
     assert max(abs(estimate - truth) for estimate, truth in known) < 1e-6
 
@@ -152,10 +153,10 @@ def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
 
     stream = io.StringIO()
     race = RaceProgress(Lines(stream), total=60)
-    for found, made in ((0, 3), (2, 1)):
+    for stored, new in ((0, 3), (2, 1)):
         with race:
-            race.start(total=found + made, done=found)
-            for _ in range(made):
+            race.start(total=stored + new, done=stored)
+            for _ in range(new):
                 race.item(label="nn on iris", failed=False)
         race.standing(text="1 out, 2 left; open: nn against\nc4.5")
     race.close()

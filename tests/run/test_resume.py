@@ -131,8 +131,8 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_pat
         time.sleep(moments.uniform(0.0, 0.8 + 0.1 * kill))
         os.kill(pid, signal.SIGKILL)
         if store.exists() and store.stat().st_size:
-            with open_store(store, read_only=True) as kept:
-                stored.append(kept.n_cells())
+            with open_store(store, read_only=True) as opened:
+                stored.append(opened.n_cells())
     assert stored == sorted(stored)  # what was committed stays
     assert 0 < stored[-1] < CELLS  # neither of the ends: kills hit runs at work
     before = sum(fits(log).values())
@@ -142,8 +142,8 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_pat
     assert again - before <= CELLS - stored[-1]
     np.testing.assert_array_equal(run(store, log).losses.values, study.losses.values)
     assert sum(fits(log).values()) == again
-    with open_store(store, read_only=True) as kept:
-        assert kept.n_cells() == CELLS
+    with open_store(store, read_only=True) as opened:
+        assert opened.n_cells() == CELLS
     np.testing.assert_array_equal(study.losses.values, uninterrupted(log))
 
 
@@ -182,9 +182,9 @@ def test_two_processes_fill_one_store_at_once(host, tmp_path):
     expected = uninterrupted(log)
     for name in ("one", "two"):
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), expected)
-    with open_store(tmp_path / "study.db", read_only=True) as kept:
-        assert kept.n_cells() == CELLS
-        assert len(kept.studies()) == 1
+    with open_store(tmp_path / "study.db", read_only=True) as opened:
+        assert opened.n_cells() == CELLS
+        assert len(opened.studies()) == 1
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def counted(tmp_path):
             name: strange.Counted(log=str(log), tag=name, **(settings or {})) for name in names
         }
         datasets = datasets or {"d": (X, Y)}
-        data = [as_dataset(*one, name=name) for name, one in datasets.items()]
+        data = [as_dataset(*each, name=name) for name, each in datasets.items()]
         options = {"plan": "2x3", "random_state": 4, **options}
         study = bk.compare(
             learners, data=data, store=store, engine="serial", progress=False, **options

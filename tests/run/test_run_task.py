@@ -40,8 +40,8 @@ def values(results):
 
 def test_every_item_gets_its_result_and_the_watcher_hears_of_it():
     watching = Watching()
-    found = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
-    assert values(found) == {3: 9, 1: 1, -2: None}
+    results = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
+    assert values(results) == {3: 9, 1: 1, -2: None}
     assert watching.lines == [
         (3, 0, "squares"),
         ("square of 3", False),
@@ -52,18 +52,18 @@ def test_every_item_gets_its_result_and_the_watcher_hears_of_it():
 
 def test_items_with_one_key_are_evaluated_once():
     task = Squares(modulus=10)
-    found = run_task(task, [3, 13, 4, 23], engine=SERIAL)
+    results = run_task(task, [3, 13, 4, 23], engine=SERIAL)
     assert task.seen == [3, 4]
-    assert values(found) == {3: 9, 13: 9, 23: 9, 4: 16}
+    assert values(results) == {3: 9, 13: 9, 23: 9, 4: 16}
 
 
 def test_a_store_gives_what_it_has_and_gets_the_rest(store):
     run_task(Squares(), [1, 2, -5], engine=SERIAL, store=store)
     task, watching = Squares(), Watching()
-    found = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
+    results = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
     assert task.seen == [3, -5]  # a failure was not kept
     assert watching.lines[0] == (4, 2, "squares")
-    assert values(found) == {1: 1, 2: 4, 3: 9, -5: None}
+    assert values(results) == {1: 1, 2: 4, 3: 9, -5: None}
     assert store.n_payloads() == 3
 
 
@@ -90,10 +90,12 @@ def test_an_interruption_says_what_is_safe(store):
 def test_a_budget_leaves_the_last_items_undone():
     run_task(Squares(), range(1), engine=SERIAL)  # what is imported late takes no time of it
     begin = time.monotonic()
-    found = run_task(Squares(nap=0.02), range(1000), engine=SERIAL, deadline=time.monotonic() + 0.4)
+    results = run_task(
+        Squares(nap=0.02), range(1000), engine=SERIAL, deadline=time.monotonic() + 0.4
+    )
     assert time.monotonic() - begin < 3.0
-    assert 0 < len(found) < 1000
-    assert sorted(found) == list(range(len(found)))
+    assert 0 < len(results) < 1000
+    assert sorted(results) == list(range(len(results)))
 
 
 class Held(Squares):
@@ -108,8 +110,8 @@ class Held(Squares):
 def test_a_task_that_cannot_travel_is_evaluated_in_forks_of_this_process(task):
     here = task()
     assert Held().ship() == Shipment(packed=None)
-    found = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
-    assert values(found) == {number: number**2 for number in range(6)}
+    results = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
+    assert values(results) == {number: number**2 for number in range(6)}
     assert here.seen == []  # this process itself evaluated none
 
 

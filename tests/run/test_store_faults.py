@@ -225,10 +225,10 @@ def test_a_full_disk_keeps_what_was_committed(small_disk, make_cell):
     (small_disk / "filler").write_bytes(b"x" * 400_000)
     big = [make_cell(number, predictions=os.urandom(20_000)) for number in range(2, 30)]
     store.put(big)
-    with pytest.raises(StoreError, match=r"study\.db: the disk (is|failed or is) full") as said:
+    with pytest.raises(StoreError, match=r"study\.db: the disk (is|failed or is) full") as error:
         store.flush()
-    assert "committed results are safe" in str(said.value)
-    assert "\n" not in str(said.value)
+    assert "committed results are safe" in str(error.value)
+    assert "\n" not in str(error.value)
     (small_disk / "filler").unlink()
     with open_store(path, read_only=True) as reader:
         assert set(reader.get([cell.key for cell in (make_cell(1), *big)])) == {
@@ -348,9 +348,9 @@ def test_a_place_where_no_store_can_be(tmp_path, make):
     (tmp_path / "file").write_text("a file, not a folder")
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(StoreError) as said:
+    with pytest.raises(StoreError) as error:
         open_store(tmp_path / make)
-    assert str(said.value).count(".") - str(tmp_path / make).count(".") == 1
+    assert str(error.value).count(".") - str(tmp_path / make).count(".") == 1
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -425,13 +425,13 @@ def test_a_server_that_stops_loses_only_what_waited(postgresql, make_cell):
     postgresql.down()
     try:
         store.put([make_cell(2)])
-        with pytest.raises(StoreError) as said:
+        with pytest.raises(StoreError) as error:
             store.flush()
         with pytest.raises(StoreError) as refused:
             open_store(url)
     finally:
         postgresql.up()
-    for sentence in (str(said.value), str(refused.value)):
+    for sentence in (str(error.value), str(refused.value)):
         assert "p@ss" not in sentence
         assert "p%40ss" not in sentence
         assert "\n" not in sentence
@@ -451,9 +451,9 @@ def test_a_server_that_restarts_is_waited_for(postgresql, make_cell):
             again = threading.Timer(1.0, postgresql.up)
             again.start()
             store.flush()
-            found = store.get([make_cell(each).key for each in range(number + 1)])
+            results = store.get([make_cell(each).key for each in range(number + 1)])
             again.join()
-            assert len(found) == number + 1
+            assert len(results) == number + 1
 
 
 def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell):
@@ -524,8 +524,8 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
             for number in range(2, 30):
                 store.put([make_cell(number, predictions=os.urandom(1_000_000))])
                 store.flush()
-        kept = postgresql.sql("SELECT count(*) FROM bestofk_cells", url.rpartition("/")[2])[0][0]
-        assert 1 <= kept < 29
+        stored = postgresql.sql("SELECT count(*) FROM bestofk_cells", url.rpartition("/")[2])[0][0]
+        assert 1 <= stored < 29
         store._buffer._waiting.clear()
         store.close()
     finally:

@@ -55,15 +55,15 @@ def load(folder, edits=()):
 
 
 def run(module, store, **options):
-    asked = {"loss": module.loss, "X": X, "y": Y, "learner": module.learner, **options}
-    learners = {"mine": asked.pop("learner"), "other": GaussianNB()}
+    settings = {"loss": module.loss, "X": X, "y": Y, "learner": module.learner, **options}
+    learners = {"mine": settings.pop("learner"), "other": GaussianNB()}
     study = bk.compare(
-        learners, asked.pop("X"), asked.pop("y"), plan="2x2", engine="serial", store=store,
-        progress=False, **asked,
+        learners, settings.pop("X"), settings.pop("y"), plan="2x2", engine="serial", store=store,
+        progress=False, **settings,
     )  # fmt: skip
     assert not study.failures
-    with open_store(store) as kept:
-        return kept.n_cells()
+    with open_store(store) as opened:
+        return opened.n_cells()
 
 
 @pytest.fixture(scope="module")
@@ -329,16 +329,16 @@ def test_ten_fresh_interpreters_agree(tmp_path):
                 cwd=folder,
             )
         )
-    said = [child.communicate(timeout=60)[0] for child in children]
+    outputs = [child.communicate(timeout=60)[0] for child in children]
     assert all(child.returncode == 0 for child in children)
-    assert len(set(said)) == 1
-    digests = said[0].strip("[]\n").split(", ")
+    assert len(set(outputs)) == 1
+    digests = outputs[0].strip("[]\n").split(", ")
     assert len(set(digests)) == len(digests) == 12
 
 
 def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
-    with Path(__file__).open() as held:
-        chosen = partial(next, held)
+    with Path(__file__).open() as file:
+        chosen = partial(next, file)
         learner = load(tmp_path / "code").Cutting(chosen=chosen)
         assert "TextIOWrapper" in identify(learner).unknown
         store = tmp_path / "study.db"
@@ -354,8 +354,8 @@ def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
 
 
 def open_and_count(store):
-    with open_store(store) as kept:
-        return kept.n_cells()
+    with open_store(store) as opened:
+        return opened.n_cells()
 
 
 def test_source_that_was_edited_after_its_import_is_not_what_runs(tmp_path):
@@ -388,29 +388,29 @@ def test_functions_of_libraries_and_compiled_ones():
     from scipy.special import expit
 
     settings = [np.log1p, np.sqrt, expit, len, sorted, np.mean, "text".upper, "other".upper]
-    found = [identify(FunctionTransformer(one)) for one in settings]
-    assert len(set(found)) == len(found)
-    assert not any(one.unknown for one in found)
+    results = [identify(FunctionTransformer(each)) for each in settings]
+    assert len(set(results)) == len(results)
+    assert not any(each.unknown for each in results)
     assert identify(LogisticRegression(random_state=1)) == identify(LogisticRegression())
     assert identify(LogisticRegression(C=1.0)) != identify(LogisticRegression(C=1.0 + 1e-12))
 
 
 def test_a_frozen_estimator_is_what_it_learnt():
     frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator
-    one, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
-    assert identify(one) == identify(other)
-    assert identify(frozen(one)) != identify(frozen(other))
+    first, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
+    assert identify(first) == identify(other)
+    assert identify(frozen(first)) != identify(frozen(other))
 
 
 def test_what_an_estimator_learnt_counts_where_it_is_not_cloned():
-    one, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
+    first, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
 
     def judged_by(judge):
         return lambda y_true, y_pred: judge.score(y_pred, y_true)
 
-    assert identify(judged_by(one)) != identify(judged_by(other))
-    assert identify(judged_by(one)) == identify(judged_by(one))
-    voting = [VotingClassifier([("a", each)]) for each in (one, other)]
+    assert identify(judged_by(first)) != identify(judged_by(other))
+    assert identify(judged_by(first)) == identify(judged_by(first))
+    voting = [VotingClassifier([("a", each)]) for each in (first, other)]
     assert identify(voting[0]) == identify(voting[1])
 
 
@@ -448,14 +448,14 @@ def test_what_else_is_imported_makes_no_learner_new():
     from bestofk.run.evaluation.fingerprints import learner_fingerprint
 
     names = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron")
-    told = (
+    script = (
         "from bestofk.learners.specification import learner\n"
         "from bestofk.run.evaluation.fingerprints import learner_fingerprint\n"
         f"print(*(learner_fingerprint(learner(name)).digest for name in {names}))"
     )
-    few = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
-    for one in pkgutil.walk_packages(bestofk.__path__, "bestofk."):
-        if not one.name.endswith("__main__"):
-            importlib.import_module(one.name)
+    few = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    for module in pkgutil.walk_packages(bestofk.__path__, "bestofk."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     assert few.stdout.split() == [learner_fingerprint(learner(name)).digest for name in names]
     assert len(set(few.stdout.split())) == 8

@@ -29,15 +29,15 @@ PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses"
 
 def modules():
     """Every module that may define a result: all but the compiled kernels and the papers."""
-    for found in pkgutil.walk_packages(bk.__path__, "bestofk."):
-        parts = found.name.split(".")
+    for module in pkgutil.walk_packages(bk.__path__, "bestofk."):
+        parts = module.name.split(".")
         if not {"learners", "papers", "cli", "__main__", "engines"} & set(parts):
-            yield importlib.import_module(found.name)
+            yield importlib.import_module(module.name)
 
 
 def result_classes():
     """Results by class, and dataclasses whose name says that they are one."""
-    found = {}
+    results = {}
     for module in modules():
         for name, value in vars(module).items():
             if not (dataclasses.is_dataclass(value) and isinstance(value, type)):
@@ -45,10 +45,10 @@ def result_classes():
             if value.__module__ == module.__name__ and (
                 issubclass(value, Presented) or name.endswith("Result")
             ):
-                found[name] = value
+                results[name] = value
     # of the machinery that runs fits, never handed to a user
-    found.pop("CellResult", None)
-    return found
+    results.pop("CellResult", None)
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +80,8 @@ def test_whatever_a_public_function_returns_is_a_result():
             value = getattr(package, name)
             if not inspect.isfunction(value):
                 continue
-            wanted = value.__annotations__.get("return")
-            kind = inspect.getmodule(value).__dict__.get(wanted) if wanted else None
+            expected = value.__annotations__.get("return")
+            kind = inspect.getmodule(value).__dict__.get(expected) if expected else None
             if dataclasses.is_dataclass(kind) and not issubclass(
                 kind, Presented | bk.Losses | bk.Evals
             ):
@@ -90,12 +90,12 @@ def test_whatever_a_public_function_returns_is_a_result():
 
 
 def test_every_result_keeps_the_protocol_with_one_signature(examples):
-    wanted = inspect.signature(Presented.explain).parameters
+    expected = inspect.signature(Presented.explain).parameters
     for name, value in every(examples):
         assert isinstance(value, Result), name
         parameters = inspect.signature(type(value).explain).parameters
         assert list(parameters) == ["self", "names", "alpha"], name
-        assert all(parameters[one] == wanted[one] for one in ("names", "alpha")), name
+        assert all(parameters[each] == expected[each] for each in ("names", "alpha")), name
         assert not hasattr(value, "as_json"), name
 
 
@@ -169,8 +169,8 @@ def test_frames_have_rows_and_unique_columns(examples):
 
 def test_objects_are_strict_json(examples):
     for name, value in every(examples):
-        held = json.dumps(value.to_dict(), allow_nan=False)
-        assert json.loads(held) == value.to_dict(), name
+        text = json.dumps(value.to_dict(), allow_nan=False)
+        assert json.loads(text) == value.to_dict(), name
 
 
 def numbers_in(value):
@@ -206,12 +206,12 @@ SAY_NOTHING = {
 @pytest.mark.parametrize("name", sorted(MADE.keys() - SAY_NOTHING))
 def test_what_is_said_is_in_the_object(examples, name):
     value = examples[name]
-    held = np.array(list(numbers_in(value.to_dict())))
-    found = [next(filter(None, groups)) for groups in SAID.findall(value.explain())]
-    assert found
-    for text in found:
+    values = np.array(list(numbers_in(value.to_dict())))
+    numbers = [next(filter(None, groups)) for groups in SAID.findall(value.explain())]
+    assert numbers
+    for text in numbers:
         half = 0.5 * 10.0 ** -len(text.split(".")[1])
-        near = np.abs(np.abs(held) - float(text)).min()
+        near = np.abs(np.abs(values) - float(text)).min()
         assert near <= half * (1 + 1e-9), (name, text, value.explain())
 
 
@@ -222,11 +222,11 @@ def test_a_study_and_its_decision_have_one_evidence(examples):
 
 def test_names_take_the_place_of_numbers():
     losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
-    for asked in ({"prior": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
-        order = bk.order(np.array(losses), test="kfold-t", **asked)
+    for settings in ({"prior": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
+        order = bk.order(np.array(losses), test="kfold-t", **settings)
         named = bk.order(
             bk.Losses(losses, algorithms=["x1", "y1", "z1"]), test="kfold-t",
-            **{**asked, **({"prior": ["x1", "y1", "z1"]} if "prior" in asked else {})},
+            **{**settings, **({"prior": ["x1", "y1", "z1"]} if "prior" in settings else {})},
         )  # fmt: skip
         text = order.explain(names=["x1", "y1", "z1"])
         assert "earner 0" not in text

@@ -66,12 +66,12 @@ def dask():
 def test_dask_started_here_gives_the_same_to_the_bit():
     pytest.importorskip("distributed", reason="Dask is not installed")
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
-    places = list(experiment.places())
+    cells = list(experiment.places())
     engine = Engine(name="dask", jobs=2)
-    found = strange.outcomes(
-        experiment, engine.run(ComparisonTask(experiment), places, total=len(places))
+    results = strange.outcomes(
+        experiment, engine.run(ComparisonTask(experiment), cells, total=len(cells))
     )
-    assert found == serially(experiment)
+    assert results == serially(experiment)
 
 
 def test_dask_at_an_address_with_a_worker_killed_loses_nothing(dask, tmp_path):
@@ -98,11 +98,11 @@ def test_crashes_and_hangs_on_a_cluster_are_recorded_as_on_one_machine(dask):
     }
     experiment = strange.make_experiment(learners, {"one": DATA["one"]}, "holdout:0.4")
     before = {worker.pid for worker in dask.workers.values()}
-    found = strange.by_place(
+    results = strange.by_place(
         experiment,
         on_cluster(experiment, scheduler=dask.scheduler_address, timeout=1.0),
     )
-    kinds = {at[0]: cell.failure and cell.failure.kind for at, cell in found.items()}
+    kinds = {at[0]: cell.failure and cell.failure.kind for at, cell in results.items()}
     assert kinds == {"segfaults": "killed", "hangs": "timeout", "exits": "killed", "max": None}
     # no worker of the cluster died of it
     assert {worker.pid for worker in dask.workers.values()} == before

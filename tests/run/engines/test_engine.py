@@ -60,8 +60,8 @@ def experiment():
 
 
 def results_of(experiment, **options):
-    places = list(experiment.places())
-    return Engine(**options).run(ComparisonTask(experiment), places, total=len(places))
+    cells = list(experiment.places())
+    return Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +74,8 @@ def test_every_cell_comes_exactly_once(experiment, serial):
 
 
 def test_processes_give_the_same_to_the_bit(experiment, serial):
-    found = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
-    assert found == serial
+    results = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
+    assert results == serial
 
 
 def test_the_automatic_engine_may_move_to_workers_half_way(monkeypatch):
@@ -102,12 +102,12 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
     data = {"d": (np.random.default_rng(7).normal(size=(40, 2)), np.tile(["p", "q"], 20))}
 
     def predictions(random_state):
-        made = strange.make_experiment(
+        created = strange.make_experiment(
             learners, data, "kfold:2", repetitions=3, keep_predictions=True,
             random_state=random_state,
         )  # fmt: skip
-        found = strange.by_place(made, results_of(made, name="serial"))
-        return {at: cell.predictions for at, cell in found.items()}
+        results = strange.by_place(created, results_of(created, name="serial"))
+        return {at: cell.predictions for at, cell in results.items()}
 
     first = predictions(1)
     assert len(set(first.values())) == len(first) == 12

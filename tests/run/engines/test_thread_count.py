@@ -53,8 +53,8 @@ def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if threads == 1:  # processes that are started anew with more than one are below
         request.getfixturevalue("loaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
-    found = losses(data, loss, engine=engine, threads=threads)
-    np.testing.assert_array_equal(found, alone)
+    results = losses(data, loss, engine=engine, threads=threads)
+    np.testing.assert_array_equal(results, alone)
 
 
 @pytest.mark.parametrize("loss", ["zero-one", "log-loss", "auc", "squared"])
@@ -73,15 +73,15 @@ def test_begun_here_and_ended_in_workers(data, monkeypatch):
 
 @pytest.mark.usefixtures("loaded_workers")
 def test_whole_plans_and_split_by_split(monkeypatch):
-    found = []
+    results = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):
         monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", rows)
         study = bk.compare(
             ["nmc", "logistic", "c4.5", "nn"], data="iris", plan="2x4", n_jobs=2,
             engine=engine, progress=False, prior="listed",
         )  # fmt: skip
-        found.append(study.losses.values)
-    np.testing.assert_array_equal(*found)
+        results.append(study.losses.values)
+    np.testing.assert_array_equal(*results)
 
 
 @pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
@@ -109,11 +109,11 @@ def test_afterwards_all_is_as_before(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     environment = {name: os.environ.get(name) for name in VARIABLES}
-    before = [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
+    before = [(each["filepath"], each["num_threads"]) for each in threadpool_info()]
     with limited_threads(3):
-        assert {one["num_threads"] for one in threadpool_info()} == {3}
+        assert {each["num_threads"] for each in threadpool_info()} == {3}
     assert {name: os.environ.get(name) for name in VARIABLES} == environment
-    assert [(one["filepath"], one["num_threads"]) for one in threadpool_info()] == before
+    assert [(each["filepath"], each["num_threads"]) for each in threadpool_info()] == before
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", True])

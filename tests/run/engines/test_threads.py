@@ -44,11 +44,11 @@ class Threaded(Squares):
 def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
     monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
-    places = list(experiment.places())
+    cells = list(experiment.places())
 
     def found(**how):
         task = ComparisonTask(experiment)
-        run = Engine(**how).run(task, places, total=len(places))
+        run = Engine(**how).run(task, cells, total=len(cells))
         return strange.outcomes(experiment, run)
 
     assert found(name="threads", jobs=jobs) == found(name="serial")
@@ -105,10 +105,10 @@ def test_a_deadline_is_kept():
     begin = time.monotonic()
     deadline = begin + 1.0
     task = Threaded(nap=0.05)
-    found = list(
+    results = list(
         Engine(name="threads", jobs=2).run(task, range(1000), total=1000, deadline=deadline)
     )
-    assert 1 <= len(found) < 100
+    assert 1 <= len(results) < 100
     assert time.monotonic() - begin < 20.0  # of 25 for all
 
 
@@ -133,8 +133,8 @@ def test_what_a_thread_raises_is_raised():
 def test_filters_of_warnings_are_as_before(monkeypatch):
     monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
-    places = list(experiment.places())
+    cells = list(experiment.places())
     filters, show = list(warnings.filters), warnings.showwarning
-    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), places, total=len(places)))
+    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), cells, total=len(cells)))
     assert warnings.filters == filters
     assert warnings.showwarning is show

@@ -98,24 +98,24 @@ def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
 def test_a_learner_that_kills_its_process_once_is_tried_again(tmp_path):
     learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "kfold:3")
-    found = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
-    assert found == serially(experiment)
+    results = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
+    assert results == serially(experiment)
 
 
 def test_a_package_that_starts_threads_is_not_forked(tmp_path):
     learners = {"threads": strange.StartsThread(), "told": strange.TellsThreads(), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "kfold:2")
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1))
-    assert len(found) == 6
-    assert {at[0] for at, cell in found.items() if cell.failure} == {"told"}
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1))
+    assert len(results) == 6
+    assert {at[0] for at, cell in results.items() if cell.failure} == {"told"}
     # and wherever workers come from, one thread is enough for each
-    assert found["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
+    assert results["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
 
 
 def test_workers_use_one_thread_each():
     experiment = strange.make_experiment({"t": strange.TellsThreads(), "max": "max"}, DATA)
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1))
-    assert found["t", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1))
+    assert results["t", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
 
 
 def test_a_slow_reader_of_results_makes_no_timeouts(waits):
@@ -134,8 +134,8 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
         f"w{i}": strange.Waits(log=str(tmp_path / "pids"), nap=0.4 + i / 100) for i in range(6)
     }
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1, timeout=1.5, here=True))
-    assert [cell.failure for cell in found.values()] == [None] * 6
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1, timeout=1.5, here=True))
+    assert [cell.failure for cell in results.values()] == [None] * 6
 
 
 @pytest.mark.usefixtures("loaded_workers")

@@ -52,15 +52,15 @@ def test_every_flipped_bit_of_a_number_is_noticed(numbers, name, bit):
     )  # fmt: skip
     row = row_of(CellResult(key=key, **given_numbers))
     assert damaged([row]) == []
-    place = NAMED.index(name)
-    if row[place] is None:
-        row[place] = 1.0 if name in NUMBERS[:3] else 1
+    index = NAMED.index(name)
+    if row[index] is None:
+        row[index] = 1.0 if name in NUMBERS[:3] else 1
     else:
-        changed = flipped(row[place], bit)
+        changed = flipped(row[index], bit)
         # below 2^53 a whole number is hashed exactly; NaN cannot be stored
         if changed != changed or (isinstance(changed, int) and abs(changed) > 2**53):
             changed = None
-        row[place] = changed
+        row[index] = changed
     assert damaged([row]) == [0]
 
 
@@ -75,10 +75,10 @@ def test_another_value_or_type_in_any_column_is_noticed(make_cell, name, value):
     failed = full(make_cell, failure=Failure(kind="raised", reason="it\nbroke"))
     for result in (full(make_cell), failed):
         row = row_of(result)
-        place = NAMED.index(name)
-        if row[place] is value or (row[place] == value and type(row[place]) is type(value)):
+        index = NAMED.index(name)
+        if row[index] is value or (row[index] == value and type(row[index]) is type(value)):
             continue
-        row[place] = value
+        row[index] = value
         assert damaged([row_of(make_cell(2)), row, row_of(make_cell(3))]) == [1]
 
 
@@ -93,13 +93,13 @@ def test_the_checksum_is_the_sum_that_is_described(make_cell):
     row = row_of(make_cell(1, 0.25))
     named = dict(zip(NAMED, row, strict=True))
     digest = named["digest"].encode()
-    words = [int.from_bytes(digest[at : at + 8], "little") for at in range(0, 32, 8)]
+    numbers = [int.from_bytes(digest[at : at + 8], "little") for at in range(0, 32, 8)]
     for name in NAMED[1:7]:
         value = named[name]
-        words.append(
+        numbers.append(
             0x7FF8B0F5 if value is None else struct.unpack("<Q", struct.pack("<d", value))[0]
         )
-    total = sum(word * factor for word, factor in zip(words, factors, strict=False)) % 2**64
+    total = sum(number * factor for number, factor in zip(numbers, factors, strict=False)) % 2**64
     assert checksums([[value] for value in row[:10]]).view(np.uint64).tolist() == [total]
     assert named["checksum"] % 2**64 == total
 
@@ -115,12 +115,12 @@ def change(url, postgresql, assignment, where="true"):
 
 
 def test_a_damaged_cell_is_told_deleted_and_written_anew(lasting_url, postgresql, make_cell):
-    made = [full(make_cell, number, number / 7) for number in range(5)]
+    created = [full(make_cell, number, number / 7) for number in range(5)]
     with open_store(lasting_url) as store:
-        store.put(made)
-    digest = made[3].key.digest
+        store.put(created)
+    digest = created[3].key.digest
     change(lasting_url, postgresql, "loss = loss + 0.0625", f"digest = '{digest}'")
-    keys = [one.key for one in made]
+    keys = [each.key for each in created]
     with (
         open_store(lasting_url, read_only=True) as store,
         pytest.warns(BestOfKWarning, match="1 stored result is damaged and was ignored: the"),
@@ -128,11 +128,11 @@ def test_a_damaged_cell_is_told_deleted_and_written_anew(lasting_url, postgresql
         assert digest not in store.get(keys)
     with open_store(lasting_url) as store:
         with pytest.warns(BestOfKWarning, match="damaged and was deleted, to be computed again"):
-            found = store.get(keys)
-        assert sorted(found) == sorted({one.key.digest for one in made} - {digest})
+            results = store.get(keys)
+        assert sorted(results) == sorted({each.key.digest for each in created} - {digest})
         assert store.n_cells() == 4
-        store.put([made[3]])
-        assert store.get(keys)[digest] == made[3]
+        store.put([created[3]])
+        assert store.get(keys)[digest] == created[3]
 
 
 def test_damaged_predictions_and_payloads_are_noticed(tmp_path, make_cell):
@@ -178,9 +178,9 @@ def test_a_comparison_computes_again_what_is_damaged(tmp_path, assignment):
     if "learner" not in assignment:  # else it is no cell of this study any more
         with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was ignored"):
             bk.open_study(path)
-    with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was deleted") as said:
+    with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was deleted") as caught:
         again = bk.compare(learners, X, Y, store=path, **OPTIONS)
-    assert len(said) == 1
+    assert len(caught) == 1
     np.testing.assert_array_equal(again.losses.values, first.losses.values)
     whole = bk.open_study(path)
     np.testing.assert_array_equal(whole.losses.values, first.losses.values)

@@ -127,15 +127,15 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path, loade
         process.send_signal(signal.SIGKILL)
     with open_store(store) as opened:
         claimed, dead = left_behind(opened)
-        kept = opened.n_cells()
+        stored = opened.n_cells()
     assert dead == 1
     assert claimed > 0
-    lost = fits(log) - kept  # what was begun or not yet committed
+    lost = fits(log) - stored  # what was begun or not yet committed
     begin = time.monotonic()
     study = run(store, log, nap=0.02)
     assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
     # 0.02 s for a fit; a lease would have come on top
-    assert time.monotonic() - begin < 0.02 * (CELLS - kept) + module.LEASE_SECONDS
+    assert time.monotonic() - begin < 0.02 * (CELLS - stored) + module.LEASE_SECONDS
     np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.02).losses.values)
 
 
@@ -175,9 +175,9 @@ def test_a_lease_that_is_not_renewed_runs_out(others, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 0.0)
     claim(["2", "3"])
     task, heard, begin = Squares(), Heard(), time.monotonic()
-    found = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
+    results = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
     assert time.monotonic() - begin > 2.0
-    assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
+    assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4, 2, 3]  # what was free came first
     assert set(heard.waits) == {2}
     assert left_behind(store) == [0, 0]
@@ -203,9 +203,9 @@ def test_a_lease_that_is_renewed_is_kept_and_its_results_are_taken(others, monke
     thread = threading.Thread(target=work)
     thread.start()
     task = Squares()
-    found = run_task(task, range(5), engine=SERIAL, store=store)
+    results = run_task(task, range(5), engine=SERIAL, store=store)
     thread.join()
-    assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
+    assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4]
 
 
@@ -213,8 +213,8 @@ def test_a_budget_is_not_spent_on_waiting_for_others(others):
     store, claim = others
     claim(["2", "3"])
     begin = time.monotonic()
-    found = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
-    assert sorted(found) == [0, 1, 4]
+    results = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
+    assert sorted(results) == [0, 1, 4]
     assert 1.9 < time.monotonic() - begin < module.LEASE_SECONDS
 
 
@@ -242,18 +242,18 @@ def test_what_was_done_and_not_yet_stored_is_claimed_still(lasting_url):
 
 
 def test_of_two_claimers_one_gets_it_and_the_other_finds_it_made(lasting_url):
-    with open_store(lasting_url) as one, open_store(lasting_url) as two:
-        with one.claims() as ours, two.claims() as theirs:
+    with open_store(lasting_url) as first, open_store(lasting_url) as second:
+        with first.claims() as ours, second.claims() as theirs:
             assert ours.claim(["a", "b"]).claimed == {"a", "b"}
             assert ours.claim(["a", "b"]).claimed == {"a", "b"}
             assert theirs.claim(["b", "c"]).claimed == {"c"}
-            one.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
-            one.flush()
+            first.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
+            first.flush()
             outcome = theirs.claim(["a", "b"])
             assert (outcome.claimed, outcome.stored) == ({"b"}, {"b"})
             ours.release(["a"])
             assert theirs.claim(["a", "d"]).claimed == {"a", "d"}
-        assert left_behind(one) == [0, 0]
+        assert left_behind(first) == [0, 0]
 
 
 def test_memory_and_a_store_to_read_have_no_claims(tmp_path):
@@ -266,8 +266,8 @@ def test_memory_and_a_store_to_read_have_no_claims(tmp_path):
 @linux
 def test_a_process_is_known_by_more_than_its_number():
     assert is_running(this_process()) is True
-    machine, space, number, begun = this_process().split()
-    assert is_running(f"{machine} {space} {number} {int(begun) + 1}") is False  # a number again
+    machine, space, number, start = this_process().split()
+    assert is_running(f"{machine} {space} {number} {int(start) + 1}") is False  # a number again
     assert is_running(ELSEWHERE) is None
     assert is_running("") is None
     with subprocess.Popen(["sleep", "60"]) as child:
@@ -295,5 +295,5 @@ def test_a_line_says_that_others_do_the_rest(monkeypatch):
     for _ in range(12):
         now[0] += 1.0
         lines.waiting(count=3)
-    said = lines.stream.getvalue().splitlines()
-    assert said == ["bestofk: waiting for another process that works on 3 fits"] * 2
+    printed = lines.stream.getvalue().splitlines()
+    assert printed == ["bestofk: waiting for another process that works on 3 fits"] * 2

@@ -30,9 +30,9 @@ def grid(experiment, results):
     sizes = (len(experiment.contenders), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
     values = np.full(sizes, np.nan)
-    for place in experiment.places():
-        at = (place.learner, place.dataset, place.run, place.fold, place.repetition)
-        loss = by_digest.get(experiment.key(place).digest)
+    for cell in experiment.places():
+        at = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
+        loss = by_digest.get(experiment.key(cell).digest)
         values[at] = np.nan if loss is None else loss
     return values
 
@@ -55,9 +55,9 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
     number = store.register(experiment)
     results = evaluated()
     reason = 'no, "really",\nnot; \u540d'
-    for place in (3, 10):
-        results[place] = CellResult(
-            key=results[place].key, loss=None, failure=Failure(kind="raised", reason=reason)
+    for index in (3, 10):
+        results[index] = CellResult(
+            key=results[index].key, loss=None, failure=Failure(kind="raised", reason=reason)
         )
     del results[7]
     store.put(results)
@@ -73,8 +73,8 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
         assert all(row["loss"] == "" for row in failed)
         # a cell of the two equal learners counts for both
         broken = {result.key.digest for result in results if result.failure is not None}
-        held = [experiment.key(place).digest for place in experiment.places()]
-        assert len(failed) == sum(digest in broken for digest in held) >= 2
+        digests = [experiment.key(cell).digest for cell in experiment.places()]
+        assert len(failed) == sum(digest in broken for digest in digests) >= 2
         assert all(int(row["n_train"]) > 0 for row in failed)
 
 
@@ -96,13 +96,13 @@ def test_floats_in_a_table(memory, experiment, evaluated, table):
     hard = [5e-324, 1.7976931348623157e308, 1 / 3, 0.1 + 0.2, -0.1, 1e-300]
     number = memory.register(experiment)
     memory.put(
-        CellResult(key=result.key, loss=hard[place % len(hard)])
-        for place, result in enumerate(evaluated())
+        CellResult(key=result.key, loss=hard[index % len(hard)])
+        for index, result in enumerate(evaluated())
     )
     export_study(memory, number, table)
     losses = bk.read_losses(table)
-    found = losses.values.ravel()
-    assert {struct.pack("<d", loss) for loss in found} == {struct.pack("<d", x) for x in hard}
+    values = losses.values.ravel()
+    assert {struct.pack("<d", loss) for loss in values} == {struct.pack("<d", x) for x in hard}
     assert losses.design.n_train is None
 
 

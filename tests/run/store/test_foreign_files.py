@@ -65,10 +65,10 @@ def refused(path, sentence):
     """The file gets one sentence and keeps its bytes, with nothing laid beside it."""
     before, beside = path.read_bytes(), sorted(path.parent.iterdir())
     for how in ({}, {"read_only": True}):
-        with pytest.raises(StoreError, match=sentence) as said:
+        with pytest.raises(StoreError, match=sentence) as error:
             open_store(path, **how)
-        assert "\n" not in str(said.value)
-        assert str(said.value).startswith(str(path))
+        assert "\n" not in str(error.value)
+        assert str(error.value).startswith(str(path))
         assert path.read_bytes() == before
         assert sorted(path.parent.iterdir()) == beside
 

@@ -14,12 +14,12 @@ def payload(number, data=b"data", name="losses"):
 
 
 def test_data_come_back_to_the_bit(store):
-    held = {number: bytes(range(256)) * number for number in range(5)}
-    store.put_payloads(payload(number, data) for number, data in held.items())
-    wanted = [payload(number).digest for number in (4, 0, 3, 9)]
-    found = store.get_payloads(wanted, name="losses")
-    assert found == {payload(number).digest: held[number] for number in (4, 0, 3)}
-    assert all(type(data) is bytes for data in found.values())
+    values = {number: bytes(range(256)) * number for number in range(5)}
+    store.put_payloads(payload(number, data) for number, data in values.items())
+    digests = [payload(number).digest for number in (4, 0, 3, 9)]
+    results = store.get_payloads(digests, name="losses")
+    assert results == {payload(number).digest: values[number] for number in (4, 0, 3)}
+    assert all(type(data) is bytes for data in results.values())
     assert store.n_payloads() == 5
     assert store.n_cells() == 0
 
@@ -36,8 +36,8 @@ def test_a_payload_never_changes(store, flush):
     if flush:
         store.flush()
     store.put_payloads([payload(1, b"later"), payload(2, b"new")])
-    found = store.get_payloads([payload(1).digest, payload(2).digest], name="losses")
-    assert list(found.values()) == [b"first", b"new"]
+    results = store.get_payloads([payload(1).digest, payload(2).digest], name="losses")
+    assert list(results.values()) == [b"first", b"new"]
 
 
 def test_many_and_large_payloads(lasting_url):
@@ -45,9 +45,9 @@ def test_many_and_large_payloads(lasting_url):
         store.put_payloads(payload(number, bytes([number % 251])) for number in range(3000))
         store.put_payloads([payload(5000, bytes(20 << 20))])
     with open_store(lasting_url) as store:
-        found = store.get_payloads([payload(n).digest for n in range(3000)], name="losses")
-        assert len(found) == 3000
-        assert all(found[payload(n).digest] == bytes([n % 251]) for n in range(3000))
+        results = store.get_payloads([payload(n).digest for n in range(3000)], name="losses")
+        assert len(results) == 3000
+        assert all(results[payload(n).digest] == bytes([n % 251]) for n in range(3000))
         assert len(store.get_payloads([payload(5000).digest], name="losses")) == 1
 
 

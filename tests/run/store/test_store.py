@@ -53,9 +53,9 @@ def test_floats_come_back_to_the_bit(lasting_url, make_cell):
     with open_store(lasting_url) as store:
         store.put(written)
     with open_store(lasting_url) as store:
-        found = store.get([result.key for result in written])
+        results = store.get([result.key for result in written])
     for result in written:
-        back = found[result.key.digest]
+        back = results[result.key.digest]
         for name in ("loss", "fit_time", "predict_time"):
             assert type(getattr(back, name)) is float
             assert bits(getattr(back, name)) == bits(getattr(result, name)), name
@@ -125,8 +125,8 @@ def test_predictions_can_be_left_in_the_store(lasting_url, make_cell):
 
 def test_only_what_was_asked_for_comes(store, make_cell):
     store.put([make_cell(number) for number in range(5)])
-    wanted = [make_cell(number).key for number in (3, 4, 5, 3)]
-    assert set(store.get(wanted)) == {make_cell(3).key.digest, make_cell(4).key.digest}
+    keys = [make_cell(number).key for number in (3, 4, 5, 3)]
+    assert set(store.get(keys)) == {make_cell(3).key.digest, make_cell(4).key.digest}
 
 
 @pytest.mark.parametrize(
@@ -183,14 +183,6 @@ def test_predictions_are_added_to_a_loss_that_had_none(store, make_cell, flush):
     assert one(store, richer) == richer
 
 
-def test_failures_can_be_tried_again(store, make_cell):
-    done, failed = make_cell(1), make_cell(2, failure=Failure(kind="killed", reason="signal 9"))
-    store.put([done, failed])
-    keys = [done.key, failed.key]
-    assert set(store.get(keys)) == {done.key.digest, failed.key.digest}
-    assert set(store.get(keys, retry_failures=True)) == {done.key.digest}
-
-
 def test_what_is_no_cell_is_refused_before_it_is_kept(store, make_cell):
     with pytest.raises(ArgumentError, match="the loss of a cell must be a number, or a failure"):
         store.put([make_cell(1), make_cell(2, math.nan)])
@@ -221,17 +213,17 @@ def test_many_cells_at_once(lasting_url, make_cell):
     cells = [make_cell(number, number / 7) for number in range(9_000)]
     with open_store(lasting_url) as store:
         store.put(cells)
-        found = store.get([cell.key for cell in cells])
-    assert len(found) == 9_000
-    assert all(found[cell.key.digest].loss == cell.loss for cell in cells)
+        results = store.get([cell.key for cell in cells])
+    assert len(results) == 9_000
+    assert all(results[cell.key.digest].loss == cell.loss for cell in cells)
 
 
 def test_large_predictions_come_in_portions(lasting_url, make_cell):
     cells = [make_cell(number, predictions=bytes([number]) * (6 << 20)) for number in range(7)]
     with open_store(lasting_url) as store:
         store.put(cells)
-        found = store.get([cell.key for cell in cells])
-    assert [found[cell.key.digest] for cell in cells] == cells
+        results = store.get([cell.key for cell in cells])
+    assert [results[cell.key.digest] for cell in cells] == cells
 
 
 def test_a_result_is_committed_within_a_second_without_another_call(lasting_url, make_cell):
@@ -434,14 +426,15 @@ def test_cells_of_a_study_come_with_their_names(store, experiment, evaluated):
     spec = study_of(experiment)
     results = {result.key.digest: result for result in evaluated()}
     store.put(results.values())
-    found = {}
-    for learner, dataset, result in store.cells_of(spec):
-        key = result.key
-        found[(learner, dataset, key.run, key.fold, key.repetition)] = result
-    assert len(found) == experiment.n_cells
-    for place in experiment.places():
-        at = (place.learner, place.dataset, place.run, place.fold, place.repetition)
-        assert found[at] == results[experiment.key(place).digest]
+    cells = {}
+    for batch, indices in store.batches_of(spec):
+        for row, dataset, learner in indices:
+            key = batch.key(row, spec.loss)
+            cells[learner, dataset, key.run, key.fold, key.repetition] = batch.result(row, key)
+    assert len(cells) == experiment.n_cells
+    for cell in experiment.places():
+        indices = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
+        assert cells[indices] == results[experiment.key(cell).digest]
 
 
 def test_the_repr_names_the_store(store):

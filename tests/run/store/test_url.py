@@ -66,10 +66,10 @@ def test_servers(scheme):
      "postgresql://ann:secret@host:port/db"],
 )  # fmt: skip
 def test_what_is_no_address(wrong):
-    with pytest.raises(ArgumentError, match="store must be") as said:
+    with pytest.raises(ArgumentError, match="store must be") as error:
         open_store(wrong)
-    assert "secret" not in str(said.value)
-    assert "secret" not in "".join(traceback.format_exception(said.value))
+    assert "secret" not in str(error.value)
+    assert "secret" not in "".join(traceback.format_exception(error.value))
 
 
 @settings(max_examples=50, deadline=None)
@@ -118,22 +118,22 @@ def test_a_study_keeps_no_password_of_its_command_line(store, experiment):
 def test_a_wrong_password_is_not_repeated(postgresql):
     name = postgresql.emptied().rpartition("/")[2]
     for user, password in (("ann", "wr0ng-w0rd"), ("nobody", "wr0ng-w0rd"), ("ann", "ann")):
-        with pytest.raises(StoreError) as said:
+        with pytest.raises(StoreError) as error:
             open_store(postgresql.url(name, user=user, password=password))
-        assert f"{user}:***@127.0.0.1" in str(said.value)
-        assert "wr0ng" not in "".join(traceback.format_exception(said.value))
-    with pytest.raises(StoreError, match="does not exist") as said:
+        assert f"{user}:***@127.0.0.1" in str(error.value)
+        assert "wr0ng" not in "".join(traceback.format_exception(error.value))
+    with pytest.raises(StoreError, match="does not exist") as error:
         open_store(postgresql.url("nowhere"))
-    assert "p@ss" not in "".join(traceback.format_exception(said.value))
+    assert "p@ss" not in "".join(traceback.format_exception(error.value))
 
 
 def test_a_server_that_is_not_there():
     pytest.importorskip("psycopg")
     url = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/losses"
-    with pytest.raises(StoreError) as said:
+    with pytest.raises(StoreError) as error:
         open_store(url)
-    assert str(said.value).startswith("postgresql+psycopg://ann:***@127.0.0.1:1/losses: ")
-    assert "hunter2" not in "".join(traceback.format_exception(said.value))
+    assert str(error.value).startswith("postgresql+psycopg://ann:***@127.0.0.1:1/losses: ")
+    assert "hunter2" not in "".join(traceback.format_exception(error.value))
 
 
 def test_a_missing_driver_is_named():
@@ -149,8 +149,8 @@ except ImportError as said:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    wanted = MissingExtraError("PostgreSQL stores", "postgres")
-    assert done.stdout.strip() == f"MissingExtraError {wanted}"
+    expected = MissingExtraError("PostgreSQL stores", "postgres")
+    assert done.stdout.strip() == f"MissingExtraError {expected}"
 
 
 def test_memory_needs_no_database_library():

@@ -123,20 +123,6 @@ def _load_warnings(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
-def key_of(row: Row) -> CellKey:
-    """Return the key of a row with the columns of `NAMED`."""
-    dataset, learner, splits, loss, run, fold, repetition = row[len(CHECKED) :]
-    return CellKey(
-        dataset=dataset,
-        learner=learner,
-        splits=splits,
-        loss=unescaped(loss),
-        run=run,
-        fold=fold,
-        repetition=repetition,
-    )
-
-
 @lru_cache(maxsize=4)
 def _insertion(dialect: sa.Dialect) -> str:
     """Return the statement of `write`: for one row in SQLite, for all rows in PostgreSQL."""

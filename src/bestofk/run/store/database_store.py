@@ -66,18 +66,14 @@ class DatabaseStore(Store):
     def shown_url(self) -> str:
         return self._database.address.shown
 
-    def get(
-        self, keys: Sequence[CellKey], *, retry_failures: bool = False, predictions: bool = True
-    ) -> dict[str, CellResult]:
+    def get(self, keys: Sequence[CellKey], *, predictions: bool = True) -> dict[str, CellResult]:
         self.flush()
         by_digest = {key.digest: key for key in keys}
         results, damaged = self._database.read(
             lambda connection: store_cells.find(connection, by_digest, predictions=predictions)
         )
         self._drop_damaged_cells(damaged)
-        if not retry_failures:
-            return results
-        return {digest: result for digest, result in results.items() if result.failure is None}
+        return results
 
     def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
         self.flush()
@@ -220,22 +216,13 @@ class DatabaseStore(Store):
         self.flush()
         return self._database.read(lambda connection: store_cells.groups(connection, spec))
 
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
-        for rows in self._rows(spec):
-            for row in rows:
-                yield store_cells.result_of(store_cells.key_of(row), row)
-
     def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        for rows in self._rows(spec):
-            yield store_cells.batch_of(rows)
-
-    def _rows(self, spec: StudySpec) -> Iterator[Iterable[store_cells.Row]]:
         self.flush()
         damaged: list[str] = []
         with self._database.reading() as connection:
             for rows, wrong in store_cells.of_study(connection, spec):
                 damaged += [rows[index][0] for index in wrong]
-                yield store_cells.without(rows, wrong)
+                yield store_cells.batch_of(store_cells.without(rows, wrong))
         self._drop_damaged_cells(damaged)
 
 

@@ -49,8 +49,11 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
 def study_columns(store: Store, spec: StudySpec) -> Columns:
     """Return the columns of the table."""
     results = {
-        (dataset, result.key.run, result.key.fold, result.key.repetition, learner): result
-        for learner, dataset, result in store.cells_of(spec)
+        (dataset, batch.run[row], batch.fold[row], batch.repetition[row], learner): batch.result(
+            row, batch.key(row, spec.loss)
+        )
+        for batch, indices in store.batches_of(spec)
+        for row, dataset, learner in indices
     }
     cells = [
         (dataset, run, fold, repetition, learner)

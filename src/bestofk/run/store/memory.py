@@ -32,16 +32,11 @@ class MemoryStore(Store):
         self,
         keys: Sequence[CellKey],
         *,
-        retry_failures: bool = False,
         predictions: bool = True,  # noqa: ARG002  (they are in memory anyway)
     ) -> dict[str, CellResult]:
         self._check()
-        results = {}
-        for key in keys:
-            result = self._results.get(key.digest)
-            if result is not None and not (retry_failures and result.failure is not None):
-                results[key.digest] = result
-        return results
+        digests = (key.digest for key in keys)
+        return {digest: self._results[digest] for digest in digests if digest in self._results}
 
     def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:  # noqa: ARG002
         self._check()
@@ -113,10 +108,10 @@ class MemoryStore(Store):
                 count=1,
                 seconds=(result.fit_time or 0.0) + (result.predict_time or 0.0),
             )
-            for result in self._candidates(spec)
+            for result in self._cells_of(spec)
         ]
 
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
+    def _cells_of(self, spec: StudySpec) -> Iterator[CellResult]:
         self._check()
         datasets = {data.fingerprint for data in spec.datasets}
         learners = {learner.fingerprint for learner in spec.learners}
@@ -131,7 +126,7 @@ class MemoryStore(Store):
                 yield result
 
     def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        yield CellBatch.of(list(self._candidates(spec)))
+        yield CellBatch.of(list(self._cells_of(spec)))
 
     def _check(self) -> None:
         if self._closed:

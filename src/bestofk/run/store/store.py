@@ -119,14 +119,8 @@ class Store(ABC):
         """The address of the store without its password."""
 
     @abstractmethod
-    def get(
-        self, keys: Sequence[CellKey], *, retry_failures: bool = False, predictions: bool = True
-    ) -> dict[str, CellResult]:
-        """Return the stored results of `keys` by digest.
-
-        `retry_failures` omits failed cells, as if they had never run. Without `predictions` the
-        predictions are not read.
-        """
+    def get(self, keys: Sequence[CellKey], *, predictions: bool = True) -> dict[str, CellResult]:
+        """Return the stored results of `keys` by digest, with or without their predictions."""
 
     @abstractmethod
     def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
@@ -184,12 +178,8 @@ class Store(ABC):
         """Count the cells of a study's learners and data sets."""
 
     @abstractmethod
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
-        """Yield the cells of a study's learners and data sets, for all splits."""
-
-    @abstractmethod
     def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        """Yield the same cells in columns."""
+        """Yield the cells of a study's learners and data sets in columns, for all splits."""
 
     def claims(self) -> Claims | None:
         """Return the claims of this process; None if no other process can use the store."""
@@ -208,22 +198,6 @@ class Store(ABC):
     def tally(self, spec: StudySpec) -> Tally:
         """Count the finished and failed cells of a study."""
         return tally(spec, self._groups(spec))
-
-    def cells_of(self, spec: StudySpec) -> Iterator[tuple[int, int, CellResult]]:
-        """Yield (learner index, data set index, cell) for the cells of a study, in any order.
-
-        A cell that two learners or data sets of the study share appears for both.
-        """
-        datasets, learners = splits_of(spec), _learner_indices(spec)
-        for result in self._candidates(spec):
-            key = result.key
-            split = (key.dataset, key.splits, key.run)
-            for dataset in (
-                *datasets.get((*split, None), ()),
-                *datasets.get((*split, key.fold), ()),
-            ):
-                for learner in learners.get(key.learner, ()):
-                    yield learner, dataset, result
 
     def batches_of(self, spec: StudySpec) -> Iterator[tuple[CellBatch, list[tuple[int, int, int]]]]:
         """Yield batches of cells, with (row, data set, learner) indices for the study's cells."""
