@@ -30,7 +30,7 @@ def test_a_file_is_written_and_keeps_its_permissions(tmp_path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_what_raises_leaves_the_file_as_it_was(tmp_path) -> None:
+def test_an_error_leaves_the_file_as_it_was(tmp_path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
 
@@ -74,8 +74,8 @@ def test_pipes_and_devices_are_written_to(tmp_path) -> None:
 WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "write_table"}
 
 
-def test_every_file_is_written_this_way() -> None:
-    """No other place of the library opens a file to write, or writes to a path."""
+def test_every_file_is_written_atomically() -> None:
+    """No other module opens a file for writing."""
     allowed = {
         "_base/atomic_write.py": {"open", "mkstemp", "write_text"},
         "papers/data.py": {"write_bytes"},  # in a new folder
@@ -114,7 +114,7 @@ FORMULAS = ("=1+1", "+1+1", "-2+3+cmd|' /C calc'!A0", "@SUM(1)", '=HYPERLINK("ht
 
 
 @pytest.mark.parametrize("name", FORMULAS)
-def test_formulas_are_text_in_csv_and_come_back(tmp_path, name) -> None:
+def test_formulas_are_text_in_csv(tmp_path, name) -> None:
     assert as_text_cell(name).startswith("'")
     assert from_text_cell(as_text_cell(name)) == name
     for layout in ("long", "wide"):
@@ -127,7 +127,7 @@ def test_formulas_are_text_in_csv_and_come_back(tmp_path, name) -> None:
 
 
 @pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-3", "1", "nn", "'quoted'", "", "'", "-inf"])
-def test_numbers_and_words_stay(tmp_path, text) -> None:
+def test_numbers_and_words_are_not_changed(tmp_path, text) -> None:
     assert as_text_cell(text) == text
     assert from_text_cell(text) == text
     path = tmp_path / "t.csv"

@@ -1,4 +1,4 @@
-"""Every test tells of scores as it tells of the losses that they come from, in their direction."""
+"""Every test explains scores in the user's metric and direction."""
 
 import re
 
@@ -30,7 +30,7 @@ def scores(design):
 @pytest.mark.parametrize("design", ["5x2", "datasets"])
 @pytest.mark.parametrize("test", [*MULTIPLE_TESTS, *PAIRWISE_TESTS])
 @pytest.mark.parametrize("pair", [None, ("a", "b")])
-def test_no_test_speaks_of_losses_to_somebody_with_scores(design, test, pair):
+def test_no_test_mentions_losses_if_the_user_has_scores(design, test, pair):
     if pair is not None and test in MULTIPLE_TESTS:
         pytest.skip("a test of all learners")
     try:
@@ -52,7 +52,7 @@ def test_the_best_comes_first_with_the_largest_mean():
     assert spoken().name == "loss"
 
 
-def test_other_results_speak_of_scores():
+def test_other_results_mention_scores():
     for design in ("5x2", "datasets"):
         table = scores(design)
         for text in (

@@ -1,4 +1,4 @@
-"""Every thread catches its own warnings, and nothing is changed afterwards."""
+"""Every thread catches its own warnings, and the settings are restored."""
 
 import threading
 import warnings
@@ -33,7 +33,7 @@ def test_a_thread_that_catches_none_shows_its_warnings_as_before():
     assert [str(w.message) for w in seen] == ["seen", "after"]
 
 
-def test_runs_that_overlap_restore_what_was_before_the_first():
+def test_overlapping_runs_restore_the_original_settings():
     filters, show = list(warnings.filters), warnings.showwarning
     first, second = warnings_by_thread(), warnings_by_thread()
     first.__enter__()

@@ -1,4 +1,4 @@
-"""Runs that are killed, ended and stopped at random moments lose nothing and leave nothing.
+"""Runs that are killed, ended or stopped at random moments lose nothing and leave nothing behind.
 
 The long form is ``python benchmarks/kill_matrix.py --times 50``.
 """
@@ -44,7 +44,7 @@ def expected():
      ("stop-short", 1)],
 )  # fmt: skip
 def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkeypatch):
-    # watched forks start at once; the command takes workers that are started anew as well
+    # watched forks start immediately; the benchmark uses spawned workers too
     watched = {"engine": "serial", "timeout": 60.0}
     monkeypatch.setattr(kill_matrix, "_options", lambda _: watched)
     monkeypatch.setattr(kill_matrix, "WAITS", (0.2, 0.5))

@@ -1,4 +1,4 @@
-"""The runner: what it promises for every task, with a toy that squares numbers."""
+"""Promises of the runner for every task, tested with a toy task that squares numbers."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ def values(results):
     return {item: result.value for item, result in results.items()}
 
 
-def test_every_item_gets_its_result_and_the_watcher_hears_of_it():
+def test_every_item_gets_its_result_and_is_reported():
     watching = Watching()
     results = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
     assert values(results) == {3: 9, 1: 1, -2: None}
@@ -57,17 +57,17 @@ def test_items_with_one_key_are_evaluated_once():
     assert values(results) == {3: 9, 13: 9, 23: 9, 4: 16}
 
 
-def test_a_store_gives_what_it_has_and_gets_the_rest(store):
+def test_stored_results_are_reused_and_new_ones_stored(store):
     run_task(Squares(), [1, 2, -5], engine=SERIAL, store=store)
     task, watching = Squares(), Watching()
     results = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
-    assert task.seen == [3, -5]  # a failure was not kept
+    assert task.seen == [3, -5]  # failures are not stored
     assert watching.lines[0] == (4, 2, "squares")
     assert values(results) == {1: 1, 2: 4, 3: 9, -5: None}
     assert store.n_payloads() == 3
 
 
-def test_an_error_stops_the_run_and_what_was_done_is_kept(store):
+def test_an_error_stops_the_run_and_keeps_earlier_results(store):
     task = Squares()
 
     def stop(item, result):
@@ -88,7 +88,7 @@ def test_an_interruption_says_what_is_safe(store):
 
 
 def test_a_budget_leaves_the_last_items_undone():
-    run_task(Squares(), range(1), engine=SERIAL)  # what is imported late takes no time of it
+    run_task(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
     begin = time.monotonic()
     results = run_task(
         Squares(nap=0.02), range(1000), engine=SERIAL, deadline=time.monotonic() + 0.4
@@ -107,15 +107,15 @@ class Held(Squares):
 
 
 @pytest.mark.parametrize("task", [Held, HomeBound])
-def test_a_task_that_cannot_travel_is_evaluated_in_forks_of_this_process(task):
+def test_a_task_that_cannot_be_pickled_runs_in_forks(task):
     here = task()
     assert Held().ship() == Shipment(packed=None)
     results = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
     assert values(results) == {number: number**2 for number in range(6)}
-    assert here.seen == []  # this process itself evaluated none
+    assert here.seen == []  # this process evaluated none
 
 
-def test_a_shipped_task_comes_out_the_same():
+def test_a_pickled_task_is_the_same():
     task = Squares(modulus=7)
     packed = task.ship().packed
     assert isinstance(packed, bytes)
@@ -131,11 +131,11 @@ def test_blocks_are_split_without_loss():
     assert block.split(lambda item: item > 9)[0] is block
 
 
-def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(monkeypatch):
+def test_block_sizes_follow_the_rate_of_results(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("bestofk.run.task.time.perf_counter", lambda: now[0])
     sizer = BlockSizer()
-    # nothing came back yet: however often a cluster asks, blocks stay small
+    # without results blocks stay small, however many are requested
     assert [sizer.next_size() for _ in range(20)] == [1] * 20
 
     def results():
@@ -146,13 +146,13 @@ def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(mon
     sizes = []
     for _, _ in zip(range(400), sizer.counting(results()), strict=False):
         sizes.append(sizer.next_size())
-    # a thousand a second: 500 would be half a second, which is more than a block may hold
+    # 1,000 per second: half a second would be 500 items, more than the maximum
     assert sizes[0] == 1
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
     assert sizes[-1] == MAX_BLOCK_ITEMS
 
 
-def test_a_reader_that_leaves_closes_the_engine():
+def test_closing_the_results_closes_the_engine():
     closed = []
 
     def results():

@@ -1,4 +1,4 @@
-"""Faults that really happen: killed writers, full disks, locks, read-only folders, lost servers."""
+"""Store faults: killed writers, full disks, locks, read-only folders, lost servers."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ WRITERS = """
 import os, random, signal, sys, time
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.store.store import open_store
-import bestofk.run.store.database  # before the forks, so that none is killed while it imports
+import bestofk.run.store.database  # before the forks, so that none is killed in an import
 
 url = sys.argv[1]
 
@@ -62,7 +62,7 @@ def write_on(start, told):
 moments = random.Random(int(sys.argv[2]))
 start, promised = 0, -1
 for kill in range(40):
-    if kill >= int(sys.argv[3]) and start:  # a busy machine takes longer to begin
+    if kill >= int(sys.argv[3]) and start:  # a busy machine takes longer to start
         break
     reading, told = os.pipe()
     child = fork(lambda: write_on(start, told))
@@ -77,7 +77,7 @@ for kill in range(40):
     with open_store(url) as store:
         kept = store.n_cells()
         found = store.get([cell(number).key for number in range(kept)])
-    # whole batches in their order: no cell is torn, and none is missing before another
+    # whole batches in order: no cell is incomplete, and none is missing before another
     for number in range(kept):
         assert found[cell(number).key.digest] == cell(number), number
     assert kept > promised, (kept, promised)
@@ -152,19 +152,19 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork her
 
 
 @forks
-def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url, run):
+def test_a_killed_writer_leaves_complete_cells(lasting_url, run):
     assert int(run(KILLED, lasting_url, 20261115, 6)) > 0
 
 
 @forks
-def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path, run):
+def test_a_process_killed_while_creating_a_store_leaves_a_valid_store(tmp_path, run):
     assert int(run(BORN, tmp_path)) > 0
 
 
 HALFWAY = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-# a cache of two pages: the others of the transaction are in the file already
+# with a cache of two pages, the other pages of the transaction are written to the file
 connection.execute("PRAGMA cache_size = 2")
 connection.execute("BEGIN IMMEDIATE")
 connection.execute("DROP TABLE old")
@@ -175,12 +175,12 @@ os._exit(0)
 """
 
 
-def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell, run):
+def test_an_interrupted_transaction_is_rolled_back(tmp_path, make_cell, run):
     path = tmp_path / "store.db"
     with open_store(str(path)) as store:
         store.put([make_cell(1)])
     with closing(sqlite3.connect(path)) as connection:
-        # as while a store is made, before it has a write-ahead log
+        # as during the creation of a store, before the write-ahead log
         assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
         connection.execute("CREATE TABLE old (x)")
         connection.executemany("INSERT INTO old VALUES (randomblob(?))", [(900,)] * 400)
@@ -192,7 +192,7 @@ def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell, 
 
 
 @forks
-def test_writers_that_come_at_the_same_time_share_a_store(lasting_url, run):
+def test_simultaneous_writers_share_a_store(lasting_url, run):
     assert run(TOGETHER, lasting_url) == "equal"
 
 
@@ -240,12 +240,14 @@ def test_a_full_disk_keeps_what_was_committed(small_disk, make_cell):
         assert store.n_cells() == 29
 
 
-def test_a_store_at_its_limit_of_pages_says_that_it_is_full(tmp_path, make_cell):
+def test_a_store_at_its_page_limit_is_full(tmp_path, make_cell):
     store = open_store(tmp_path / "study.db")
     store.put([make_cell(1)])
     store.flush()
     with store._database.writing() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # SQLite: the pages it has now
+        connection.exec_driver_sql(
+            "PRAGMA max_page_count = 1"
+        )  # SQLite uses the current number of pages
     store.put([make_cell(number, predictions=bytes(9000)) for number in range(2, 40)])
     with pytest.raises(StoreError, match="the disk is full: committed results are safe"):
         store.flush()
@@ -258,7 +260,7 @@ def test_a_store_at_its_limit_of_pages_says_that_it_is_full(tmp_path, make_cell)
         assert other.n_cells() == 39
 
 
-def test_a_failure_in_the_background_is_told_at_the_next_call(tmp_path, make_cell):
+def test_an_error_in_the_background_is_raised_at_the_next_call(tmp_path, make_cell):
     store = open_store(tmp_path / "study.db")
     with store._database.writing() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1")
@@ -276,8 +278,8 @@ def test_a_failure_in_the_background_is_told_at_the_next_call(tmp_path, make_cel
     store.close()
 
 
-def test_a_notice_that_a_signal_interrupted_does_not_keep_a_store_open(make_cell):
-    """What ``Condition.notify`` leaves behind between its release and its removal."""
+def test_an_interrupted_notification_does_not_keep_a_store_open(make_cell):
+    """A signal can interrupt ``Condition.notify`` between the release and the removal."""
     written = []
     buffer = Buffer(written.extend, max_seconds=0.0)
     buffer.add([make_cell(1)])
@@ -299,7 +301,7 @@ def test_a_notice_that_a_signal_interrupted_does_not_keep_a_store_open(make_cell
     assert len(written) == 1
 
 
-def test_a_work_that_ends_by_an_error_is_not_hidden_by_the_full_disk(tmp_path, make_cell):
+def test_a_full_disk_does_not_hide_the_error_of_the_run(tmp_path, make_cell):
     with pytest.raises(ZeroDivisionError), open_store(tmp_path / "study.db") as store:  # noqa: PT012
         with store._database.writing() as connection:
             connection.exec_driver_sql("PRAGMA max_page_count = 1")
@@ -309,7 +311,7 @@ def test_a_work_that_ends_by_an_error_is_not_hidden_by_the_full_disk(tmp_path, m
 
 @pytest.fixture
 def read_only_folder(tmp_path):
-    """(a folder, what makes it read-only)."""
+    """Return a folder and a function that makes it read-only."""
     folder = tmp_path / "fixed"
     if os.name == "posix" and os.geteuid() != 0:
         folder.mkdir()
@@ -344,7 +346,7 @@ def test_a_read_only_folder(read_only_folder, make_cell):
 
 
 @pytest.mark.parametrize("make", ["nowhere/study.db", "file/study.db", "", "folder"])
-def test_a_place_where_no_store_can_be(tmp_path, make):
+def test_a_path_that_cannot_be_a_store(tmp_path, make):
     (tmp_path / "file").write_text("a file, not a folder")
     (tmp_path / "folder").mkdir()
     before = sorted(tmp_path.iterdir())
@@ -354,7 +356,7 @@ def test_a_place_where_no_store_can_be(tmp_path, make):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_opened_to_read_nothing_is_written_or_made(lasting_url, tmp_path, make_cell, experiment):
+def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, make_cell, experiment):
     with pytest.raises(StoreError, match="there is no"):
         open_store(lasting_url, read_only=True)
     with pytest.raises(StoreError, match="there is no"):
@@ -370,7 +372,7 @@ def test_opened_to_read_nothing_is_written_or_made(lasting_url, tmp_path, make_c
             store.register(experiment)
 
 
-def test_a_lock_held_too_long_loses_nothing(tmp_path, make_cell):
+def test_a_long_lock_loses_nothing(tmp_path, make_cell):
     path = tmp_path / "study.db"
     store = open_store(path, busy_timeout=0.2)
     store.put([make_cell(1)])
@@ -387,7 +389,7 @@ def test_a_lock_held_too_long_loses_nothing(tmp_path, make_cell):
     store.close()
 
 
-def test_a_lock_that_is_let_go_in_time_is_waited_for(tmp_path, make_cell):
+def test_a_short_lock_is_waited_for(tmp_path, make_cell):
     path = tmp_path / "study.db"
     with open_store(path, busy_timeout=20) as store:
         with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
@@ -400,7 +402,7 @@ def test_a_lock_that_is_let_go_in_time_is_waited_for(tmp_path, make_cell):
         assert store.n_cells() == 1
 
 
-def test_a_table_locked_too_long_on_a_server(postgresql, make_cell):
+def test_a_long_table_lock_on_a_server(postgresql, make_cell):
     import psycopg
 
     url = postgresql.emptied()
@@ -417,7 +419,7 @@ def test_a_table_locked_too_long_on_a_server(postgresql, make_cell):
         assert store.n_cells() == 2
 
 
-def test_a_server_that_stops_loses_only_what_waited(postgresql, make_cell):
+def test_a_server_that_stops_loses_nothing(postgresql, make_cell):
     url = postgresql.emptied()
     store = open_store(url, patience=0)
     store.put([make_cell(1)])
@@ -446,7 +448,7 @@ def test_a_server_that_restarts_is_waited_for(postgresql, make_cell):
         store.put([make_cell(0)])
         store.flush()
         for number in (1, 2):
-            postgresql.down()  # at once, as a crash
+            postgresql.down()  # immediately, like a crash
             store.put([make_cell(number)])
             again = threading.Timer(1.0, postgresql.up)
             again.start()
@@ -497,7 +499,7 @@ def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, make_cell, how):
         store.close()
 
 
-def test_connections_that_the_server_drops_are_made_again(postgresql, make_cell):
+def test_dropped_connections_are_reopened(postgresql, make_cell):
     with open_store(postgresql.emptied()) as store:
         store.put([make_cell(1)])
         store.flush()
@@ -534,7 +536,7 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_clock_that_jumps_does_not_hold_results_back(tmp_path, make_cell, monkeypatch):
+def test_a_jumping_clock_does_not_delay_results(tmp_path, make_cell, monkeypatch):
     jumps = iter(range(10**6))
     monkeypatch.setattr(time, "time", lambda: 1e9 - 86_400.0 * next(jumps))
     with open_store(tmp_path / "study.db") as store, open_store(tmp_path / "study.db") as reader:
@@ -546,7 +548,7 @@ def test_a_clock_that_jumps_does_not_hold_results_back(tmp_path, make_cell, monk
 
 
 class Sink:
-    """What a buffer writes to: notes its batches, and can be made to fail."""
+    """A target for a buffer that records batches and can fail."""
 
     def __init__(self):
         self.batches = []
@@ -579,7 +581,7 @@ def test_a_buffer_writes_when_predictions_are_large(make_cell):
     assert [len(batch) for batch in sink.batches] == [3, 2]
 
 
-def test_a_buffer_keeps_what_could_not_be_written_and_its_later_word(make_cell):
+def test_a_buffer_keeps_unwritten_results_and_later_ones(make_cell):
     sink = Sink()
     buffer = Buffer(sink, max_waiting=100, max_seconds=60.0)
     buffer.add([make_cell(1, failure=Failure(kind="timeout", reason="slow")), make_cell(2, 0.5)])
@@ -592,7 +594,7 @@ def test_a_buffer_keeps_what_could_not_be_written_and_its_later_word(make_cell):
     assert [[cell.loss for cell in batch] for batch in sink.batches] == [[0.75, 0.5, 0.25]]
 
 
-def test_a_buffer_in_the_background_tries_again_until_it_works(make_cell):
+def test_a_buffer_retries_in_the_background(make_cell):
     sink = Sink()
     sink.broken = StoreError("no room")
     buffer = Buffer(sink, max_waiting=100, max_seconds=0.02)

@@ -1,4 +1,4 @@
-"""One example of every result, each made by a real call."""
+"""One example of every result, each from a real call."""
 
 from __future__ import annotations
 
@@ -217,11 +217,11 @@ MADE: dict[str, Callable[[], Any]] = {
     "curve": lambda: lab.type1_error("kfold-t", simulation=simulation()).curve(),
     "losses": scores,
 }
-"""What it is: the call that makes it."""
+"""The call that creates each result."""
 
 
 def held_in(value: Any) -> Iterator[Any]:
-    """A result and the results in its fields."""
+    """Yield a result and the results in its fields."""
     yield value
     if is_dataclass(value) and isinstance(value, Presented):
         for item in fields(value):

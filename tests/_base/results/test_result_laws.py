@@ -1,4 +1,4 @@
-"""Laws of every result: one signature of explain, a data frame, strict JSON, no NaN in words."""
+"""Every result has the same `explain` signature, a data frame and strict JSON."""
 
 import ast
 import dataclasses
@@ -18,8 +18,8 @@ import bestofk as bk
 from bestofk._base.results import Presented, Result
 
 NO_RESULTS = {
-    "ProblemStack",  # what is asked, not what came of it
-    # what goes in, and what the registries hold
+    "ProblemStack",  # an input, not a result
+    # inputs and registry entries
     "DataSet", "Design", "Encoded", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
 }  # fmt: skip
@@ -28,7 +28,7 @@ PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses"
 
 
 def modules():
-    """Every module that may define a result: all but the compiled kernels and the papers."""
+    """Yield every module that may define a result: all except kernels and papers."""
     for module in pkgutil.walk_packages(bk.__path__, "bestofk."):
         parts = module.name.split(".")
         if not {"learners", "papers", "cli", "__main__", "engines"} & set(parts):
@@ -36,7 +36,7 @@ def modules():
 
 
 def result_classes():
-    """Results by class, and dataclasses whose name says that they are one."""
+    """Return results by class, and dataclasses named like results."""
     results = {}
     for module in modules():
         for name, value in vars(module).items():
@@ -46,7 +46,7 @@ def result_classes():
                 issubclass(value, Presented) or name.endswith("Result")
             ):
                 results[name] = value
-    # of the machinery that runs fits, never handed to a user
+    # internal
     results.pop("CellResult", None)
     return results
 
@@ -104,7 +104,7 @@ def test_explain_has_one_signature_wherever_it_is():
         for name, value in vars(module).items():
             if isinstance(value, type) and "explain" in vars(value) and not name.startswith("_"):
                 if value.__module__.startswith("bestofk.run.") and name in {"Failure", "Tally"}:
-                    # of the store, never handed to a user
+                    # internal to the store
                     continue
                 assert list(inspect.signature(value.explain).parameters) == [
                     "self", "names", "alpha",
@@ -122,7 +122,7 @@ def test_seeds_have_one_default_and_gaps_one_vocabulary():
             if "random_state" in parameters:
                 assert parameters["random_state"].default == 0, name
             if "missing" in parameters:
-                # of logs the items that all models have are taken, and the others told
+                # the default for logs is to use the items that all models have
                 usual = "drop" if name == "choose_model" else "refuse"
                 assert parameters["missing"].default == usual, name
 
@@ -174,7 +174,7 @@ def test_objects_are_strict_json(examples):
 
 
 def numbers_in(value):
-    """All numbers of a JSON object but those in its sentences."""
+    """Yield all numbers of a JSON object except those in its sentences."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return
     if isinstance(value, int | float):
@@ -204,7 +204,7 @@ SAY_NOTHING = {
 
 
 @pytest.mark.parametrize("name", sorted(MADE.keys() - SAY_NOTHING))
-def test_what_is_said_is_in_the_object(examples, name):
+def test_numbers_in_sentences_are_in_the_object(examples, name):
     value = examples[name]
     values = np.array(list(numbers_in(value.to_dict())))
     numbers = [next(filter(None, groups)) for groups in SAID.findall(value.explain())]
@@ -220,7 +220,7 @@ def test_a_study_and_its_decision_have_one_evidence(examples):
     assert study.evidence is study.decision.evidence
 
 
-def test_names_take_the_place_of_numbers():
+def test_names_replace_numbers():
     losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
     for settings in ({"prior": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
         order = bk.order(np.array(losses), test="kfold-t", **settings)

@@ -47,11 +47,11 @@ def serially(experiment):
 
 @pytest.fixture(scope="module")
 def dask():
-    """A Dask cluster of two processes, whose workers are daemons as a cluster's are."""
+    """A Dask cluster of two processes with daemonic workers, as clusters have."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     from dask import config
 
-    # forks of a process that has imported it all, not three times two seconds of imports
+    # fork a process that has everything imported, to save two seconds of imports per worker
     fork = {"distributed.worker.multiprocessing-method": "forkserver"}
     loaded = ["distributed.nanny", "bestofk.run.compare", "sklearn.ensemble"]
     multiprocessing.get_context("forkserver").set_forkserver_preload(loaded)
@@ -63,7 +63,7 @@ def dask():
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_dask_started_here_gives_the_same_to_the_bit():
+def test_local_dask_gives_identical_bits():
     pytest.importorskip("distributed", reason="Dask is not installed")
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
     cells = list(experiment.places())
@@ -74,7 +74,7 @@ def test_dask_started_here_gives_the_same_to_the_bit():
     assert results == serially(experiment)
 
 
-def test_dask_at_an_address_with_a_worker_killed_loses_nothing(dask, tmp_path):
+def test_dask_loses_nothing_if_a_worker_is_killed(dask, tmp_path):
     log = tmp_path / "pids"
     learners = {"waits": strange.Waits(log=str(log), nap=0.1), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "2x4")
@@ -83,13 +83,13 @@ def test_dask_at_an_address_with_a_worker_killed_loses_nothing(dask, tmp_path):
     for result in on_cluster(experiment, scheduler=dask.scheduler_address):
         results.append(result)
         if len(results) == 2:
-            # the process of Dask itself, not the one that it evaluates cells in
+            # Dask's own worker, not the process that evaluates cells
             victim = next(iter(dask.workers.values())).pid
             os.kill(victim, signal.SIGKILL)
     assert strange.outcomes(experiment, results) == expected
 
 
-def test_crashes_and_hangs_on_a_cluster_are_recorded_as_on_one_machine(dask):
+def test_dask_records_crashes_and_hangs(dask):
     learners = {
         "segfaults": strange.Segfaults(),
         "hangs": strange.Hangs(),
@@ -104,11 +104,11 @@ def test_crashes_and_hangs_on_a_cluster_are_recorded_as_on_one_machine(dask):
     )
     kinds = {at[0]: cell.failure and cell.failure.kind for at, cell in results.items()}
     assert kinds == {"segfaults": "killed", "hangs": "timeout", "exits": "killed", "max": None}
-    # no worker of the cluster died of it
+    # all workers of the cluster survived
     assert {worker.pid for worker in dask.workers.values()} == before
 
 
-def test_a_deadline_is_kept_on_a_cluster(dask):
+def test_dask_keeps_a_deadline(dask):
     learners = {"waits": strange.Counted(nap=60.0), "max": "max"}
     experiment = strange.make_experiment(learners, {"one": DATA["one"]}, "2x3")
     begin = time.monotonic()
@@ -117,7 +117,7 @@ def test_a_deadline_is_kept_on_a_cluster(dask):
     assert time.monotonic() - begin < 50.0  # one fit takes 60
 
 
-def test_no_scheduler_at_the_address_is_said(monkeypatch):
+def test_a_missing_scheduler_is_an_error(monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
     from bestofk.run.engines import dask_cluster
 
@@ -127,7 +127,7 @@ def test_no_scheduler_at_the_address_is_said(monkeypatch):
         list(on_cluster(experiment, scheduler="tcp://127.0.0.1:9"))
 
 
-def test_a_package_that_is_not_installed_is_named(monkeypatch):
+def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
     with pytest.raises(MissingExtraError) as missing:

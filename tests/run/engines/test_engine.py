@@ -1,4 +1,4 @@
-"""Engines: the same results to the bit wherever the cells run, and budgets that are kept."""
+"""Engines give identical bits and keep budgets."""
 
 import sys
 import time
@@ -26,7 +26,7 @@ import strange_learners as strange
 
 
 def drawn():
-    """Numbers alone, and columns of several kinds with gaps."""
+    """Numeric data, and columns of several kinds with gaps."""
     rng = np.random.default_rng(5)
     mixed = pd.DataFrame(
         {
@@ -69,16 +69,16 @@ def serial(experiment):
     return strange.outcomes(experiment, results_of(experiment, name="serial"))
 
 
-def test_every_cell_comes_exactly_once(experiment, serial):
+def test_every_cell_is_evaluated_exactly_once(experiment, serial):
     assert len(serial) == experiment.n_cells == 6 * 2 * 6 * 2
 
 
-def test_processes_give_the_same_to_the_bit(experiment, serial):
+def test_processes_give_identical_bits(experiment, serial):
     results = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
     assert results == serial
 
 
-def test_the_automatic_engine_may_move_to_workers_half_way(monkeypatch):
+def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
     learners = {name: LEARNERS[name] for name in ("forest", "bayes", "nmc")}
     experiment = strange.make_experiment(learners, DATA, "2x3")
     expected = strange.outcomes(experiment, results_of(experiment, name="serial"))
@@ -115,7 +115,7 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
     assert not set(predictions(2).values()) & set(first.values())
 
 
-def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
+def test_a_budget_stops_in_time_and_favours_no_learner(tmp_path):
     log = tmp_path / "fits"
     learners = {
         "slow": strange.Counted(log=str(log), tag="slow", nap=0.04),
@@ -134,7 +134,7 @@ def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
     assert "The budget of 1 s ended the run after" in study.explain()
 
 
-def test_a_budget_that_is_too_small_is_said():
+def test_a_budget_that_is_too_small_is_an_error():
     X, y = DATA["numbers"]
     learners = {"a": strange.Counted(nap=0.3), "b": strange.Counted(tag="b", nap=0.3)}
     with pytest.raises(BestOfKError, match="budget"):
@@ -167,7 +167,7 @@ def test_jobs_are_counted_from_the_cores_down():
     assert Engine(jobs=-cores - 5).workers == 1
 
 
-def test_only_learners_of_scikit_learn_and_ours_may_run_in_this_process():
+def test_only_trusted_learners_run_in_this_process():
     assert is_trusted(RandomForestClassifier())
     assert is_trusted(bk.learner("nn"))
     assert is_trusted(make_pipeline(StandardScaler(), GaussianNB()))

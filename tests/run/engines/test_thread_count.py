@@ -1,4 +1,4 @@
-"""The same bits in every engine: a fit has one number of threads, wherever it runs."""
+"""Every fit has the same number of threads in every engine, so bits are identical."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit t
 import strange_learners as strange
 
 ROWS = 300
-"""Enough for BLAS to share a product of matrices among its threads."""
+"""Enough for BLAS to use several threads for a matrix product."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def losses(data, loss, **options):
 def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if engine == "dask":
         pytest.importorskip("distributed", reason="Dask is not installed")
-    if threads == 1:  # processes that are started anew with more than one are below
+    if threads == 1:  # spawned processes with more threads are tested below
         request.getfixturevalue("loaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
     results = losses(data, loss, engine=engine, threads=threads)
@@ -58,21 +58,21 @@ def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
 
 
 @pytest.mark.parametrize("loss", ["zero-one", "log-loss", "auc", "squared"])
-def test_what_the_caller_has_set_does_not_matter(data, loss):
+def test_thread_limits_of_the_caller_do_not_matter(data, loss):
     alone = losses(data, loss, engine="serial")
     with limited_threads(2):
         np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_begun_here_and_ended_in_workers(data, monkeypatch):
+def test_a_run_that_switches_to_workers_gives_identical_bits(data, monkeypatch):
     alone = losses(data, "auc", engine="serial")
     monkeypatch.setattr("bestofk.run.engines.engine.START_COST", 0.0)
     np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_whole_plans_and_split_by_split(monkeypatch):
+def test_whole_plans_and_single_splits_give_identical_bits(monkeypatch):
     results = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):
         monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", rows)
@@ -85,7 +85,7 @@ def test_whole_plans_and_split_by_split(monkeypatch):
 
 
 @pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
-def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engine, threads):
+def test_a_fit_has_the_requested_threads(data, engine, threads):
     learners = {
         "asking": strange.TellsThreadsOfNumbers(),
         "ridge": Ridge(1e-3),
@@ -105,7 +105,7 @@ def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engin
         np.testing.assert_array_equal(study.losses.values, told("serial").losses.values)
 
 
-def test_afterwards_all_is_as_before(monkeypatch):
+def test_thread_limits_are_restored(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     environment = {name: os.environ.get(name) for name in VARIABLES}
@@ -117,6 +117,6 @@ def test_afterwards_all_is_as_before(monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", True])
-def test_another_number_is_refused_before_anything_is_run(data, wrong):
+def test_a_wrong_number_of_threads_is_refused(data, wrong):
     with pytest.raises(ArgumentError, match="threads"):
         losses(data, "zero-one", threads=wrong)

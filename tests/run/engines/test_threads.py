@@ -1,4 +1,4 @@
-"""Threads of this process: the same results to the bit, in time, and over when they should be."""
+"""Threads give identical bits, keep deadlines and can be interrupted."""
 
 import signal
 import sys
@@ -35,13 +35,13 @@ def data_sets():
 
 
 class Threaded(Squares):
-    """Squares that may be computed in threads."""
+    """Squares that can be computed in threads."""
 
     in_threads = True
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
+def test_threads_give_identical_bits(jobs, monkeypatch):
     monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
     cells = list(experiment.places())
@@ -54,7 +54,7 @@ def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
     assert found(name="threads", jobs=jobs) == found(name="serial")
 
 
-def test_our_learners_go_to_threads_of_themselves(monkeypatch):
+def test_built_in_learners_use_threads_by_default(monkeypatch):
     used = []
     in_threads = threads.run_in_threads
 
@@ -88,7 +88,7 @@ def test_other_learners_and_losses_are_refused():
         )  # fmt: skip
 
 
-def test_more_threads_come_only_when_the_work_lasts(monkeypatch):
+def test_more_threads_start_only_for_long_runs(monkeypatch):
     before = threading.active_count()
 
     def most(patience, nap, items):
@@ -109,7 +109,7 @@ def test_a_deadline_is_kept():
         Engine(name="threads", jobs=2).run(task, range(1000), total=1000, deadline=deadline)
     )
     assert 1 <= len(results) < 100
-    assert time.monotonic() - begin < 20.0  # of 25 for all
+    assert time.monotonic() - begin < 20.0  # all would take 25
 
 
 def test_an_interruption_ends_the_run_at_once():
@@ -120,17 +120,17 @@ def test_an_interruption_ends_the_run_at_once():
     begin = time.monotonic()
     with pytest.raises(Interrupted, match="interrupted after"):
         run_task(Threaded(nap=0.02), range(10_000), engine=Engine(name="threads", jobs=2))
-    assert time.monotonic() - begin < 30.0  # of 100 for all
+    assert time.monotonic() - begin < 30.0  # all would take 100
     timer.join()
     assert threading.active_count() == before
 
 
-def test_what_a_thread_raises_is_raised():
+def test_an_error_in_a_thread_is_raised():
     with pytest.raises(Interrupted):
         run_task(Threaded(interrupts=3), range(10), engine=Engine(name="threads", jobs=2))
 
 
-def test_filters_of_warnings_are_as_before(monkeypatch):
+def test_warning_filters_are_restored(monkeypatch):
     monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
     cells = list(experiment.places())

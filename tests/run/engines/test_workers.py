@@ -1,4 +1,4 @@
-"""Workers that are killed, slow to be heard or out of time: every cell is accounted for."""
+"""Every cell gets a result, even if workers are killed or exceed the timeout."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b",
 
 
 def in_workers(experiment, **options):
-    """In workers from a process that is started anew, or from a fork of this one (`here`)."""
+    """Run in spawned workers, or in forks of this process (`here`)."""
     blocks = blocks_of(experiment, experiment.places())
     return run_in_workers(ComparisonTask(experiment), blocks, **{"jobs": 2, **options})
 
@@ -48,7 +48,7 @@ def is_gone(pid, seconds=10.0):
 
 @pytest.fixture
 def waits(tmp_path):
-    """An experiment whose learner tells the process that it runs in, and takes a while."""
+    """An experiment with a slow learner that logs its process id."""
 
     def make(nap, plan="2x4", **more):
         learners = {
@@ -68,17 +68,17 @@ def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
     results, killed = [], []
     for result in in_workers(experiment, here=True):
         results.append(result)
-        # the second time at a later cell: one that is lost twice is recorded as a failure
+        # kill at another cell, because a cell that is lost twice is recorded as a failure
         if len(pids_in(log)) >= 1 + 5 * len(killed) and len(killed) < 2:
             killed.append(pids_in(log)[-1])
             os.kill(killed[-1], signal.SIGKILL)
     assert len(killed) == 2
     assert strange.outcomes(experiment, results) == expected
-    assert len(pids_in(log)) > 8  # the cells that were lost ran again
+    assert len(pids_in(log)) > 8  # lost cells ran again
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
+def test_a_killed_fork_server_loses_nothing(waits, tmp_path):
     experiment, log = waits(0.1), tmp_path / "pids"
     expected = serially(experiment)
     log.unlink()
@@ -95,7 +95,7 @@ def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
     assert strange.outcomes(experiment, results) == expected
 
 
-def test_a_learner_that_kills_its_process_once_is_tried_again(tmp_path):
+def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
     learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "kfold:3")
     results = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
@@ -108,7 +108,7 @@ def test_a_package_that_starts_threads_is_not_forked(tmp_path):
     results = strange.by_place(experiment, in_workers(experiment, jobs=1))
     assert len(results) == 6
     assert {at[0] for at, cell in results.items() if cell.failure} == {"told"}
-    # and wherever workers come from, one thread is enough for each
+    # spawned workers use one thread each too
     assert results["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
 
 
@@ -118,13 +118,13 @@ def test_workers_use_one_thread_each():
     assert results["t", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
 
 
-def test_a_slow_reader_of_results_makes_no_timeouts(waits):
+def test_a_slow_consumer_causes_no_timeouts(waits):
     experiment = waits(0.05)
     results = []
     for result in in_workers(experiment, timeout=1.0, here=True):
         results.append(result)
         if len(results) == 3:
-            time.sleep(1.5)  # longer than the timeout, while workers go on
+            time.sleep(1.5)  # longer than the timeout, while workers continue
     assert strange.outcomes(experiment, results) == serially(experiment)
 
 
@@ -149,7 +149,7 @@ def test_the_deadline_ends_the_work_and_the_workers(waits, tmp_path):
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_path, monkeypatch):
+def test_closing_the_results_ends_the_workers_and_leaves_no_files(waits, tmp_path, monkeypatch):
     import tempfile
 
     folder = tmp_path / "temporary"
@@ -157,14 +157,14 @@ def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_pa
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     results = in_workers(waits(0.2))
     next(results)
-    assert not list(folder.iterdir())  # nor while they work: the task has no name
+    assert not list(folder.iterdir())  # the file of the task has no name
     results.close()
     assert not list(folder.iterdir())
     assert all(is_gone(pid) for pid in pids_in(tmp_path / "pids"))
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_a_pool_serves_one_call_after_another(tmp_path):
+def test_a_pool_can_run_twice(tmp_path):
     experiment = strange.make_experiment({"c": strange.Counted(), "max": "max"}, DATA, "2x3")
     task = ComparisonTask(experiment)
     shipment = task.ship()

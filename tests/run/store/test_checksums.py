@@ -1,4 +1,4 @@
-"""What has changed in a store since it was written is noticed, told in a sentence, never used."""
+"""Damaged results in a store are detected, reported and never used."""
 
 import sqlite3
 import struct
@@ -23,13 +23,13 @@ NUMBERS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test",
 
 
 def row_of(result):
-    """The columns of a row that are checked."""
+    """Return the checked columns of a row."""
     row = dict(zip(NAMES, rows_of([result], "2026-01-01T00:00:00+00:00")[0], strict=True))
     return [row[name] for name in NAMED]
 
 
 def flipped(value, bit):
-    """A number with one bit of its eight bytes changed, as a disk may do it."""
+    """Return a number with one flipped bit."""
     form = "<d" if isinstance(value, float) else "<q"
     number = int.from_bytes(struct.pack(form, value), "little") ^ (1 << bit)
     return struct.unpack(form, number.to_bytes(8, "little"))[0]
@@ -44,7 +44,7 @@ def flipped(value, bit):
     bit=st.integers(0, 63),
 )  # fmt: skip
 @settings(max_examples=300, deadline=None)
-def test_every_flipped_bit_of_a_number_is_noticed(numbers, name, bit):
+def test_every_flipped_bit_is_detected(numbers, name, bit):
     given_numbers = dict(zip(NUMBERS, numbers, strict=True))
     key = CellKey(
         dataset="d", learner="l", splits="s", loss="zero-one",
@@ -71,7 +71,7 @@ def full(make_cell, number=1, loss=0.25, **more):
 
 @pytest.mark.parametrize("name", [name for name in NAMED if "checksum" not in name])
 @pytest.mark.parametrize("value", [None, "0.25", b"\0", 7, 0.125, "other"])
-def test_another_value_or_type_in_any_column_is_noticed(make_cell, name, value):
+def test_another_value_or_type_is_detected(make_cell, name, value):
     failed = full(make_cell, failure=Failure(kind="raised", reason="it\nbroke"))
     for result in (full(make_cell), failed):
         row = row_of(result)
@@ -82,8 +82,8 @@ def test_another_value_or_type_in_any_column_is_noticed(make_cell, name, value):
         assert damaged([row_of(make_cell(2)), row, row_of(make_cell(3))]) == [1]
 
 
-def test_the_checksum_is_the_sum_that_is_described(make_cell):
-    # by hand for one row: words of 64 bits times splitmix64's odd numbers, modulo 2^64
+def test_the_checksum_is_the_documented_sum(make_cell):
+    # by hand for one row: 64-bit numbers times the odd numbers of splitmix64, modulo 2^64
     state, factors = 0x424F464B, []
     for _ in range(11):
         state = (state + 0x9E3779B97F4A7C15) % 2**64
@@ -114,7 +114,7 @@ def change(url, postgresql, assignment, where="true"):
         connection.commit()
 
 
-def test_a_damaged_cell_is_told_deleted_and_written_anew(lasting_url, postgresql, make_cell):
+def test_a_damaged_cell_is_reported_deleted_and_rewritten(lasting_url, postgresql, make_cell):
     created = [full(make_cell, number, number / 7) for number in range(5)]
     with open_store(lasting_url) as store:
         store.put(created)
@@ -135,7 +135,7 @@ def test_a_damaged_cell_is_told_deleted_and_written_anew(lasting_url, postgresql
         assert store.get(keys)[digest] == created[3]
 
 
-def test_damaged_predictions_and_payloads_are_noticed(tmp_path, make_cell):
+def test_damaged_predictions_and_payloads_are_detected(tmp_path, make_cell):
     path = tmp_path / "s.db"
     with open_store(path) as store:
         store.put([full(make_cell, 1)])
@@ -165,7 +165,7 @@ OPTIONS = {"plan": "2x3", "engine": "serial", "progress": False}
     "warnings = '{'", "n_train = x'00'", "loss = NULL, checksum = NULL", "learner = x'ff'",
     "checksum = 'y'",
 ])  # fmt: skip
-def test_a_comparison_computes_again_what_is_damaged(tmp_path, assignment):
+def test_a_comparison_repeats_damaged_fits(tmp_path, assignment):
     path = tmp_path / "s.db"
     learners = ["nmc", "max"]
     first = bk.compare(learners, X, Y, store=path, **OPTIONS)
@@ -175,7 +175,7 @@ def test_a_comparison_computes_again_what_is_damaged(tmp_path, assignment):
             "(SELECT min(digest) FROM bestofk_cells)"
         )
         connection.commit()
-    if "learner" not in assignment:  # else it is no cell of this study any more
+    if "learner" not in assignment:  # otherwise the cell no longer belongs to the study
         with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was ignored"):
             bk.open_study(path)
     with pytest.warns(BestOfKWarning, match="1 stored result is damaged and was deleted") as caught:
@@ -187,7 +187,7 @@ def test_a_comparison_computes_again_what_is_damaged(tmp_path, assignment):
 
 
 @pytest.mark.parametrize("value", ["'{'", "'[]'", "'null'", "x'00'", "'{\"learners\": 3}'"])
-def test_a_damaged_study_is_told_in_a_sentence(tmp_path, value):
+def test_a_damaged_study_is_one_error_message(tmp_path, value):
     path = tmp_path / "s.db"
     bk.compare(["nmc", "max"], X, Y, store=path, **OPTIONS)
     with closing(sqlite3.connect(path)) as connection:
@@ -197,7 +197,7 @@ def test_a_damaged_study_is_told_in_a_sentence(tmp_path, value):
         bk.open_study(path)
 
 
-def test_a_version_that_is_no_number_is_told_in_a_sentence(postgresql):
+def test_an_invalid_schema_version_is_one_error_message(postgresql):
     url = postgresql.emptied()
     open_store(url).close()
     postgresql.sql("UPDATE bestofk_meta SET value = 'x' WHERE name = 'schema_version'",

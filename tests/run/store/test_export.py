@@ -1,4 +1,4 @@
-"""Tables of all cells of a study, read back by bestofk.read_losses."""
+"""Exported tables are read by bestofk.read_losses."""
 
 import csv
 import struct
@@ -25,7 +25,7 @@ def memory():
 
 
 def grid(experiment, results):
-    """The losses in the order of bk.Losses, straight from the cells."""
+    """Return the losses in the order of bk.Losses, from the cells."""
     by_digest = {result.key.digest: result.loss for result in results}
     sizes = (len(experiment.contenders), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
@@ -37,7 +37,7 @@ def grid(experiment, results):
     return values
 
 
-def test_a_study_is_read_back_to_the_bit(store, experiment, evaluated, table):
+def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
     number = store.register(experiment)
     results = evaluated()
     store.put(results)
@@ -71,14 +71,14 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
             failed = [row for row in csv.DictReader(file) if row["failure"]]
         assert {row["reason"] for row in failed} == {reason}
         assert all(row["loss"] == "" for row in failed)
-        # a cell of the two equal learners counts for both
+        # a shared cell of two equal learners counts for both
         broken = {result.key.digest for result in results if result.failure is not None}
         digests = [experiment.key(cell).digest for cell in experiment.places()]
         assert len(failed) == sum(digest in broken for digest in digests) >= 2
         assert all(int(row["n_train"]) > 0 for row in failed)
 
 
-def test_a_table_holds_costs_and_sizes(store, experiment, evaluated, tmp_path):
+def test_a_table_has_times_and_sizes(store, experiment, evaluated, tmp_path):
     number = store.register(experiment)
     store.put(evaluated())
     export_study(store, number, tmp_path / "cells.csv")
@@ -123,7 +123,7 @@ def test_a_table_that_cannot_be_written_leaves_nothing(memory, experiment, tmp_p
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_names_that_no_table_can_hold_are_marked(memory, experiment, evaluated, table):
+def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, evaluated, table):
     import dataclasses
 
     from bestofk.run.store.stored_study import study_of

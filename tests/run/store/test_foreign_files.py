@@ -30,7 +30,7 @@ def test_a_server_of_another_version_is_refused(postgresql):
         open_store(url)
 
 
-def test_other_tables_of_a_server_are_left_alone(postgresql, make_cell):
+def test_other_tables_of_a_server_are_not_changed(postgresql, make_cell):
     url = postgresql.database()
     name = url.rpartition("/")[2]
     postgresql.sql("CREATE TABLE cells (x int)", name)
@@ -40,7 +40,7 @@ def test_other_tables_of_a_server_are_left_alone(postgresql, make_cell):
     assert postgresql.sql("SELECT x FROM cells", name) == [(7,)]
 
 
-def test_tables_of_our_names_that_are_not_ours(postgresql):
+def test_foreign_tables_with_the_same_names_are_refused(postgresql):
     url = postgresql.database()
     name = url.rpartition("/")[2]
     postgresql.sql("CREATE TABLE bestofk_meta (x int)", name)
@@ -48,7 +48,7 @@ def test_tables_of_our_names_that_are_not_ours(postgresql):
         open_store(url)
 
 
-def test_a_server_whose_encoding_knows_few_letters(postgresql, make_cell, experiment):
+def test_a_server_with_a_small_character_set(postgresql, make_cell, experiment):
     url = postgresql.database("ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
     failed = make_cell(
         1, loss_name="\u540d", failure=Failure(kind="raised", reason="\u540d\0\ud800"),
@@ -62,7 +62,7 @@ def test_a_server_whose_encoding_knows_few_letters(postgresql, make_cell, experi
 
 
 def refused(path, sentence):
-    """The file gets one sentence and keeps its bytes, with nothing laid beside it."""
+    """Check that the file gets one error message and does not change."""
     before, beside = path.read_bytes(), sorted(path.parent.iterdir())
     for how in ({}, {"read_only": True}):
         with pytest.raises(StoreError, match=sentence) as error:
@@ -84,14 +84,14 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
-def test_a_foreign_file_is_not_touched(tmp_path, content):
+def test_a_foreign_file_is_not_changed(tmp_path, content):
     path = tmp_path / "other.db"
     path.write_bytes(content)
     refused(path, "this is not a bestofk store; it was not changed")
 
 
 @pytest.mark.parametrize("journal", ["delete", "wal"])
-def test_a_database_of_another_program_is_not_touched(tmp_path, journal):
+def test_a_database_of_another_program_is_not_changed(tmp_path, journal):
     path = tmp_path / "other.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(f"PRAGMA journal_mode = {journal}")
@@ -109,7 +109,7 @@ def filled(tmp_path, make_cell):
     return path
 
 
-def test_a_truncated_store_is_not_touched(filled):
+def test_a_truncated_store_is_not_changed(filled):
     content = filled.read_bytes()
     for length in (4096, len(content) // 2, len(content) - 4096):
         filled.write_bytes(content[:length])
@@ -117,7 +117,7 @@ def test_a_truncated_store_is_not_touched(filled):
 
 
 @pytest.mark.parametrize("page", [0, 1, 3, 9])
-def test_a_store_with_damaged_pages_is_not_touched(filled, page):
+def test_a_store_with_damaged_pages_is_not_changed(filled, page):
     content = bytearray(filled.read_bytes())
     start = page * 4096 + (100 if page == 0 else 0)
     content[start : start + 600] = b"\xa5" * 600
@@ -125,7 +125,7 @@ def test_a_store_with_damaged_pages_is_not_touched(filled, page):
     refused(filled, "the store is damaged; it was not changed")
 
 
-def test_an_empty_file_becomes_a_store_only_where_one_is_wanted(tmp_path, make_cell):
+def test_an_empty_file_becomes_a_store_only_with_create(tmp_path, make_cell):
     path = tmp_path / "made.db"
     path.touch()
     with pytest.raises(StoreError, match="not a bestofk store but an empty file"):
@@ -137,7 +137,7 @@ def test_an_empty_file_becomes_a_store_only_where_one_is_wanted(tmp_path, make_c
         assert store.n_cells() == 1
 
 
-def test_a_new_file_says_in_its_header_what_it_is(tmp_path):
+def test_the_header_of_a_new_file(tmp_path):
     path = tmp_path / "study.db"
     with open_store(path) as store:
         # the offsets are those of the SQLite file format, section 1.3

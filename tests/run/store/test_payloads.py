@@ -13,7 +13,7 @@ def payload(number, data=b"data", name="losses"):
     return Payload(digest=f"{number:032x}", name=name, kind="test", data=data)
 
 
-def test_data_come_back_to_the_bit(store):
+def test_data_keep_all_bits(store):
     values = {number: bytes(range(256)) * number for number in range(5)}
     store.put_payloads(payload(number, data) for number, data in values.items())
     digests = [payload(number).digest for number in (4, 0, 3, 9)]
@@ -60,7 +60,7 @@ def test_a_payload_is_committed_within_a_second_without_another_call(lasting_url
         assert reader.n_payloads() == 1
 
 
-def test_a_closed_store_and_one_to_read_take_nothing(lasting_url):
+def test_closed_and_read_only_stores_accept_nothing(lasting_url):
     store = open_store(lasting_url)
     store.close()
     with pytest.raises(StoreError, match="The store is closed"):

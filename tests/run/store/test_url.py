@@ -1,4 +1,4 @@
-"""Addresses of stores, and passwords that never come out."""
+"""Addresses of stores, and passwords that are never shown."""
 
 import subprocess
 import sys
@@ -65,7 +65,7 @@ def test_servers(scheme):
      "postgresql+psycopg2://ann:secret@host/db", "sqlite:///x.db?mode=ro", "http://x",
      "postgresql://ann:secret@host:port/db"],
 )  # fmt: skip
-def test_what_is_no_address(wrong):
+def test_invalid_addresses(wrong):
     with pytest.raises(ArgumentError, match="store must be") as error:
         open_store(wrong)
     assert "secret" not in str(error.value)
@@ -77,7 +77,7 @@ def test_what_is_no_address(wrong):
     password=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20),
     user=st.from_regex(r"[a-z]{0,8}", fullmatch=True),
 )
-def test_no_password_is_shown_however_it_is_written(password, user):
+def test_no_password_is_shown(password, user):
     secret = f"SECRET{password}SECRET"
     shown = hide_passwords(f"postgresql+psycopg://{user}:{secret}@db.example/losses")
     assert shown == f"postgresql+psycopg://{user}:***@db.example/losses"
@@ -93,11 +93,11 @@ def test_no_password_is_shown_however_it_is_written(password, user):
         ("https://h/x?a=b", "https://h/x?a=b"),
     ],
 )
-def test_passwords_elsewhere(address, shown):
+def test_passwords_in_other_positions(address, shown):
     assert hide_passwords(address) == shown
 
 
-def test_details_that_hold_the_password_are_left_out():
+def test_details_with_the_password_are_omitted():
     address = parse_address("postgresql://ann:p%40ss@h/d")
     assert address.without_secrets("no route to host") == "no route to host"
     for text in ("bad word p@ss", "bad word p%40ss in URL"):
@@ -127,7 +127,7 @@ def test_a_wrong_password_is_not_repeated(postgresql):
     assert "p@ss" not in "".join(traceback.format_exception(error.value))
 
 
-def test_a_server_that_is_not_there():
+def test_a_server_that_does_not_exist():
     pytest.importorskip("psycopg")
     url = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/losses"
     with pytest.raises(StoreError) as error:
@@ -187,7 +187,9 @@ MISTYPED = (
 
 
 @pytest.mark.parametrize("wrong", MISTYPED)
-def test_mistyped_addresses_tell_no_password_and_make_no_file(wrong, tmp_path, monkeypatch, capfd):
+def test_mistyped_addresses_show_no_password_and_create_no_file(
+    wrong, tmp_path, monkeypatch, capfd
+):
     from bestofk.cli import main
 
     monkeypatch.chdir(tmp_path)
@@ -203,7 +205,7 @@ def test_mistyped_addresses_tell_no_password_and_make_no_file(wrong, tmp_path, m
 @pytest.mark.parametrize(
     "name", ["study.db", "my study.db", "user.db", "a=b.db", "password.db", "host.db", "x@y.db"]
 )
-def test_names_of_files_are_no_addresses(name, tmp_path, monkeypatch):
+def test_file_names_are_not_addresses(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     open_store(name).close()
     assert hide_passwords(name) == name
@@ -219,7 +221,7 @@ def test_stored_commands_hide_passwords(words):
     assert "SECRET" not in " ".join(map(hide_passwords, words))
 
 
-def test_a_pipe_is_no_store(tmp_path, capfd):
+def test_a_pipe_is_not_a_store(tmp_path, capfd):
     import os
 
     from bestofk.cli import main
