@@ -14,6 +14,7 @@ from bestofk._base.errors import StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 
 WRITERS = """
 import os, random, signal, sys, time
@@ -369,7 +370,7 @@ def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, make
         with pytest.raises(StoreError, match="opened for reading only"):
             store.put([make_cell(2)])
         with pytest.raises(StoreError, match="opened for reading only"):
-            store.register(experiment)
+            store.register(study_of(experiment))
 
 
 def test_a_long_lock_loses_nothing(tmp_path, make_cell):

@@ -11,6 +11,7 @@ from bestofk._base.errors import ArgumentError, StoreError
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.store.export import export_study
 from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 
 
 @pytest.fixture(params=["cells.csv", "cells.Parquet"])
@@ -38,7 +39,7 @@ def grid(experiment, results):
 
 
 def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
-    number = store.register(experiment)
+    number = store.register(study_of(experiment))
     results = evaluated()
     store.put(results)
     assert export_study(store, number, table) == experiment.n_cells
@@ -52,7 +53,7 @@ def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
 
 
 def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, table):
-    number = store.register(experiment)
+    number = store.register(study_of(experiment))
     results = evaluated()
     reason = 'no, "really",\nnot; \u540d'
     for index in (3, 10):
@@ -79,7 +80,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
 
 
 def test_a_table_has_times_and_sizes(store, experiment, evaluated, tmp_path):
-    number = store.register(experiment)
+    number = store.register(study_of(experiment))
     store.put(evaluated())
     export_study(store, number, tmp_path / "cells.csv")
     with (tmp_path / "cells.csv").open(newline="", encoding="utf-8") as file:
@@ -94,7 +95,7 @@ def test_a_table_has_times_and_sizes(store, experiment, evaluated, tmp_path):
 
 def test_floats_in_a_table(memory, experiment, evaluated, table):
     hard = [5e-324, 1.7976931348623157e308, 1 / 3, 0.1 + 0.2, -0.1, 1e-300]
-    number = memory.register(experiment)
+    number = memory.register(study_of(experiment))
     memory.put(
         CellResult(key=result.key, loss=hard[index % len(hard)])
         for index, result in enumerate(evaluated())
@@ -107,14 +108,14 @@ def test_floats_in_a_table(memory, experiment, evaluated, table):
 
 
 def test_only_two_formats(memory, experiment, tmp_path):
-    number = memory.register(experiment)
+    number = memory.register(study_of(experiment))
     with pytest.raises(ArgumentError, match=r"must be named \*.csv or \*.parquet; got"):
         export_study(memory, number, tmp_path / "cells.xlsx")
     assert list(tmp_path.glob("*.xlsx")) == []
 
 
 def test_a_table_that_cannot_be_written_leaves_nothing(memory, experiment, tmp_path):
-    number = memory.register(experiment)
+    number = memory.register(study_of(experiment))
     with pytest.raises(StoreError, match="the table cannot be written: No such file"):
         export_study(memory, number, tmp_path / "nowhere" / "cells.csv")
     (tmp_path / "folder.csv").mkdir()
@@ -125,8 +126,6 @@ def test_a_table_that_cannot_be_written_leaves_nothing(memory, experiment, tmp_p
 
 def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, evaluated, table):
     import dataclasses
-
-    from bestofk.run.store.stored_study import study_of
 
     spec = study_of(experiment)
     learner = dataclasses.replace(spec.learners[1], name="half \ud800 and \0 nothing")

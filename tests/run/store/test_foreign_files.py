@@ -10,6 +10,7 @@ from bestofk._base.errors import StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.schema import SCHEMA_VERSION
 from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
@@ -55,7 +56,7 @@ def test_a_server_with_a_small_character_set(postgresql, make_cell, experiment):
         warnings=("\U0001f333",),
     )  # fmt: skip
     with open_store(url) as store:
-        number = store.register(experiment, title="\u540d")
+        number = store.register(study_of(experiment, title="\u540d"))
         store.put([failed])
         assert store.get([failed.key])[failed.key.digest] == failed
         assert store.study(number).spec.title == "\u540d"

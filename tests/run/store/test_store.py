@@ -308,7 +308,7 @@ store.close()
 
 
 def test_a_study_keeps_its_number(store, experiment):
-    first = store.register(experiment, title="first")
+    first = store.register(study_of(experiment, title="first"))
     other = study_of(experiment, title="again", command=["bestofk", "compare"])
     assert store.register(other) == first
     more = dataclasses.replace(other, repetitions=3)

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, StoreError
 from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 from bestofk.run.store.url import hide_passwords, parse_address
 
 
@@ -107,9 +108,8 @@ def test_details_with_the_password_are_omitted():
 
 
 def test_a_study_keeps_no_password_of_its_command_line(store, experiment):
-    number = store.register(
-        experiment, command=["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
-    )
+    command = ["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
+    number = store.register(study_of(experiment, command=command))
     spec = store.study(number).spec
     assert spec.command[-1] == "postgresql://ann:***@h/d"
     assert "s3cret" not in spec.as_json()

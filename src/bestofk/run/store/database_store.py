@@ -150,8 +150,8 @@ class DatabaseStore(Store):
             action = f"{was} deleted, to be computed again"
         warnings.warn(f"{self.shown_url}: {count} and {action}.", BestOfKWarning, stacklevel=4)
 
-    def _register(self, spec: StudySpec) -> int:
-        def register(connection: sa.Connection) -> int:
+    def register(self, spec: StudySpec) -> int:
+        def write(connection: sa.Connection) -> int:
             known = sa.select(studies.c.id, studies.c.specification).where(
                 studies.c.digest == spec.digest
             )
@@ -179,7 +179,7 @@ class DatabaseStore(Store):
                 )
             return int(row.id)
 
-        return self._database.commit(register)
+        return self._database.commit(write)
 
     def studies(self) -> tuple[StoredStudy, ...]:
         statement = sa.select(studies.c.id, studies.c.created, studies.c.specification)

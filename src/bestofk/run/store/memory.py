@@ -74,7 +74,7 @@ class MemoryStore(Store):
     def close(self) -> None:
         self._closed = True
 
-    def _register(self, spec: StudySpec) -> int:
+    def register(self, spec: StudySpec) -> int:
         self._check()
         with self._lock:
             for index, study in enumerate(self._studies):

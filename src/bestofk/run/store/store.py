@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.checks import positive, refuse
 from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellBatch, CellKey, CellResult
-from bestofk.run.experiment import Experiment
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.stored_study import (
     CellGroup,
@@ -27,7 +26,6 @@ from bestofk.run.store.stored_study import (
     StudySpec,
     Tally,
     splits_of,
-    study_of,
     tally,
 )
 from bestofk.run.store.url import parse_address
@@ -150,20 +148,9 @@ class Store(ABC):
     def close(self) -> None:
         """Commit all waiting results and close the store."""
 
-    def register(
-        self, study: StudySpec | Experiment, *, title: str = "", command: Sequence[str] = ()
-    ) -> int:
-        """Store a study and return its number; the same work keeps its number.
-
-        `title` and `command` apply to an experiment; a specification has its own.
-        """
-        if isinstance(study, Experiment):
-            study = study_of(study, title=title, command=command)
-        return self._register(study)
-
     @abstractmethod
-    def _register(self, spec: StudySpec) -> int:
-        """Store a study, or merge it with the one of the same digest, and return its number."""
+    def register(self, spec: StudySpec) -> int:
+        """Store a study, or merge it with a study of the same work, and return its number."""
 
     @abstractmethod
     def studies(self) -> tuple[StoredStudy, ...]:
