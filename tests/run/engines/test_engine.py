@@ -85,9 +85,9 @@ def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
     used = []
     in_workers = Engine._in_workers
 
-    def noticed(self, *given):
+    def noticed(self, *arguments):
         used.append(self)
-        return in_workers(self, *given)
+        return in_workers(self, *arguments)
 
     monkeypatch.setattr(Engine, "_in_workers", noticed)
     assert strange.outcomes(experiment, results_of(experiment, jobs=2)) == expected
@@ -142,7 +142,7 @@ def test_a_budget_that_is_too_small_is_an_error():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         ({"name": "fibres"}, "engine"),
         ({"name": "threads", "timeout": 1.0}, "cannot stop a fit that exceeds the timeout"),
@@ -155,8 +155,8 @@ def test_a_budget_that_is_too_small_is_an_error():
         ({"scheduler": "tcp://x:1"}, "scheduler applies only to the engine 'dask'"),
     ],
 )
-def test_wrong_engines_are_refused(options, said):
-    with pytest.raises(BestOfKError, match=said):
+def test_wrong_engines_are_refused(options, sentence):
+    with pytest.raises(BestOfKError, match=sentence):
         Engine(**options)
 
 

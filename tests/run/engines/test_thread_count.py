@@ -92,17 +92,17 @@ def test_a_fit_has_the_requested_threads(data, engine, threads):
         "other": Ridge(10.0),
     }
 
-    def told(engine):
+    def study_with(engine):
         return bk.compare(
             learners, data[0], data[2], plan="holdout:0.5", engine=engine, n_jobs=1,
             threads=threads, progress=False, prior="listed", loss="squared",
         )  # fmt: skip
 
-    study = told(engine)
+    study = study_with(engine)
     (failure,) = study.failures
     assert f"threads [{threads}]" in failure.reason
     if engine != "serial":
-        np.testing.assert_array_equal(study.losses.values, told("serial").losses.values)
+        np.testing.assert_array_equal(study.losses.values, study_with("serial").losses.values)
 
 
 def test_thread_limits_are_restored(monkeypatch):

@@ -58,9 +58,9 @@ def test_built_in_learners_use_threads_by_default(monkeypatch):
     used = []
     in_threads = threads.run_in_threads
 
-    def noticed(*given, **how):
-        used.append(how["jobs"])
-        return in_threads(*given, **how)
+    def noticed(*arguments, **options):
+        used.append(options["jobs"])
+        return in_threads(*arguments, **options)
 
     monkeypatch.setattr(threads, "run_in_threads", noticed)
     X, y = data_sets()["numbers"]

@@ -32,7 +32,7 @@ def bits(value):
     return struct.pack("<d", value)
 
 
-def one(store, result):
+def stored(store, result):
     return store.get([result.key])[result.key.digest]
 
 
@@ -83,7 +83,7 @@ def test_every_field_is_kept(store, make_cell, loss, reason, kind, loss_name, **
     if store.get([result.key]):
         return
     store.put([result])
-    back = one(store, result)
+    back = stored(store, result)
     assert back == result
     if reason is None:
         assert bits(back.loss) == bits(loss)
@@ -95,13 +95,13 @@ def test_any_text_is_kept(store, make_cell, text):
         1, loss_name=text, failure=Failure(kind="raised", reason=text), warnings=(text, "second")
     )
     store.put([failed])
-    assert one(store, failed) == failed
+    assert stored(store, failed) == failed
 
 
 def test_missing_values_are_none_and_not_zero(store, make_cell):
     bare = make_cell(3)
     store.put([bare])
-    back = one(store, bare)
+    back = stored(store, bare)
     assert back == bare
     for name in ("failure", "fit_time", "predict_time", "size", "n_train", "n_test", "predictions"):
         assert getattr(back, name) is None
@@ -111,14 +111,14 @@ def test_missing_values_are_none_and_not_zero(store, make_cell):
 def test_empty_predictions_are_not_missing_ones(store, make_cell):
     empty = make_cell(3, predictions=b"")
     store.put([empty])
-    assert one(store, empty).predictions == b""
+    assert stored(store, empty).predictions == b""
 
 
 def test_predictions_are_optional(lasting_url, make_cell):
     result = make_cell(3, predictions=bytes(range(256)))
     with open_store(lasting_url) as store:
         store.put([result])
-        assert one(store, result) == result
+        assert stored(store, result) == result
         without = store.get([result.key], predictions=False)[result.key.digest]
         assert without == dataclasses.replace(result, predictions=None)
 
@@ -152,7 +152,7 @@ def test_a_loss_never_changes(store, make_cell):
     store.put([make_cell(3, 0.25)])
     store.flush()
     store.put([make_cell(3, 0.5), make_cell(3, failure=Failure(kind="raised", reason="no"))])
-    assert one(store, make_cell(3)).loss == 0.25
+    assert stored(store, make_cell(3)).loss == 0.25
     assert store.n_cells() == 1
 
 
@@ -165,8 +165,8 @@ def test_a_later_result_replaces_a_failure(store, make_cell, flush):
         store.put([result])
         if flush:
             store.flush()
-            assert one(store, result) == result
-    assert one(store, last) == last
+            assert stored(store, result) == result
+    assert stored(store, last) == last
     assert store.n_cells() == 1
 
 
@@ -180,7 +180,7 @@ def test_predictions_are_added_to_a_loss_that_had_none(store, make_cell, flush):
     if flush:
         store.flush()
     store.put([make_cell(3, 0.25, predictions=b"later"), make_cell(3, 0.25)])
-    assert one(store, richer) == richer
+    assert stored(store, richer) == richer
 
 
 def test_values_that_are_not_cells_are_refused(store, make_cell):

@@ -212,13 +212,13 @@ def test_file_names_are_not_addresses(name, tmp_path, monkeypatch):
     assert (tmp_path / name).exists()
 
 
-@pytest.mark.parametrize("words", [
+@pytest.mark.parametrize("command", [
     ["bestofk", "compare", "--store", "postgresql://ann:SECRET@h/d"],
     ["bestofk", "compare", "--store=postgresql:/ann:SECRET@h/d"],
     ["bestofk", "show", "host=h password=SECRET"],
 ])  # fmt: skip
-def test_stored_commands_hide_passwords(words):
-    assert "SECRET" not in " ".join(map(hide_passwords, words))
+def test_stored_commands_hide_passwords(command):
+    assert "SECRET" not in " ".join(map(hide_passwords, command))
 
 
 def test_a_pipe_is_not_a_store(tmp_path, capfd):
