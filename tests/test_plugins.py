@@ -131,7 +131,7 @@ def test_an_entry_is_added_and_removed():
     try:
         assert PAIRWISE_TESTS["a-new-one"] is entry
         assert list(PAIRWISE_TESTS)[-1] == "a-new-one"
-        with pytest.raises(ArgumentError, match="must not be taken"):
+        with pytest.raises(ArgumentError, match="there is already a pairwise test"):
             PAIRWISE_TESTS.add(entry)
     finally:
         PAIRWISE_TESTS.remove("a-new-one")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from bestofk._base.atomic_write import whole_file
+from bestofk._base.atomic_write import atomic_file
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
 from bestofk.data.tables.workbooks import as_text_cell
@@ -120,7 +120,7 @@ def _quoted(word: str) -> str:
 @contextmanager
 def _text_file(path: PathLike) -> Iterator[TextIO]:
     """Open a UTF-8 file that is written atomically."""
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         text = TextIOWrapper(file, encoding="utf-8", newline="")
         yield text
         text.flush()
@@ -145,7 +145,7 @@ def write_parquet(losses: Losses, path: PathLike, *, layout: str) -> None:
         else pa.array(column, from_pandas=True)
         for name, column in tidy_columns(losses, layout=layout).items()
     }
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         pq.write_table(pa.table(arrays), file)
 
 

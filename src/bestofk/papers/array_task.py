@@ -22,7 +22,7 @@ from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store, open_store
-from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
+from bestofk.run.task import Block, BlockSizer, ItemEvaluator, Task, sendable_error
 
 Array = npt.NDArray[Any]
 ArgumentT = TypeVar("ArgumentT")
@@ -115,7 +115,7 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
     def blocks(
         self,
         items: Iterable[ArrayPiece[ArgumentT]],
-        pace: Pace,  # noqa: ARG002  (a piece is a lot of work)
+        sizer: BlockSizer,  # noqa: ARG002  (a piece is a lot of work)
         *,
         hurried: bool = False,  # noqa: ARG002
     ) -> Iterator[Block[ArrayPiece[ArgumentT]]]:

@@ -392,7 +392,7 @@ class Request:
     jobs : int
         Number of workers; -1 for one per core.
     engine, scheduler : str
-        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"``, ``"dask"`` or ``"ray"``, and
+        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, and
         the address of the cluster (whose workers need the data sets at the same paths).
     store : str or None
         The store of finished work (see `bestofk.run.store.store.open_store`).

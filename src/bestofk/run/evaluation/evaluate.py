@@ -15,9 +15,10 @@ from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
+from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.evaluation.fingerprints import kept_surroundings
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
+from bestofk.run.evaluation.process_state import restored_process_state
 from bestofk.run.evaluation.results import pack
 from bestofk.run.experiment import Experiment, NamedLearner, Place, UnavailableEstimator
 from bestofk.run.judge import (
@@ -32,7 +33,7 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
-from bestofk.run.task import Caught, ItemEvaluator, caught_warnings
+from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows
 
 if TYPE_CHECKING:
@@ -352,7 +353,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(place.learner):
-                        around.enter_context(kept_surroundings())
+                        around.enter_context(restored_process_state())
                     (verdicts, spent), said = self._fit_somehow(place, key, fold, shared)
                 told = (*said, *_said(caught))
                 return self._result(place, verdicts, **known, **spent, warnings=told)

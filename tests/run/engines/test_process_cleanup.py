@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bestofk.run.engines import forked_workers
-from bestofk.run.engines.process_family import Guard, end_group, end_marked, is_stopped
+from bestofk.run.engines.process_cleanup import end_group, end_marked, is_stopped
 from bestofk.run.engines.workers import run_in_workers
 from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
@@ -45,9 +45,9 @@ def pids_in(log):
 @LINUX
 @pytest.mark.parametrize("forked", [True, False])
 @pytest.mark.parametrize("how", ["timeout", "deadline", "closed"])
-def test_what_a_fit_started_ends_with_its_worker(tmp_path, monkeypatch, how, forked):
+def test_processes_of_a_fit_end_with_its_worker(tmp_path, monkeypatch, how, forked):
     if not forked:
-        monkeypatch.setattr(forked_workers, "MOST_OPENED", 0)
+        monkeypatch.setattr(forked_workers, "MAX_SERVER_STARTS", 0)
     log = tmp_path / "pids"
     learners = {"max": "max", "starts": strange.StartsProcesses(log=str(log))}
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
@@ -70,7 +70,7 @@ def test_what_a_fit_started_ends_with_its_worker(tmp_path, monkeypatch, how, for
 
 
 @LINUX
-def test_a_group_is_ended_though_it_ignores_to_be_asked():
+def test_a_group_that_ignores_sigterm_is_killed():
     stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
     process = subprocess.Popen(
         [sys.executable, "-c", f"{stubborn}; time.sleep(600)"],
@@ -80,11 +80,11 @@ def test_a_group_is_ended_though_it_ignores_to_be_asked():
     process.stdout.close()
     end_group(process.pid)
     assert process.wait(timeout=5) == -signal.SIGKILL
-    end_group(process.pid)  # nobody is left, and that is no error
+    end_group(process.pid)  # an empty group is not an error
 
 
 @LINUX
-def test_those_with_a_mark_are_ended_and_no_others():
+def test_only_marked_processes_are_ended():
     def sleeper(mark):
         return subprocess.Popen(
             ["sleep", "600"], env={**os.environ, "BESTOFK_WORKERS": mark}, start_new_session=True
@@ -106,7 +106,7 @@ def test_those_with_a_mark_are_ended_and_no_others():
 
 
 @LINUX
-def test_a_worker_that_was_stopped_for_a_while_has_not_gone_over_time(tmp_path):
+def test_a_stopped_worker_does_not_exceed_the_timeout(tmp_path):
     log = tmp_path / "pids"
     learners = {"waits": strange.Waits(log=str(log), nap=0.4), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
@@ -114,7 +114,7 @@ def test_a_worker_that_was_stopped_for_a_while_has_not_gone_over_time(tmp_path):
         ComparisonTask(experiment), blocks_of(experiment, experiment.places()), jobs=1, here=True,
         timeout=1.0,
     )  # fmt: skip
-    # who stops it acts from another process, while this one waits
+    # another process stops the worker while this one waits
     script = f"""
 import os, signal, time
 from pathlib import Path
@@ -131,43 +131,8 @@ os.kill(pid, signal.SIGCONT)
         other.wait(timeout=10)
 
 
-GUARDED = """
-import os, subprocess, sys, time
-from bestofk.run.engines.process_family import Guard
-guard = Guard("guarded", sys.argv[1])
-child = subprocess.Popen(
-    ["sleep", "600"], env={**os.environ, "BESTOFK_WORKERS": "guarded"}, start_new_session=True
-)
-print(child.pid, flush=True)
-time.sleep(600)
-"""
-
-
-@LINUX
-def test_a_guard_tidies_up_behind_a_process_that_is_killed(tmp_path):
-    folder = tmp_path / "work"
-    folder.mkdir()
-    with subprocess.Popen(
-        [sys.executable, "-c", GUARDED, str(folder)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        child = int(process.stdout.readline())
-        process.kill()
-        assert gone([child])
-    end = time.monotonic() + 5
-    while folder.exists() and time.monotonic() < end:
-        time.sleep(0.02)
-    assert not folder.exists()
-
-
-def test_a_guard_that_is_told_so_leaves_everything_as_it_is(tmp_path):
-    guard = Guard("nobody", str(tmp_path))
-    guard.close()
-    assert tmp_path.exists()
-    assert guard._process.returncode == 0
-
-
-def test_a_signal_that_comes_during_a_fork_is_heard_after_it():
-    """What Python calls at a fork, as logging's release of its lock, is done before that."""
+def test_a_signal_during_a_fork_is_deferred():
+    """Fork hooks, such as that of logging, finish first."""
     forking, done = [True], []
 
     def at_fork():
@@ -181,7 +146,7 @@ def test_a_signal_that_comes_during_a_fork_is_heard_after_it():
 
     os.register_at_fork(after_in_parent=at_fork)
     before = signal.signal(signal.SIGTERM, end)
-    starter = forked_workers._starter("", 1)
+    starter = forked_workers._starter(1)
     try:
         with pytest.raises(InterruptedError):
             forked_workers._started_here(lambda *_: None, None, starter)
