@@ -415,7 +415,7 @@ def adjusted_by_all(order: Decision) -> dict[str, Floats]:
     if len(evidence) > MAX_PAIRS_OF_ALL_CORRECTIONS:
         return adjusted
     for name, correction in CORRECTIONS.items():
-        limit = correction.most_learners
+        limit = correction.max_learners
         if name not in adjusted and (limit is None or len(order.by_preference) <= limit):
             adjusted[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
     return adjusted
