@@ -127,11 +127,11 @@ def evals(
     Eval Ever, SWE-bench, EvalPlus or LiveBench, or a table with one row per model, item and epoch;
     or the name of embedded logs (inspect-sums).
 
-    --prefer cost recommends the cheapest model that is not significantly worse, by the costs in the
-    logs or those of --prices; --prefer tokens and --prefer latency work alike. With --cluster, each
-    cluster of items counts once, and --test takes cluster-sign-flip, obuchowski, durkalski and
-    yang. With --margin 0.01, the output says whether the recommended model is shown to be at most
-    0.01 worse than the best.
+    With --prefer cost, bestofk recommends the cheapest model that is not significantly worse. The
+    costs come from the logs or from --prices; tokens and latency work alike. With --cluster, each
+    cluster of items counts once, and cluster-sign-flip, obuchowski, durkalski and yang are tests
+    to choose from. A margin of 0.01 adds whether the recommended model is shown to be at most 0.01
+    worse than the best.
 
     \b
     Examples:

@@ -165,7 +165,7 @@ def type1(**options: Any) -> None:
 
 @measure.command()
 @click.option("--problem", "problems", metavar="SPEC", multiple=True,
-              help="Where learners differ: network(paper=2), gaussian, ...; repeatable.")  # fmt: skip
+              help="Where learners differ: network(paper=2), ... Repeatable.")  # fmt: skip
 @click.option("--by", metavar="SIZES",
               help="With --data: how much worse to make one learner: 0.02,0.05.")  # fmt: skip
 @test_options

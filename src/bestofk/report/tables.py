@@ -403,11 +403,11 @@ def learners_table(
         ]
         columns.append(Column("verdict", "Verdict", "text", verdicts))
     if order.margins:
-        cells = [
+        verdicts = [
             None if name not in order.margins else order.margins[name].verdict for name in names
         ]
         title = f"With a margin of {number(order.margin or 0.0)}"
-        columns.append(Column("margin", title, "text", cells))
+        columns.append(Column("margin", title, "text", verdicts))
     columns += _cost_columns([str(name) for name in names], costs)
     note = ""
     if standings:
