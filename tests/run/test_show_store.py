@@ -124,7 +124,7 @@ def test_an_empty_store(lasting_url):
     open_store(lasting_url).close()
     assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 fits.")
     assert json.loads(call(lasting_url, "--json").stdout)["studies"] == []
-    assert "the store holds none" in refusal(lasting_url, "--export", "x.csv").message
+    assert "the store has none" in refusal(lasting_url, "--export", "x.csv").message
 
 
 def test_what_is_no_store(tmp_path):

@@ -63,7 +63,7 @@ def card_of(
     names = set(names)
     rows = [] if order is None else _decision(order)
     if order is None:
-        rows.append(Row(label="Recommended", value="nobody"))
+        rows.append(Row(label="Recommended", value="no learner"))
     rows.append(
         Row(
             label="Left out",
@@ -82,7 +82,7 @@ def _decision(order: Decision) -> list[Row]:
     metric, best = order.metric, order.recommended
     rows = []
     if best is None:
-        rows.append(Row(label="Recommended", value="nobody"))
+        rows.append(Row(label="Recommended", value="no learner"))
     else:
         shown = (
             mean_and_runs(order, best)

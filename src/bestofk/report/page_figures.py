@@ -43,7 +43,7 @@ class DrawnFigure:
 
 def drawn(figure: str, picture: Picture, *, title: str, caption: str) -> DrawnFigure:
     """Return a picture as SVG for a page."""
-    smallest = min((words.size for words in picture.words), default=SMALL)
+    smallest = min((text.size for text in picture.words), default=SMALL)
     return DrawnFigure(
         name=figure,
         title=title,
@@ -112,18 +112,18 @@ PAGE_FIGURES = (
     PageFigure(
         kind="race",
         title="How the race went",
-        caption="Mean of every learner as the race went on; a cross where it was stopped, and why.",
+        caption="The mean of every learner by run. A cross marks when it was stopped, and why.",
     ),
     PageFigure(
         kind="funnel",
         title="The pair that was settled last",
-        caption="What every look left open of the statistic of the pair that decided last.",
+        caption="The possible final statistics of the last open pair, by run.",
         condition=_one_dataset,
     ),
     PageFigure(
         kind="fits",
         title="Fits used",
-        caption="How many of the planned fits every learner needed.",
+        caption="The planned fits and those that every learner used.",
     ),
     PageFigure(
         kind="losses",
@@ -149,8 +149,8 @@ PAGE_FIGURES = (
     PageFigure(
         kind="graph",
         title="Where the data override the preference",
-        caption="By preference, the most preferred first. An arrow leads to one that is shown to "
-        "be better.",
+        caption="By preference, the most preferred first. An arrow leads to a learner that is shown "
+        "to be better.",
         condition=_decided_in_steps,
     ),
     PageFigure(
@@ -172,12 +172,12 @@ PAGE_FIGURES = (
     PageFigure(
         kind="alpha",
         title="The order at every alpha",
-        caption="The recommended one and those below it, whatever alpha had been chosen.",
+        caption="The recommended learner and the others below it, for every alpha.",
     ),
     PageFigure(
         kind="steps",
         title="Step by step: candidates and choices",
-        caption="Who could be chosen at every step, and who was.",
+        caption="The candidates of every step, and the chosen one.",
         condition=_few_learners,
     ),
 )
