@@ -325,7 +325,7 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     if value is None or apart:
         return []
     try:
-        picture = layout_frontier(value).picture
+        picture = layout_frontier(value)
     except BestOfKError:
         # fewer than two costs, or no decision
         return []

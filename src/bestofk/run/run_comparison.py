@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bestofk._base.checks import positive
 from bestofk._base.errors import RunError
@@ -21,14 +21,15 @@ from bestofk.run.experiment import Experiment, Place, Places
 from bestofk.run.inputs import advice_for_unstable
 from bestofk.run.judge import weight_notes
 from bestofk.run.progress import observer
-from bestofk.run.race.conclude import conclude_race
-from bestofk.run.race.plan import PlannedRace
-from bestofk.run.race.run import HeldRace, run_race
 from bestofk.run.run_task import run_task
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan
+
+if TYPE_CHECKING:
+    from bestofk.run.race.plan import PlannedRace
+    from bestofk.run.race.run import HeldRace
 
 
 def run_comparison(
@@ -84,6 +85,8 @@ def run_comparison(
 
     if held is None:
         return ordinary(), spec
+    from bestofk.run.race.conclude import conclude_race
+
     return conclude_race(held, spec, decision, ordinary, notes=notes, store=where), spec
 
 
@@ -149,6 +152,8 @@ def _run(
     results: Mapping[Place, CellResult]
     held = None
     if race is not None:
+        from bestofk.run.race.run import run_race
+
         held, where = run_race(
             experiment, spec, race, decision, execution, deadline, stop=stop, cut=cut
         )

@@ -409,4 +409,4 @@ def _svg(
         x=STEPS, rate=rate, low=low, high=high, names=[test.row for test in tests],
         x_name="runs", y_name=y_name, nominal=nominal, note=note,
     )  # fmt: skip
-    return svg(layout_rates(curves).picture)
+    return svg(layout_rates(curves))

@@ -217,7 +217,8 @@ def usual_run(edges: np.ndarray) -> int:
 
 def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[str, Any]]:
     """An SVG of the graph with the densities, and its figures, from losses (runs, K, 5, 2)."""
-    from bestofk.report.figures.kinds.differences import layout_densities
+    from bestofk.report.figures.kinds.differences import densities_of, layout_densities
+    from bestofk.report.figures.kinds.multitest import edges_of
     from bestofk.report.figures.output import svg
 
     # as published
@@ -226,11 +227,12 @@ def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[st
         prefer="listed", family="preference", guard=False,
     )  # fmt: skip
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
-    layout = layout_densities(order, losses=_table(dataset, every))
-    return svg(layout.picture), {
-        "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in layout.edges],
-        "error": list(layout.grid),
-        "density": dict(zip(LEARNERS, map(list, layout.densities), strict=True)),
+    table = _table(dataset, every)
+    grid, densities, _ = densities_of(order, table)
+    return svg(layout_densities(order, losses=table)), {
+        "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in edges_of(order)],
+        "error": grid.tolist(),
+        "density": dict(zip(LEARNERS, densities.tolist(), strict=True)),
         "edge_shares": edges.mean(axis=0).tolist(),
     }
 
