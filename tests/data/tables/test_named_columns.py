@@ -31,11 +31,11 @@ def both(tmp_path, monkeypatch):
             except BestOfKError as error:
                 seen.append(str(error))
         monkeypatch.setattr(named_columns, "LARGE", 0)
-        from bestofk.evals.evals import AskedOfLogs
+        from bestofk.evals.query import LogQuery
         from bestofk.evals.formats.long_table import _columns_to_read
 
-        asked = AskedOfLogs(columns=options.get("columns", {}), cluster=options.get("cluster"))
-        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, asked=asked))
+        asked = LogQuery(columns=options.get("columns", {}), cluster=options.get("cluster"))
+        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, query=asked))
         return *seen, quick
 
     return read

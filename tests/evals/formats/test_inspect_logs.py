@@ -203,7 +203,7 @@ def test_the_latest_complete_run_counts(inspect_log):
     evals = bk.read_evals(path.parent)
     assert evals.learners == ("m", "n")
     assert evals.score.tolist() == [1.0, 0.0]
-    assert any("3 runs, the latest complete taken: new.eval" in s for s in evals.account)
+    assert any("3 runs, the latest complete counts: new.eval" in s for s in evals.account)
 
 
 def test_settings_that_differ_make_learners(inspect_log):
