@@ -119,7 +119,7 @@ def test_ways_to_ask(run, options, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--pass-at", "3"], "the largest k that they allow is 2"),
+        (["--pass-at", "3"], "the largest k that these logs allow is 2"),
         (["--pass-at", "2", "--pass-all", "2"], "pass one of them"),
         (["--cluster", "passage", "--test", "mcnemar"], "cluster-sign-flip, obuchowski"),
         (["--margin", "0"], "margin"),

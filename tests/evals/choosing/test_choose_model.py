@@ -31,7 +31,10 @@ def test_the_known_example(evals_of, runs):
     choice = bk.choose_model(evals_of(runs))
     assert choice.decision.evidence.pvalue.tolist() == [0.0625]
     assert choice.unattainable == (("model-1", 5, 0.0625),)
-    assert "Only 5 items separate model-0 from model-1: the p-value cannot fall below 0.062" in choice.explain()
+    assert (
+        "Only 5 items separate model-0 from model-1: the p-value cannot fall below 0.062"
+        in choice.explain()
+    )
     rows = mcnemar(1 - runs[1].ravel(), 1 - runs[0].ravel(), exact=True)
     assert rows.pvalue == pytest.approx(158 / 4096)
 
@@ -161,7 +164,7 @@ def test_what_was_left_out_is_in_the_verdict(evals_of):
     scores[0, :3] = np.nan
     said = bk.choose_model(evals_of(scores)).explain()
     assert "37 of 40 items have a score of every model" in said
-    assert "Left out, having no score: 3 unscored (model-0 3)" in said
+    assert "Skipped, because they have no score: 3 unscored (model-0 3)" in said
 
 
 def test_json_is_strict(evals_of, runs):

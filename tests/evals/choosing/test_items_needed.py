@@ -6,7 +6,7 @@ from scipy import stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.evals import items_needed
-from bestofk.evals.item_plan import item_plan, detectable_errors
+from bestofk.evals.item_plan import detectable_errors, item_plan
 from bestofk.stats.pairwise.clustered import clusters_of
 
 

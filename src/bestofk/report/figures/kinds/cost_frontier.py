@@ -157,7 +157,7 @@ def _of_models(choice: Any, cost: str | None) -> _Costs:
     return _Costs(
         title=COST_TITLES[kind],
         costs={name: shown_cost(cost, kind) for name, cost in choice.costs[kind].items()},
-        order=choice.order,
+        order=choice.decision,
         intervals=choice.intervals,
         noun="model",
     )
