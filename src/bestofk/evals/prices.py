@@ -142,7 +142,7 @@ def _from_file(path: str | os.PathLike[str]) -> dict[str, Price]:
         if name is None:
             continue
         if name in prices:
-            raise TableError(f"{table.place(row, model)} names {name!r} a second time.")
+            raise TableError(f"{table.location(row, model)} names {name!r} a second time.")
         amounts = {role: values[row] for role, values in columns.items()}
         prices[str(name)] = _price(
             name, {role: float(each) for role, each in amounts.items() if not np.isnan(each)}

@@ -23,7 +23,6 @@ from bestofk.run.judge import weight_notes
 from bestofk.run.progress import observer
 from bestofk.run.run_task import run_task
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
-from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan
 
@@ -63,8 +62,6 @@ def run_comparison(
     held, results, notes, too_little, where = _run(
         experiment, spec, execution, deadline, decision, race
     )
-    if execution.store is not None and where != parse_address(execution.store).shown:
-        execution = replace(execution, store=where)  # the file was deleted, and is kept elsewhere
     if notes:
         partial_fits = len(results) if len(results) < experiment.n_cells else None
         spec = record(spec, execution, notes=notes, fits=partial_fits)
@@ -228,9 +225,9 @@ def _taken(experiment: Experiment) -> tuple[str, ...]:
     """What targets were guessed to be."""
     several = len(experiment.datasets) > 1
     said = [
-        f"{one.name}: {one.taken}" if several else one.taken
+        f"{one.name}: {one.target_note}" if several else one.target_note
         for one in experiment.datasets
-        if one.taken
+        if one.target_note
     ]
     more = len(said) - FEW_TARGETS
     if more > 1:

@@ -18,7 +18,7 @@ import pandas as pd
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 from bestofk._base.formatting import joined, shortened
-from bestofk.data.tables.named_columns import Wanted, read_named_columns
+from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.query import LogQuery, unknown_name
@@ -133,13 +133,13 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         raise unknown_name(query.task, sorted(tasks), "task", "the table")
 
 
-def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> Wanted:
+def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSelection:
     """Return the columns of the roles."""
     roles = _checked_roles(columns, "", query)
     numbers = [roles[role] for role in (*AMOUNTS, "epoch") if role in roles]
     score = roles["score"]
     names = [column for column in roles.values() if column not in (*numbers, score)]
-    return Wanted(names, numbers, [score])
+    return ColumnSelection(names, numbers, [score])
 
 
 def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> None:
@@ -156,7 +156,7 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
             raise TableError(
-                f"{table.place(row, roles[role])} must name the {public_role(role)}; it is empty."
+                f"{table.location(row, roles[role])} must name the {public_role(role)}; it is empty."
             )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
@@ -276,7 +276,7 @@ def _scores(table: Table, column: str) -> Any:
         if value is None:
             again = " (the header again: keep one when you join files)" if cell == column else ""
             raise TableError(
-                f"{table.place(row, column)} must be a number, or true or false; got "
+                f"{table.location(row, column)} must be a number, or true or false; got "
                 f"{cell!r:.60}{again}."
             )
         scores[row] = value
@@ -323,7 +323,7 @@ def _statuses(
             requirement = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
             if named:
                 row = int((levels.codes == level).argmax())
-                raise TableError(f"{table.place(row, column)} {requirement}.")
+                raise TableError(f"{table.location(row, column)} {requirement}.")
             rows.note(f"Column {column!r} was not used as the status, which {requirement}.")
             return scored
         codes[level] = STATUSES.index(status)

@@ -67,14 +67,14 @@ bk.figure(rates, 'rates')""",
     "roc": """
 import numpy as np
 import bestofk as bk
-from bestofk.decide import roc_hull
+from bestofk import decide
 
 rng = np.random.default_rng(0)
 truth = rng.random(300) < 0.4
 scores = np.stack([truth * 1.2 + rng.normal(0, 1, 300),
                    truth * (rng.random(300) < 0.6) * 3 + rng.normal(0, 0.6, 300),
                    truth * 0.6 + rng.normal(0, 1, 300)])
-hull = roc_hull(scores, truth, names=["steady", "bold", "weak"])
+hull = decide.roc_hull(scores, truth, names=["steady", "bold", "weak"])
 bk.figure(hull, 'roc')""",
     "alpha": f"{_STATED}bk.figure(order, 'alpha')",
     "preference": f"{_STATED}bk.figure(order, 'preference', learner='1-nn')",
