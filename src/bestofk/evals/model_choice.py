@@ -87,11 +87,11 @@ class ModelChoice(Presented):
 
     def select(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
-        own = model_statements(self)
+        about_models = model_statements(self)
         return tuple(
             statement
             for kind in kinds
-            for statement in (*self.decision.select(kind), *selected(own, kind))  # type: ignore[arg-type]
+            for statement in (*self.decision.select(kind), *selected(about_models, kind))  # type: ignore[arg-type]
         )
 
     @property

@@ -156,7 +156,8 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
             raise TableError(
-                f"{table.location(row, roles[role])} must name the {public_role(role)}; it is empty."
+                f"{table.location(row, roles[role])} must name the {public_role(role)}; it is "
+                "empty."
             )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
