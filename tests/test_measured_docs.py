@@ -13,7 +13,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "which-test.md"
 TEXT = " ".join(PAGE.read_text().split())
-FAMILIES = ("default", "prior")
+FAMILIES = ("default", "preference")
 OTHERS = ("kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
 DEFAULTS = {
     "10x10": "corrected-repeated-kfold-t",

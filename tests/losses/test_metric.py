@@ -101,7 +101,7 @@ def test_flipping_by_hand_decides_the_same(name):
     up = bk.order(table(name), prefer="listed")
     _, offset, _ = UP[name]
     down = bk.order(bk.Losses(offset - scores(name), algorithms=["a", "b", "c"]), prefer="listed")
-    assert up.order == down.order
+    assert up.ranking == down.ranking
     assert up.claims == down.claims
     np.testing.assert_allclose(up.evidence.pvalue, down.evidence.pvalue, rtol=1e-6)
 
