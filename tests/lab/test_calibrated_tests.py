@@ -20,7 +20,7 @@ PERCENT = 0.01
 
 @pytest.fixture(scope="module")
 def null() -> Simulation:
-    return lab.simulate(plan="10x10", sets=SETS, random_state=1)
+    return lab.simulate(cv="10x10", sets=SETS, random_state=1)
 
 
 def within(rate: lab.Rate, low: float, high: float) -> bool:
@@ -47,7 +47,7 @@ def test_type1(
 
 
 def test_type1_of_corrected_resampling() -> None:
-    made = lab.simulate(plan="resample:10:0.1", sets=SETS, random_state=1)
+    made = lab.simulate(cv="resample:10:0.1", sets=SETS, random_state=1)
     found = lab.type1_error("corrected-resampled-t", simulation=made)
     assert abs(100 * found.rate(0.05).value - 4.5) <= 2
     assert lab.calibrate("resampled-t", simulation=made).df in (4, 5, 6)
@@ -104,14 +104,14 @@ def test_table_2(probability: float, expected: float, tolerance: float) -> None:
 
 
 def test_replicability_of_use_all_data() -> None:
-    made = lab.simulate(plan="10x10", sets=60, repeats=10, random_state=1)
+    made = lab.simulate(cv="10x10", sets=60, repeats=10, random_state=1)
     found = lab.replicability("use-all-data", simulation=made, df=10).agreement(0.05)
     assert within(found.all_agree, 89, 92.8)
     assert found.pairs > found.all_agree.value
 
 
 def test_replicability_of_five_by_two() -> None:
-    made = lab.simulate(plan="5x2", sets=90, repeats=10, random_state=1)
+    made = lab.simulate(cv="5x2", sets=90, repeats=10, random_state=1)
     found = lab.replicability("5x2cv-t", simulation=made).agreement(0.05)
     assert within(found.all_agree, 58, 64)
 

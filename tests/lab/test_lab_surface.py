@@ -42,8 +42,8 @@ PAIR = ["max", "naive-bayes"]
         ({"learners": ["nn", "nn"]}, ArgumentError, "Two learners are called 'nn'"),
         ({"learners": ["nn"]}, ArgumentError, "at least 2 learners"),
         ({"test": "5x2cv-t"}, DesignError, "covers five runs of two folds"),
-        ({"plan": "time:5"}, ArgumentError, "rows that stand for themselves"),
-        ({"plan": "group-kfold:5"}, ArgumentError, "rows that stand for themselves"),
+        ({"cv": "time:5"}, ArgumentError, "a plan for independent rows"),
+        ({"cv": "group-kfold:5"}, ArgumentError, "a plan for independent rows"),
         ({"test": "friedmann"}, UnknownNameError, "friedman"),
         ({"test": "multitest"}, ArgumentError, "procedure='multitest'"),
         ({"test": "looney"}, DesignError, "one loss per instance"),
@@ -63,7 +63,7 @@ PAIR = ["max", "naive-bayes"]
     ],
 )
 def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], says: str) -> None:
-    call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "plan": "2x4", **asked}
+    call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "cv": "2x4", **asked}
     call.setdefault("sets", 3)
     with pytest.raises(kind, match=re.escape(says)) as raised:
         lab.type1_error(**call)
@@ -74,14 +74,14 @@ def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], 
 def test_a_wrong_design_is_refused_before_the_work() -> None:
     begin = time.monotonic()
     with pytest.raises(DesignError):
-        lab.type1_error("5x2cv-t", plan="10x10", sets=100_000)
+        lab.type1_error("5x2cv-t", cv="10x10", sets=100_000)
     assert time.monotonic() - begin < 20
 
 
 def test_impossible_networks() -> None:
     from bestofk.lab.problems.networks import BayesianNetwork
 
-    with pytest.raises(ArgumentError, match="must have no cycle"):
+    with pytest.raises(ArgumentError, match="must not form a cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
     with pytest.raises(ArgumentError, match="2 probabilities"):
         BayesianNetwork(parents=((1,), ()), tables=((0.1,), (0.5,)))
@@ -114,7 +114,7 @@ def test_learners_of_scikit_learn_and_other_losses() -> None:
     learners = ["naive-bayes", "sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
     made = lab.simulate(learners, SMALL, "kfold:4", sets=3)
     assert made.losses.shape == (3, 1, 2, 1, 1, 4, 1)
-    brier = lab.simulate(learners, SMALL, "kfold:4", sets=2, loss="brier")
+    brier = lab.simulate(learners, SMALL, "kfold:4", sets=2, scoring="brier")
     assert not np.array_equal(brier.losses, made.losses[:2])
     assert np.array_equal(made.losses, lab.simulate(learners, SMALL, "kfold:4", sets=3).losses)
 
@@ -216,7 +216,7 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
 
 
 def test_critical_value_in_use() -> None:
-    found = lab.calibrate("5x2cv-t", problem="normal(plan='5x2')", sets=2000)
+    found = lab.calibrate("5x2cv-t", problem="normal(cv='5x2')", sets=2000)
     losses = bk.Losses(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
     plain = bk.order(losses, test="5x2cv-t").evidence.pvalue[0]
     scaled = bk.order(losses, test="5x2cv-t", df=found).evidence.pvalue[0]

@@ -12,8 +12,8 @@ import pytest
 from bestofk import lab
 from bestofk._base.code_identity.identity import identify
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk.lab.one_data_set import SetEvaluator, SplitSet
 from bestofk.lab.simulation import _task
+from bestofk.lab.simulation_task import SetEvaluator, SplitSet
 from bestofk.run.store.store import open_store
 
 PAIR = ["naive-bayes", "c4.5"]
@@ -69,12 +69,12 @@ def test_only_what_is_missing_is_evaluated(tmp_path, counted):
 
 @pytest.mark.parametrize(
     "change",
-    [{"random_state": 1}, {"plan": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"},
-     {"loss": "brier"}],
+    [{"random_state": 1}, {"cv": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"},
+     {"scoring": "brier"}],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_another_simulation_is_never_mixed_in(tmp_path, counted, change):
-    names = {"learners": PAIR, "problem": SMALL, "plan": "2x4", "sets": 2, "engine": "serial",
+    names = {"learners": PAIR, "problem": SMALL, "cv": "2x4", "sets": 2, "engine": "serial",
              "store": tmp_path / "lab.db"}  # fmt: skip
     lab.simulate(**names)
     counted.clear()

@@ -81,10 +81,10 @@ def signs(n: int) -> float:
     return float(tail[tail <= ALPHA][-1])
 
 
-GRID = f"normal(plan='{R}x{F}')"
-SPLITS = "normal(plan='resample:20:0.25')"
+GRID = f"normal(cv='{R}x{F}')"
+SPLITS = "normal(cv='resample:20:0.25')"
 SETS_12 = "normal(datasets=12)"
-HALVES = "normal(plan='5x2')"
+HALVES = "normal(cv='5x2')"
 INSTANCES = "right-or-wrong(instances=100)"
 
 # test: (problem, probability of rejecting, or a function that gives it)
@@ -95,7 +95,7 @@ PAIRWISE = {
     "5x2cv-f": (HALVES, lambda: stats.f.sf(2 * stats.f.isf(ALPHA, 10, 5) - 1, 5, 5)),
     "corrected-resampled-t": (SPLITS, lambda: corrected(20, 1 / 3)),
     "resampled-t": (SPLITS, lambda: ALPHA),
-    "kfold-t": ("normal(plan='kfold:7')", lambda: ALPHA),
+    "kfold-t": ("normal(cv='kfold:7')", lambda: ALPHA),
     "use-all-data": (GRID, lambda: ALPHA),
     "folds": (GRID, lambda: ALPHA),
     "folds-averaged-var": (GRID, lambda: two_tails(R * (F - 1), quantile(R - 1) * np.sqrt(F))),
@@ -123,7 +123,7 @@ ON_LEARNERS = {
 """Tests whose losses no formula draws: measured on equal learners that have something to learn."""
 FEW = {"permutation": 4000, "wilcoxon": 4000, "signed-rank-bayes": 60, "mcnemar": 4000}
 
-THREE = "normal(means=(0, 0, 0), plan='kfold:8')"
+THREE = "normal(means=(0, 0, 0), cv='kfold:8')"
 THREE_SETS = "normal(means=(0, 0, 0), datasets=12)"
 THREE_RIGHT = "right-or-wrong(errors=(0.3, 0.3, 0.3), instances=100)"
 # exact where normality suffices; an approximation (chi-squared) is allowed a point and a half
@@ -200,20 +200,20 @@ def test_of_k_learners(name: str) -> None:
 @pytest.mark.parametrize("alternative", ["greater", "less"])
 def test_one_side(alternative: str) -> None:
     found = lab.type1_error(
-        "kfold-t", problem="normal(plan='kfold:7')", sets=SETS, alternative=alternative
+        "kfold-t", problem="normal(cv='kfold:7')", sets=SETS, alternative=alternative
     )
     for alpha in found.alphas:
         assert agrees(found.rate(alpha).count, SETS, alpha)
 
 
 def test_the_curve_of_a_true_test_is_the_diagonal() -> None:
-    found = lab.type1_error("kfold-t", problem="normal(plan='kfold:7')", sets=SETS).curve()
+    found = lab.type1_error("kfold-t", problem="normal(cv='kfold:7')", sets=SETS).curve()
     assert ((found.low - 0.01 <= found.x) & (found.x <= found.high + 0.01)).all()
 
 
 def test_power_of_the_paired_t_test() -> None:
     # noncentral t: difference 1, standard deviation sqrt 2, n = 7
-    found = lab.power("kfold-t", problem="normal(means=(0, 1), plan='kfold:7')", sets=SETS)
+    found = lab.power("kfold-t", problem="normal(means=(0, 1), cv='kfold:7')", sets=SETS)
     shift = np.sqrt(7) / np.sqrt(2)
     q = stats.t.isf(ALPHA / 2, 6)
     expected = stats.nct.sf(q, 6, shift) + stats.nct.cdf(-q, 6, shift)
@@ -226,7 +226,7 @@ def test_power_of_the_paired_t_test() -> None:
 def test_family_wise_error_of_multitest() -> None:
     # the first learner is overridden with probability at most alpha, by Bonferroni
     found = lab.type1_error(
-        "kfold-t", problem="normal(means=(0, 0, 0, 0), plan='kfold:8')", sets=300, alpha=0.05,
+        "kfold-t", problem="normal(means=(0, 0, 0, 0), cv='kfold:8')", sets=300, alpha=0.05,
         procedure="multitest", correction="bonferroni",
     )  # fmt: skip
     assert found.rates[0].count <= stats.binom.ppf(1 - 1e-4, 300, ALPHA)
@@ -234,7 +234,7 @@ def test_family_wise_error_of_multitest() -> None:
 
 
 def test_calibration_finds_the_textbook_df() -> None:
-    found = lab.calibrate("kfold-t", problem="normal(plan='kfold:12')", sets=40_000)
+    found = lab.calibrate("kfold-t", problem="normal(cv='kfold:12')", sets=40_000)
     assert found.df_low is not None
     assert found.df_low <= 11 <= found.df_high
     assert abs(found.df - 11) <= 1
@@ -253,8 +253,8 @@ def test_a_test_of_the_callers_own() -> None:
     def naive(a: np.ndarray, b: np.ndarray) -> float:
         return float(stats.ttest_rel(a.ravel(), b.ravel()).pvalue)
 
-    ours = lab.type1_error("kfold-t", problem="normal(plan='kfold:7')", sets=200)
-    theirs = lab.type1_error(naive, problem="normal(plan='kfold:7')", sets=200)
+    ours = lab.type1_error("kfold-t", problem="normal(cv='kfold:7')", sets=200)
+    theirs = lab.type1_error(naive, problem="normal(cv='kfold:7')", sets=200)
     assert np.allclose(ours.outcomes.pvalue, theirs.outcomes.pvalue)
     assert theirs.test == "naive"
     assert [rate.count for rate in ours.rates] == [rate.count for rate in theirs.rates]

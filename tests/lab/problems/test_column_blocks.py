@@ -11,7 +11,7 @@ from scipy import stats
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.lab import problem, simulate
-from bestofk.lab.problems.given_rows import ColumnBlocks
+from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.truth import known_truth
 
 SMALL = ColumnBlocks(learners=3, rows=40, attributes=2)
@@ -156,7 +156,7 @@ def test_settings() -> None:
     assert problem("blocks").learners == 2
     assert problem("blocks(bayes_error=(0.1, 0.2, 0.2))").learners == 3
     assert problem("blocks(kind='binary', learners=5)").describe() == (
-        "100 rows, 5 binary columns for each of 5 learners of one kind, Bayes error 0.2"
+        "100 rows, 5 binary columns for each of 5 copies of one learner, Bayes error 0.2"
     )
     prints = {ColumnBlocks(learners=k, rows=r).fingerprint for k in (2, 3) for r in (50, 60)}
     assert len(prints) == 4
@@ -167,7 +167,7 @@ def test_settings() -> None:
     [
         ({"kind": "cubic"}, "kind of problem 'blocks' must be one of"),
         ({"learners": 1}, "at least 2"),
-        ({"learners": 3, "bayes_error": (0.1, 0.2)}, "as many as Bayes errors"),
+        ({"learners": 3, "bayes_error": (0.1, 0.2)}, "the number of Bayes errors"),
         ({"bayes_error": (0.1,)}, "two or more learners"),
         ({"bayes_error": 0.6}, "at most 0.5"),
         ({"bayes_error": (0.1, 0)}, "strictly between 0 and 1"),
@@ -182,5 +182,7 @@ def test_wrong_settings(settings: dict, says: str) -> None:
 
 
 def test_only_one_kind_of_learner() -> None:
-    with pytest.raises(ArgumentError, match="must be one, which meets itself on other columns"):
+    with pytest.raises(
+        ArgumentError, match="must be one learner, which is compared with itself on other columns"
+    ):
         simulate(["nn", "nmc"], SMALL, "kfold:4", sets=1)

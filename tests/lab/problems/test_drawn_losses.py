@@ -30,14 +30,14 @@ def test_repetitions_of_normal_losses() -> None:
 
 
 def test_one_repetition_draws_what_it_always_drew() -> None:
-    once = problem("normal", plan="5x2", repetitions=1)
+    once = problem("normal", cv="5x2", repetitions=1)
     expected = np.random.default_rng(3).standard_normal((2, 2, 1, 5, 2, 1))
     np.testing.assert_array_equal(once.tables(np.random.default_rng(3), 2), expected)
     assert "repetitions" not in once.describe()
 
 
 def test_repetitions_reach_the_table_of_a_simulation() -> None:
-    made = simulate(problem="normal(plan='kfold:3', repetitions=2)", sets=5, random_state=0)
+    made = simulate(problem="normal(cv='kfold:3', repetitions=2)", sets=5, random_state=0)
     assert made.losses.shape == (5, 1, 2, 1, 1, 3, 2)
     assert made.design.repetitions == 2
 
