@@ -183,6 +183,6 @@ def test_wrong_settings(settings: dict, says: str) -> None:
 
 def test_only_one_kind_of_learner() -> None:
     with pytest.raises(
-        ArgumentError, match="must be one learner, which is compared with itself on other columns"
+        ArgumentError, match="compared with itself on other columns"
     ):
         simulate(["nn", "nmc"], SMALL, "kfold:4", sets=1)

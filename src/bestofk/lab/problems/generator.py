@@ -91,7 +91,7 @@ def dataset_of(encoded: Encoded, name: str) -> DataSet:
 
     columns: dict[str, Any] = {}
     for index, cardinality in enumerate(encoded.cardinality.tolist()):
-        column = encoded.values[:, index]
+        column: Any = encoded.values[:, index]
         if cardinality:
             codes = np.where(np.isnan(column), -1, column).astype(np.int64)
             column = pd.Categorical.from_codes(

@@ -30,7 +30,7 @@ def _check(data: DataSet, problem: str, rows: int | None) -> None:
         )
     if rows is not None and whole(rows, f"rows of problem {problem!r}", at_least=4) > data.n:
         raise refuse(
-            f"rows of problem {problem!r}", f"at most {data.n}, the rows of the data", rows
+            f"rows of problem {problem!r}", f"at most {data.n}, as in the data", rows
         )
 
 
