@@ -24,7 +24,7 @@ from case_table import Case, Row, main, markdown
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
     "default": {},
-    "prior": {"family": "prior", "prior": "listed"},
+    "preference": {"family": "preference", "prefer": "listed"},
 }
 """Options of `order`: defaults, or the family of the paper with the listed preference."""
 FAMILIES = ("default", "prior")

@@ -46,7 +46,12 @@ def main(kills: int) -> int:
         server.start()
         url = server.database()
         learners = {n: strange.Counted(log=str(log), tag=n, nap=kills * 0.015) for n in "pq"}
-        options = {"plan": PLAN, "engine": "serial", "random_state": 4, "progress": False}
+        options = {
+            "cv": PLAN,
+            "random_state": 4,
+            "progress": False,
+            "execution": bk.Execution(engine="serial"),
+        }
         results: list[np.ndarray] = []
 
         def work() -> None:

@@ -76,9 +76,8 @@ def comparison(store: str | None, plan: str = PLAN, **options: Any) -> Any:
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(40, 3)), np.tile(["a", "b"], 20)
     learners = {"p": Drawn(tag="p"), "q": Drawn(tag="q")}
-    return bk.compare(
-        learners, X, y, cv=plan, store=store, n_jobs=2, random_state=4, progress=False, **options
-    )
+    execution = bk.Execution(store=store, n_jobs=2, progress=False, **options)
+    return bk.compare(learners, X, y, cv=plan, random_state=4, execution=execution)
 
 
 _HOST = """

@@ -117,7 +117,17 @@ def run(setting: Setting, *, budget: float, slow: float, plan: str) -> Outcome:
         store = f"{folder}/study.db" if setting.stored else None
         begin = time.monotonic()
         try:
-            study = bk.compare({"odd": odd, "plain": Napping(nap=0.001)}, X, y, cv=plan, budget=budget, n_jobs=2, store=store, progress=False, execution=bk.Execution(engine=setting.engine))  # fmt: skip
+            study = bk.compare(
+                {"odd": odd, "plain": Napping(nap=0.001)},
+                X,
+                y,
+                cv=plan,
+                budget=budget,
+                n_jobs=2,
+                store=store,
+                progress=False,
+                execution=bk.Execution(engine=setting.engine),
+            )
         except bk.BestOfKError as refused:
             message = str(refused)
         late = time.monotonic() - begin - budget

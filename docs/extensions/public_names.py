@@ -31,7 +31,7 @@ def public_modules() -> tuple[str, ...]:
         ".".join(("bestofk", *path.parent.relative_to(root).parts))
         for path in root.rglob("__init__.pyi")
     }
-    return tuple(sorted({*stubs, *PLAIN_MODULES}))
+    return tuple(name for name in sorted({*stubs, *PLAIN_MODULES}) if public_names(name))
 
 
 @cache

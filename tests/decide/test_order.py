@@ -18,8 +18,8 @@ def test_json_is_strict_and_holds_the_promised_keys(prefer):
     held = json.loads(text, parse_constant=pytest.fail)
     assert {
         "recommended", "best", "smallest_mean", "adequate", "decidable", "preference", "ranking",
-        "by_preference", "procedure", "test", "family", "alpha", "correction", "guard", "claims", "edges",
-        "evidence", "standings", "means", "metric", "failures", "headline", "explanation",
+        "by_preference", "procedure", "test", "family", "alpha", "correction", "guard", "claims",
+        "edges", "evidence", "standings", "means", "metric", "failures", "headline", "explanation",
         "version",
     } <= set(held)  # fmt: skip
     row = held["evidence"][0]
@@ -140,7 +140,7 @@ def test_bootstrap_b_takes_the_level_and_correction_of_the_decision():
 
 
 def test_procedures_that_want_scores_say_so(cross_validated):
-    with pytest.raises(DesignError, match=r"bestofk\.ordering\.roc_hull"):
+    with pytest.raises(DesignError, match=r"bestofk\.decide\.roc_hull"):
         bk.order(cross_validated(), procedure="roc-hull")
 
 

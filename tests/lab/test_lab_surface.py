@@ -106,7 +106,13 @@ def test_losses_are_those_of_compare() -> None:
         for repeat in range(2):
             splits = work.splits(one, repeat, encoded)
             data = work.problem.draw(work.rng(1, one))
-            study = bk.compare(["naive-bayes", "c4.5", "nn"], data, progress=False, n_jobs=1, cv=make_plan("2x4", random_state=splits.seed))  # fmt: skip
+            study = bk.compare(
+                ["naive-bayes", "c4.5", "nn"],
+                data,
+                progress=False,
+                n_jobs=1,
+                cv=make_plan("2x4", random_state=splits.seed),
+            )
             assert np.array_equal(study.losses.values, made.losses[one, repeat])
 
 
@@ -204,7 +210,7 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
     )
     assert f"df {found.df}" in decided.test_reason
     assert bk.order(losses, test="use-all-data", df=path).test_reason == decided.test_reason
-    with pytest.raises(ArgumentError, match="calibration is of the test 'use-all-data'"):
+    with pytest.raises(ArgumentError, match="calibration is for the test 'use-all-data'"):
         bk.order(losses, test="sorted-runs", df=found)
     with pytest.warns(bk.BestOfKWarning, match="was calibrated on 3 runs"):
         bk.order(bk.Losses(np.random.default_rng(0).random((2, 4, 5))), test="use-all-data",
@@ -256,7 +262,14 @@ def test_procedures_and_their_replicability() -> None:
 
 
 def test_this_decision_again() -> None:
-    study = bk.compare(["max", "nmc", "nn"], "iris", cv="kfold:5", progress=False, n_jobs=1, execution=bk.Execution(replicate=3))  # fmt: skip
+    study = bk.compare(
+        ["max", "nmc", "nn"],
+        "iris",
+        cv="kfold:5",
+        progress=False,
+        n_jobs=1,
+        execution=bk.Execution(replicate=3),
+    )
     found = study.replication
     assert found is not None
     assert found.times == 3
@@ -264,7 +277,10 @@ def test_this_decision_again() -> None:
     assert found.bests.get(study.best, 0) == found.same_best
     assert f"the same in {found.same_best}" in study.explain()
     assert study.to_dict()["replication"]["times"] == 3
-    assert bk.compare(["max", "nmc"], "iris", cv="kfold:5", progress=False, n_jobs=1).replication is None  # fmt: skip
+    assert (
+        bk.compare(["max", "nmc"], "iris", cv="kfold:5", progress=False, n_jobs=1).replication
+        is None
+    )
 
 
 def test_search_of_networks() -> None:

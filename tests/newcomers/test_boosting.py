@@ -1,4 +1,4 @@
-"""XGBoost, LightGBM and CatBoost with labels as words and with categories."""
+"""XGBoost, LightGBM and CatBoost with text labels and categories."""
 
 import json
 
@@ -60,7 +60,14 @@ def test_labels_that_are_words_and_missing_cells(package, patients, by_hand, tmp
 def test_categories_are_handed_as_categories(package, patients, capfd):
     frame, y = patients
     settings = {"enable_categorical": True} if package == "xgboost" else {}
-    study = bk.compare({"boosted": learner(package, **settings), "most": "max"}, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"boosted": learner(package, **settings), "most": "max"},
+        frame,
+        y,
+        cv="kfold:3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.left_out == {}
     done = study.preparation["data"]["boosted"]
     assert done.one_of_n == 0
@@ -75,13 +82,27 @@ def test_what_is_handed_to_lightgbm_is_what_its_manual_asks_for(patients, by_han
     frame = frame[["ward", "age", "smoker"]]
     by_manual = frame.assign(smoker=frame["smoker"].astype("category"))
     expected = by_hand(lambda: learner("lightgbm", verbose=-1), by_manual, y, "2x3")
-    study = bk.compare({"boosted": learner("lightgbm"), "most": "max"}, frame, y, cv="2x3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"boosted": learner("lightgbm"), "most": "max"},
+        frame,
+        y,
+        cv="2x3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     np.testing.assert_array_equal(losses_of(study, "boosted"), expected)
 
 
 def test_xgboost_without_categories_gets_columns_of_zeros_and_ones(patients):
     frame, y = patients
-    study = bk.compare({"boosted": learner("xgboost"), "c4.5": "c4.5"}, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"boosted": learner("xgboost"), "c4.5": "c4.5"},
+        frame,
+        y,
+        cv="kfold:3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.preparation["data"]["boosted"].one_of_n == 4
     assert study.left_out == {}
 

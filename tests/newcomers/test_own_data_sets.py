@@ -1,4 +1,4 @@
-"""Data sets of users: horse.csv, regressions, sets of different kinds."""
+"""Users' data sets: horse.csv, regressions, several data sets of different kinds."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path)
     file = tmp_path / f"{name}.csv"
     table.to_csv(file, index=False)
     options = [word for learner in learners for word in ("--learner", learner)]
-    code, out, err = run("compare", file, "--regression", *options, "--cv", "2x3", "--json")
+    code, out, err = run("compare", file, "--task", "regression", *options, "--cv", "2x3", "--json")
     assert code == 0, err
     if y.dtype != np.float32:  # which text does not keep
         by_file = json.loads(out)["means"]

@@ -10,7 +10,7 @@ import bestofk as bk
 from bestofk.evals.reading import example_path, example_prices
 
 PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
-QUICK = {"cv": "5x2", "progress": False}
+QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 
 
 class Failing(GaussianNB):
@@ -46,7 +46,13 @@ def regression():
     learners = {"mean": DummyRegressor(), "least squares": LinearRegression(),
                 "ridge": Ridge(), "tree": DecisionTreeRegressor(random_state=0)}  # fmt: skip
     return bk.compare(
-        learners, X, target=y, scoring="rmse", **QUICK, execution=bk.Execution(task="regression")
+        learners,
+        X,
+        y,
+        scoring="rmse",
+        cv="5x2",
+        progress=False,
+        execution=bk.Execution(task="regression", engine="serial"),
     )
 
 
@@ -85,7 +91,9 @@ def nothing_decided():
 
 
 def several_metrics():
-    return bk.compare(["max", "nmc", "naive-bayes", "logistic"], "wine", scoring=["accuracy", "log_loss"], **QUICK)  # fmt: skip
+    return bk.compare(
+        ["max", "nmc", "naive-bayes", "logistic"], "wine", scoring=["accuracy", "log_loss"], **QUICK
+    )
 
 
 def language_models():

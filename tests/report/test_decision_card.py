@@ -11,7 +11,7 @@ import bestofk as bk
 from bestofk._base.formatting import interval_words, pvalue_words
 from bestofk.report.card import card_of
 
-QUICK = {"cv": "5x2", "progress": False}
+QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 
 
 def rows(order, study=None, left_out=("Nothing.",)):

@@ -21,7 +21,6 @@ import bestofk as bk
 from bestofk._base.formatting import number, pvalue_words
 from bestofk.cli.terminal import shown_columns
 from bestofk.report.figures.comparisons import comparisons_of
-from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.tables import learners_table, pairs_table
 from bestofk.report.verdict_groups import groups_of
 from bestofk.report.write_report import live_data
@@ -480,15 +479,13 @@ def check_live(truth):
 def check_figures(truth):
     order = truth.order
     best = order.recommended
-    layout = layout_forest(order)
-    for name, p, low, high, verdict in zip(
-        layout.names, layout.pvalues, layout.lows, layout.highs, layout.verdicts, strict=True
-    ):
+    for standing in order.standings:
+        name, verdict = standing.name, standing.verdict
         row = truth.rows.get(frozenset((name, best)))
         untested = row is None or verdict == "not tested"
-        assert p == (None if untested else row["adjusted_pvalue"])
+        assert standing.adjusted_pvalue == (None if untested else row["adjusted_pvalue"])
         if row is not None:
-            ends = [end if np.isfinite(end) else None for end in (low, high)]
+            ends = [end if np.isfinite(end) else None for end in (standing.low, standing.high)]
             assert ends == pytest.approx(truth.worse_by(name, best))
         assert (verdict == "worse") == ((best, name) in truth.claims)
         assert (verdict == "better") == ((name, best) in truth.claims)

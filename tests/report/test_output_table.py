@@ -33,8 +33,6 @@ def test_frame_holds_all_digits_and_the_very_names(decision):
     assert list(frame["learner"]) == list(decision.ranking)
     assert dict(zip(frame["learner"], frame["mean_loss"], strict=True)) == dict(decision.means)
     assert frame["verdict"].iloc[0] == "recommended"
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert decision.evidence.to_frame().equals(decision.evidence.frame())
 
 
 def test_csv_reads_back(decision):

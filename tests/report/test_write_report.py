@@ -59,7 +59,8 @@ READ = """
             (li) => [li.dataset.kind, all(li, ".entry").map(entry)])),
         lines: all(box, ".changes li").map((li) => li.textContent),
         prefer: all(box, ".preference .learner").map((one) => one.title || one.textContent),
-        marked: all(box, ".preference .recommended .learner").map((one) => one.title || one.textContent),
+        marked: all(box, ".preference .recommended .learner").map(
+            (one) => one.title || one.textContent),
         words: all(box, ".live-words p").map((one) => one.textContent),
         state: box.querySelector(".state").textContent,
         none: document.getElementById("no-preference").checked,
@@ -422,7 +423,8 @@ def test_names_are_data(browser, tmp_path):
     assert held == [one_line(name) for name in order.by_preference]
     assert len(set(held)) == len(order.by_preference)
     shown = browser.run(
-        "return [...document.querySelectorAll('.preference .learner')].map((node) => node.textContent)"
+        "return [...document.querySelectorAll('.preference .learner')]"
+        ".map((node) => node.textContent)"
     )
     assert shown[4] == "שלום עולם (אחת)"
     assert shown[6] == "two lines and a tab"

@@ -69,7 +69,13 @@ def test_a_class_stands_for_its_defaults_and_one_that_needs_arguments_for_a_fail
     from sklearn.ensemble import VotingClassifier
     from sklearn.naive_bayes import GaussianNB
 
-    study = bk.compare([DummyClassifier, GaussianNB, VotingClassifier], "iris", cv="kfold:2", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        [DummyClassifier, GaussianNB, VotingClassifier],
+        "iris",
+        cv="kfold:2",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.losses.algorithms == ("DummyClassifier", "GaussianNB")
     assert list(study.left_out) == ["VotingClassifier"]
     assert (

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 
-QUICK = {"progress": False}
+QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 
 
 def rows(n=60, seed=0):
@@ -102,7 +102,14 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
     assert "the control, broken, is among those that failed" in control.headline()
     # one of ten fits fails, which is tolerated, and with it a run of the five
     wanted = {(run, fold): train for run, fold, train, _ in bk.plan("5x2").splits(X, y)}
-    spoiled = bk.compare({"max": "max", "nb": FailsWithin(rows=[X[r, 0] for r in wanted[2, 0]])}, X, y, cv="5x2", test="5x2cv-f", **QUICK)  # fmt: skip
+    spoiled = bk.compare(
+        {"max": "max", "nb": FailsWithin(rows=[X[r, 0] for r in wanted[2, 0]])},
+        X,
+        y,
+        cv="5x2",
+        test="5x2cv-f",
+        **QUICK,
+    )
     assert "test '5x2cv-f' covers five runs of two folds" in spoiled.headline()
     for study in (control, spoiled):
         assert study.decision is None
@@ -114,15 +121,26 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
 def test_random_state_reaches_the_decision():
     X, y = rows()
     studies = [
-        bk.compare(["max", "nmc", "nn"], X, y, cv=bk.plan("3x4", random_state=1), test="correlated-t", random_state=seed, **QUICK, settings=bk.Settings(rope=0.01))
+        bk.compare(
+            ["max", "nmc", "nn"],
+            X,
+            y,
+            cv=bk.plan("3x4", random_state=1),
+            test="correlated-t",
+            random_state=seed,
+            **QUICK,
+            settings=bk.Settings(rope=0.01),
+        )
         for seed in (0, 3)
-    ]  # fmt: skip
+    ]
     assert [study.random_state for study in studies] == [0, 3]
     for study in studies:
         assert study.decision.test_choice.arguments.get("random_state", study.random_state) == (
             study.random_state
         )
-    several = bk.compare(["max", "nmc"], ["iris", "wine"], cv="kfold:3", test="permutation", random_state=7, **QUICK)  # fmt: skip
+    several = bk.compare(
+        ["max", "nmc"], ["iris", "wine"], cv="kfold:3", test="permutation", random_state=7, **QUICK
+    )
     assert several.decision.test_choice.arguments["random_state"] == 7
 
 
@@ -142,8 +160,9 @@ ASKED = {
 def test_every_option_reaches_the_decision():
     X, y = rows()
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
-    study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", prefer=["nn", "nmc", "max"], **asked, **QUICK, settings=bk.Settings(guard=False))  # fmt: skip
-    direct = bk.order(study.losses, prefer=["nn", "nmc", "max"], guard=False, **asked)
+    asked |= {"prefer": ["nn", "nmc", "max"], "guard": False}
+    study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", settings=bk.Settings(**asked), **QUICK)
+    direct = bk.order(study.losses, **asked)
     held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
     assert (held["alpha"], held["correction"], held["family"]) == (0.2, "bonferroni", "control")

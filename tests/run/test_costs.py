@@ -27,7 +27,7 @@ def compare(**options):
 
 @pytest.fixture(scope="module")
 def alone():
-    return compare(execution=Execution(engine="serial"))
+    return compare(execution=bk.Execution(engine="serial"))
 
 
 def test_sizes_are_known_and_the_preference_follows_them(alone):
@@ -39,8 +39,8 @@ def test_sizes_are_known_and_the_preference_follows_them(alone):
 
 @pytest.mark.usefixtures("preloaded_workers")
 def test_the_same_twice_and_whichever_engine(alone):
-    assert sizes(compare(execution=Execution(engine="serial"))) == sizes(alone)
-    processes = compare(n_jobs=2, execution=Execution(engine="processes"))
+    assert sizes(compare(execution=bk.Execution(engine="serial"))) == sizes(alone)
+    processes = compare(n_jobs=2, execution=bk.Execution(engine="processes"))
     assert sizes(processes) == sizes(alone)
     assert processes.decision.by_preference == alone.decision.by_preference
 
@@ -48,11 +48,11 @@ def test_the_same_twice_and_whichever_engine(alone):
 @pytest.mark.parametrize("gone", ["run = 2", "fold % 2 = 0", "run > 0 or fold > 0", "run = 0"])
 def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
     store = tmp_path / "study.db"
-    first = compare(store=store, execution=Execution(engine="serial"))
+    first = compare(store=store, execution=bk.Execution(engine="serial"))
     with sqlite3.connect(store) as database:
         database.execute(f"delete from {cells.name} where {gone}")
     database.close()
-    again = compare(store=store, execution=Execution(engine="serial"))
+    again = compare(store=store, execution=bk.Execution(engine="serial"))
     assert sizes(again) == sizes(first) == sizes(alone)
     assert again.decision.by_preference == alone.decision.by_preference
 
@@ -60,9 +60,9 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 def test_the_same_for_whole_plans(monkeypatch):
     import bestofk.run.evaluation.evaluate as evaluating
 
-    split_by_split = sizes(compare(execution=Execution(engine="serial")))
+    split_by_split = sizes(compare(execution=bk.Execution(engine="serial")))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)
-    assert sizes(compare(execution=Execution(engine="serial"))) == split_by_split
+    assert sizes(compare(execution=bk.Execution(engine="serial"))) == split_by_split
 
 
 TEXTS = """
@@ -98,7 +98,10 @@ def test_texts_and_classes_weigh_the_same_in_every_process(monkeypatch):
     learners = {"mine": kind("beta"), "knn": KNeighborsClassifier(), "nb": GaussianNB()}
     found = [
         sizes(bk.compare(learners, X, y, cv="2x2", progress=False, **how))
-        for how in ({"engine": "serial"}, {"engine": "processes", "n_jobs": 2})
+        for how in (
+            {"execution": bk.Execution(engine="serial")},
+            {"n_jobs": 2, "execution": bk.Execution(engine="processes")},
+        )
     ]
     assert found[0] == found[1]
     assert found[0]["mine"] is not None
@@ -116,7 +119,7 @@ def test_the_same_after_a_kill(alone, tmp_path, fork_server):
         "    keep(self, store, result); kept.append(result)\n"
         "    if len(kept) == 7: store.flush(); os.kill(os.getpid(), 9)\n"
         "Task.keep = die\n"
-        "here.compare(engine='serial', store=sys.argv[2])\n"
+        "here.compare(execution=here.bk.Execution(engine='serial'), store=sys.argv[2])\n"
     )
     done = fork_server.run(["-c", script, Path(__file__).parent, store])
     assert done.returncode == -9
@@ -124,6 +127,6 @@ def test_the_same_after_a_kill(alone, tmp_path, fork_server):
         (held,) = database.execute(f"select count(*) from {cells.name}").fetchone()
     database.close()
     assert held == 7
-    assert sizes(compare(n_jobs=2, store=store, execution=Execution(engine="processes"))) == sizes(
-        alone
-    )
+    assert sizes(
+        compare(n_jobs=2, store=store, execution=bk.Execution(engine="processes"))
+    ) == sizes(alone)

@@ -46,7 +46,12 @@ HARD = {
 
 
 def run(learners, **options):
-    options = {"plan": "kfold:2", "engine": "serial", "progress": False, **options}
+    options = {
+        "cv": "kfold:2",
+        "progress": False,
+        "execution": bk.Execution(engine="serial"),
+        **options,
+    }
     return bk.compare(learners, X, Y, **options)
 
 
@@ -108,16 +113,16 @@ def learners_name(experiment, place):
 
 
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
-    study = run({"exits": strange.Exits(), **good}, engine="auto", n_jobs=1)
+    study = run({"exits": strange.Exits(), **good}, n_jobs=1, execution=bk.Execution(engine="auto"))
     assert [failure.kind for failure in study.failures] == ["killed", "killed"]
     assert study.losses.algorithms == ("majority", "nmc")
 
 
 def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
     learners = {"stays": strange.CannotBePickled(), **good}
-    apart = run(learners, engine="processes", n_jobs=1, plan="2x3")
+    apart = run(learners, n_jobs=1, cv="2x3", execution=bk.Execution(engine="processes"))
     assert not apart.failures
-    np.testing.assert_array_equal(apart.losses.values, run(learners, plan="2x3").losses.values)
+    np.testing.assert_array_equal(apart.losses.values, run(learners, cv="2x3").losses.values)
 
 
 def test_warnings_are_kept_with_the_cell_and_not_shown():
@@ -143,7 +148,7 @@ def test_warnings_are_kept_with_the_cell_and_not_shown():
 @pytest.mark.parametrize("loss", ["log-loss", "brier", "auc"])
 def test_a_learner_without_probabilities_cannot_be_scored_by_them(loss):
     learners = {"plain": strange.NoProbabilities(), "nmc": "naive-bayes", "max": "max"}
-    study = run(learners, loss=loss)
+    study = run(learners, scoring=loss)
     failure, _ = study.failures
     assert (failure.learner, failure.kind) == ("plain", "cannot-score")
     assert f"has no predict_proba, which the loss '{loss}' needs" in failure.reason
@@ -151,14 +156,16 @@ def test_a_learner_without_probabilities_cannot_be_scored_by_them(loss):
 
 
 def test_probabilities_that_are_no_numbers_are_a_failure():
-    study = run({"n": strange.NaNProbabilities(), "a": "max", "b": "naive-bayes"}, loss="log-loss")
+    study = run(
+        {"n": strange.NaNProbabilities(), "a": "max", "b": "naive-bayes"}, scoring="log-loss"
+    )
     failure, _ = study.failures
     assert failure.kind == "nan"
 
 
 def test_a_loss_that_is_no_number_is_a_failure_of_the_cell(good):
     with pytest.raises(RunError, match="the loss 'lambda' came out as nan"):
-        run(good, loss=lambda true, predicted: float("nan"))
+        run(good, scoring=lambda true, predicted: float("nan"))
 
 
 def test_a_scorer_that_raises_is_a_failure_of_the_cell(good):
@@ -171,7 +178,7 @@ def test_a_scorer_that_raises_is_a_failure_of_the_cell(good):
         return 0.0
 
     with pytest.raises(RunError, match="ZeroDivisionError: no such weight"):
-        run(good, loss=broken)
+        run(good, scoring=broken)
 
 
 def test_stop_ends_the_run_with_the_reason(good, tmp_path):
@@ -182,7 +189,7 @@ def test_stop_ends_the_run_with_the_reason(good, tmp_path):
         "after": strange.Counted(log=str(log), tag="after"),
     }
     with pytest.raises(RunError) as stopped:
-        run(learners, plan="3x5", on_failure="stop")
+        run(learners, cv="3x5", execution=bk.Execution(engine="serial", on_failure="stop"))
     assert str(stopped.value) == (
         "raises failed on 'data' (run 1, fold 1): raised: RuntimeError: the third bearing is worn"
     )
@@ -191,15 +198,15 @@ def test_stop_ends_the_run_with_the_reason(good, tmp_path):
 
 def test_nothing_to_decide_from_is_said(good):
     with pytest.raises(RunError, match=r"No learner could be evaluated; a: 3 of 3 fits failed"):
-        run({"a": strange.Raises(), "b": strange.Leaves()}, plan="kfold:3")
-    one = run({"a": strange.Raises(), "b": strange.Majority()}, plan="kfold:3")
+        run({"a": strange.Raises(), "b": strange.Leaves()}, cv="kfold:3")
+    one = run({"a": strange.Raises(), "b": strange.Majority()}, cv="kfold:3")
     assert one.best is None
     assert "Nothing can be decided" in one.explain()
 
 
 def test_a_learner_that_fails_in_few_cells_stays(tmp_path):
     learners = {"once": strange.FailsOnce(log=str(tmp_path / "mark")), "max": "max"}
-    study = run(learners, plan="4x5")
+    study = run(learners, cv="4x5")
     assert len(study.failures) == 1
     assert not study.left_out
     assert study.losses.design.runs == 3  # the run that has a hole counts for nobody
@@ -277,9 +284,14 @@ def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind,
     monkeypatch.setenv("HOW", "")
     second, fits = counted(tmp_path, learner)
     assert (len(second.failures), fits) == (2 - again, again)
-    third, fits = counted(tmp_path, learner, retry_failed=True)
+    third, fits = counted(
+        tmp_path, learner, execution=bk.Execution(engine="serial", retry_failed=True)
+    )
     assert (third.failures, fits) == ((), 2 - again)
-    assert counted(tmp_path, learner, retry_failed=True)[1] == 0
+    assert (
+        counted(tmp_path, learner, execution=bk.Execution(engine="serial", retry_failed=True))[1]
+        == 0
+    )
 
 
 def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeypatch):
@@ -310,7 +322,7 @@ FIRST_ROW = X[0]
 
 def test_kills_of_one_cell_condemn_no_other(tmp_path):
     once = KilledInFirstFold(log=str(tmp_path / "fits"), tag="x")
-    study, _ = counted(tmp_path, once, plan="kfold:4", timeout=60)
+    study, _ = counted(tmp_path, once, cv="kfold:4", timeout=60)
     # the rows of one fold do not train it there, in the other three it is killed
     assert [cell.kind for cell in study.failures] == ["killed"] * 3
     assert len({cell.fold for cell in study.failures}) == 3

@@ -17,7 +17,7 @@ from bestofk.report.write_report import render_report
 from bestofk.run.store.schema import studies as studies_table
 from bestofk.run.store.store import open_store
 
-QUICK = {"progress": False}
+QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 THREE = ["max", "nmc", "nn"]
 
 
@@ -65,7 +65,7 @@ def sign_of_means(a, b, *, alternative="two-sided"):
 
 def on_rows(learners, **asked):
     X, y = rows()
-    return {"learners": learners, "X": X, "y": y, "plan": "3x4", **asked}
+    return {"learners": learners, "data": X, "target": y, "cv": "3x4", **asked}
 
 
 def on_iris(**asked):
@@ -85,39 +85,68 @@ CASES = {
     "predict time": on_iris(prefer="predict_time"),
     "size": on_iris(prefer="size"),
     "complexity": on_iris(prefer="complexity"),
-    "family preference": on_iris(prefer="listed", family="preference", alpha=0.01),
-    "family control": on_iris(family="control", control="nmc", correction="hochberg"),
-    "shaffer": on_iris(correction="shaffer", alpha=0.1),
-    "no guard": on_iris(prefer="listed", guard=False),
+    "family preference": on_iris(
+        prefer="listed", alpha=0.01, settings=bk.Settings(family="preference")
+    ),
+    "family control": on_iris(
+        settings=bk.Settings(family="control", control="nmc", correction="hochberg")
+    ),
+    "shaffer": on_iris(alpha=0.1, settings=bk.Settings(correction="shaffer")),
+    "no guard": on_iris(prefer="listed", settings=bk.Settings(guard=False)),
     "a margin": on_iris(prefer="listed", margin=0.05),
-    "a rope": on_iris(rope=0.02),
-    "a test with df": on_iris(test="use-all-data", df=7, plan="3x4"),
-    "cheapest adequate": on_iris(procedure="cheapest-adequate", margin=0.3, prefer="size"),
-    "test first": on_iris(procedure="test-first", prefer="listed"),
-    "anova choice": on_iris(procedure="anova-choice", prefer="fit_time"),
-    "newman-keuls choice": on_iris(procedure="newman-keuls-choice", prefer="listed"),
-    "most wins": on_iris(procedure="most-wins", family="control", control="max"),
-    "five by two": on_iris(plan="5x2", test="5x2cv-t"),
-    "a seed": on_iris(random_state=11, plan="resample:6:0.2"),
-    "bootstrap samples": on_iris(plan="bootstrap:6"),
-    "leave one out": on_rows(["max", "nmc"], plan="loo"),
-    "halves": on_iris(plan="3x4+halves:5x2"),
-    "higher is better": on_rows({"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
-                                loss="auc", margin=0.1),
-    "a scorer": on_rows({"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
-                        loss="balanced_accuracy", prefer=["nb"]),
+    "a rope": on_iris(settings=bk.Settings(rope=0.02)),
+    "a test with df": on_iris(test="use-all-data", cv="3x4", settings=bk.Settings(df=7)),
+    "cheapest adequate": on_iris(
+        margin=0.3, prefer="size", settings=bk.Settings(procedure="cheapest-adequate")
+    ),
+    "test first": on_iris(prefer="listed", settings=bk.Settings(procedure="test-first")),
+    "anova choice": on_iris(prefer="fit_time", settings=bk.Settings(procedure="anova-choice")),
+    "newman-keuls choice": on_iris(
+        prefer="listed", settings=bk.Settings(procedure="newman-keuls-choice")
+    ),
+    "most wins": on_iris(
+        settings=bk.Settings(procedure="most-wins", family="control", control="max")
+    ),
+    "five by two": on_iris(cv="5x2", test="5x2cv-t"),
+    "a seed": on_iris(random_state=11, cv="resample:6:0.2"),
+    "bootstrap samples": on_iris(cv="bootstrap:6"),
+    "leave one out": on_rows(["max", "nmc"], cv="loo"),
+    "halves": on_iris(cv="3x4+halves:5x2"),
+    "higher is better": on_rows(
+        {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)}, scoring="auc", margin=0.1
+    ),
+    "a scorer": on_rows(
+        {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
+        scoring="balanced_accuracy",
+        prefer=["nb"],
+    ),
     "several data sets": {"learners": THREE, **SEVERAL},
-    "several, permutation": {"learners": THREE, **SEVERAL, "test": "permutation",
-                             "random_state": 3},
-    "several, repetitions": {"learners": THREE, **SEVERAL, "repetitions": 2, "prefer": "fit_time"},
+    "several, permutation": {
+        "learners": THREE,
+        **SEVERAL,
+        "test": "permutation",
+        "random_state": 3,
+    },
+    "several, repetitions": {
+        "learners": THREE,
+        **SEVERAL,
+        "prefer": "fit_time",
+        "execution": bk.Execution(repetitions=2),
+    },
     "one failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"}, prefer="listed"),
     "some fits failed": on_rows({"max": "max", "nb": FailsSeldom(X0), "nmc": "nmc"}),
-    "the control failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"},
-                                  family="control", control="broken"),
-    "replicated": on_iris(replicate=2),
-    "a rare class": {"learners": ["max", "nmc"], "X": rows()[0], "plan": "2x5",
-                     "y": ["maybe", *np.where(rows()[1][1:] == 1, "yes", "no")]},
-}  # fmt: skip
+    "the control failed": on_rows(
+        {"max": "max", "broken": Fails(), "nmc": "nmc"},
+        settings=bk.Settings(family="control", control="broken"),
+    ),
+    "replicated": on_iris(execution=bk.Execution(replicate=2)),
+    "a rare class": {
+        "learners": ["max", "nmc"],
+        "data": rows()[0],
+        "cv": "2x5",
+        "target": ["maybe", *np.where(rows()[1][1:] == 1, "yes", "no")],
+    },
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -143,7 +172,9 @@ def test_calibrations_are_kept(file, tmp_path):
         made = bk.lab.calibrate("use-all-data", problem="normal", sets=60)
         made.save(df)
     store = tmp_path / "study.db"
-    study = bk.compare(**on_iris(test="use-all-data", df=df), store=store, **QUICK)
+    study = bk.compare(
+        **on_iris(test="use-all-data", settings=bk.Settings(df=df)), store=store, **QUICK
+    )
     if file:
         df.unlink()
     again = bk.open_study(store)
@@ -156,14 +187,23 @@ def test_another_engine_tells_the_same(tmp_path):
     X, y = rows()
     learners = {"max": "max", "nb": FailsSeldom(X0), "broken": Fails(), "nmc": "nmc"}
     store = tmp_path / "study.db"
-    study = bk.compare(learners, X, y, cv="3x4", n_jobs=2, progress=False, store=store, execution=bk.Execution(engine="processes"))  # fmt: skip
+    study = bk.compare(
+        learners,
+        X,
+        y,
+        cv="3x4",
+        n_jobs=2,
+        progress=False,
+        store=store,
+        execution=bk.Execution(engine="processes"),
+    )
     assert bk.open_study(store).explain() == study.explain()
     assert render_report(bk.open_study(store)) == render_report(study)
 
 
 def test_a_budget_that_ended_the_run(tmp_path):
     store = tmp_path / "study.db"
-    asked = on_rows({"slow": Slow(), "nb": GaussianNB()}, plan="60x2", budget=1.5)
+    asked = on_rows({"slow": Slow(), "nb": GaussianNB()}, cv="60x2", budget=1.5)
     study = bk.compare(**asked, store=store, **QUICK)
     assert "The budget of 1.5 s ended the run" in study.explain()
     again = bk.open_study(store)
@@ -191,7 +231,9 @@ def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
 
 def test_options_are_changed_one_by_one_without_fits(tmp_path):
     store = tmp_path / "study.db"
-    asked = on_iris(prefer="listed", family="control", control="nmc", margin=0.1)
+    asked = on_iris(
+        prefer="listed", margin=0.1, settings=bk.Settings(family="control", control="nmc")
+    )
     bk.compare(**asked, store=store, **QUICK)
     before = store.read_bytes()
     strict = bk.open_study(store, alpha=0.001)
@@ -273,12 +315,14 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
 
 def test_which_study(tmp_path):
     store = tmp_path / "study.db"
-    with open_store(store) as opened, pytest.raises(bk.StoreError, match="holds no studies"):
+    with open_store(store) as opened, pytest.raises(bk.StoreError, match="has no studies"):
         bk.open_study(opened)
     # repetitions over other splits are no studies of their own
-    study = bk.compare(**on_iris(replicate=2), store=store, **QUICK)
+    study = bk.compare(
+        **on_iris(), store=store, progress=False, execution=bk.Execution(replicate=2)
+    )
     assert bk.open_study(store).replication == study.replication
-    bk.compare(**on_iris(plan="5x2"), store=store, **QUICK)
+    bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
     with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give its number.*one of 1, 4"):
         bk.open_study(store)
     assert bk.open_study(store, 4).plan == "5x2"

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 import bestofk as bk
 from bestofk.cli.app import run as main
 
-QUICK = {"cv": "5x2", "progress": False}
+QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 LOSSES = ["accuracy", "log-loss", "fit_time"]
 
 
@@ -100,7 +100,10 @@ def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_engines_agree(study, engine):
     other = bk.compare(
-        learners(GaussianNB), "iris", scoring=LOSSES[:2], **{**QUICK, "engine": engine}
+        learners(GaussianNB),
+        "iris",
+        scoring=LOSSES[:2],
+        **{**QUICK, "execution": bk.Execution(engine=engine)},
     )
     assert other.others[0].means == study.others[0].means
     assert other.losses == study.losses
@@ -109,7 +112,12 @@ def test_engines_agree(study, engine):
 def test_whole_plans_and_one_test_set():
     one = bk.compare(["max", "nn"], "iris", scoring=["zero-one", "accuracy"], **QUICK)
     assert one.others[0].means["nn"] == pytest.approx(1 - one.decision.means["nn"])
-    split = bk.compare(["max", "nn"], "iris", scoring=["zero-one", "accuracy", "brier"], **{**QUICK, "cv": "holdout:0.4"})  # fmt: skip
+    split = bk.compare(
+        ["max", "nn"],
+        "iris",
+        scoring=["zero-one", "accuracy", "brier"],
+        **{**QUICK, "cv": "holdout:0.4"},
+    )
     accuracy, brier = split.others
     assert accuracy.agrees
     assert brier.recommended is None

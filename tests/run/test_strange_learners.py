@@ -47,15 +47,18 @@ UNPICKLABLE = {
     "leaves when pickled": (strange.LeavesWhenPickled(), None, ""),
 }
 WAYS = {
-    "serial": (SOFT, {"engine": "serial"}),
-    "watched": (SOFT | HARD | UNPICKLABLE, {"engine": "serial", "timeout": 30.0}),
-    "processes": (SOFT | HARD, {"engine": "processes", "n_jobs": 1}),
+    "serial": (SOFT, {"execution": bk.Execution(engine="serial")}),
+    "watched": (
+        SOFT | HARD | UNPICKLABLE,
+        {"timeout": 30.0, "execution": bk.Execution(engine="serial")},
+    ),
+    "processes": (SOFT | HARD, {"n_jobs": 1, "execution": bk.Execution(engine="processes")}),
 }
 
 
 def compared(learners, **options):
     given = {name: learner for name, (learner, *_) in learners.items()}
-    plan = {"plan": "kfold:2", "progress": False}
+    plan = {"cv": "kfold:2", "progress": False}
     return bk.compare({**given, "max": "max", "nmc": "nmc"}, X, Y, **plan, **options)
 
 
@@ -100,7 +103,7 @@ def test_each_is_one_sentence_or_a_loss(studies, way, name):
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
-    alone = compared({}, engine="serial").losses
+    alone = compared({}, execution=bk.Execution(engine="serial")).losses
     found = studies(way).losses
     for name in ("max", "nmc"):
         np.testing.assert_array_equal(
@@ -111,8 +114,10 @@ def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
 @pytest.mark.parametrize("engine", ["serial", "processes", "auto"])
 def test_what_cannot_be_pickled_is_evaluated_all_the_same(engine):
     learners = {"lock": (strange.CannotBePickled(),)}
-    study = compared(learners, engine=engine, loss=strange.LockedLoss(), n_jobs=1)
-    expected = compared({"plain": (strange.Majority(),)}, engine="serial")
+    study = compared(
+        learners, scoring=strange.LockedLoss(), n_jobs=1, execution=bk.Execution(engine=engine)
+    )
+    expected = compared({"plain": (strange.Majority(),)}, execution=bk.Execution(engine="serial"))
     assert not study.failures
     np.testing.assert_array_equal(study.losses.values, expected.losses.values)
 
@@ -142,7 +147,7 @@ class RaisesWhenAsked(strange.Majority):
     ("learner", "words"),
     [
         (RaisesInParams(), "its get_params raises RuntimeError: no settings"),
-        (RaisesWhenAsked(), "asked for its predict, it raises RuntimeError"),
+        (RaisesWhenAsked(), "reading its attribute predict raises RuntimeError"),
     ],
 )
 def test_what_cannot_be_a_learner_is_refused_in_a_sentence(learner, words):
@@ -165,13 +170,13 @@ def test_a_class_that_cannot_be_made_fails_and_the_others_go_on():
 
 def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):
     learners = {"max": "max", "interrupts": strange.InterruptsItself()}
-    options = {"plan": "kfold:2", "progress": False, "engine": "serial"}
+    options = {"cv": "kfold:2", "progress": False, "execution": bk.Execution(engine="serial")}
     with pytest.raises(KeyboardInterrupt, match="1 of 4 fits are safe in the store"):
         bk.compare(learners, X, Y, store=tmp_path / "s.db", **options)
 
 
 def test_signals_are_as_they_were():
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
-    compared({"changes": (strange.ChangesProcess(),)}, engine="serial")
+    compared({"changes": (strange.ChangesProcess(),)}, execution=bk.Execution(engine="serial"))
     after = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     assert after == before

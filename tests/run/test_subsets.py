@@ -26,7 +26,7 @@ TESTS = {
 
 
 def compared(plan, **more):
-    asked = {"data": "iris", "progress": False, "engine": "serial"} | more
+    asked = {"data": "iris", "progress": False, "execution": bk.Execution(engine="serial")} | more
     return bk.compare(["nmc", "nn", "c4.5"], cv=plan, **asked)
 
 
@@ -126,7 +126,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
     rng = np.random.default_rng(5)
     X = pd.DataFrame(rng.normal(size=(41, 3)), columns=list("abc"))
     y = pd.Series((X["a"] + rng.normal(size=41) > 0).map({True: "yes", False: "no"}))
-    data = as_datasets(X, y, None)[0]
+    data = as_datasets(X, y)[0]
     splits = plan(spec, random_state=3).materialise(41, data.y)
     estimator = learner(name)
     quick = predict_plan(estimator, data, splits)
@@ -139,7 +139,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
 
 @pytest.mark.parametrize("spec", [HALVES, NESTED])
 def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
-    (data,) = as_datasets(None, None, "iris")
+    (data,) = as_datasets("iris")
     experiment = Experiment(
         contenders=tuple(
             NamedLearner.of(name, one)
@@ -189,7 +189,13 @@ class CountsFits:
 
 def test_a_pair_of_folds_takes_one_fit():
     CountsFits.fits = 0
-    bk.compare({"one": CountsFits(), "max": learner("max")}, "iris", cv="2x3+nested", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    bk.compare(
+        {"one": CountsFits(), "max": learner("max")},
+        "iris",
+        cv="2x3+nested",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert CountsFits.fits == 2 * 3 + 2 * 3
 
 
@@ -232,7 +238,14 @@ def test_halves_that_a_learner_cannot_do_are_left_out_for_all():
     rng = np.random.default_rng(1)
     y = np.array([0] * 28 + [1] * 26 + [2] * 6)  # a half has fewer than two of the last at times
     X = rng.normal(size=(60, 2))
-    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y, cv="4x2+halves:12x2", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"max": learner("max"), "fails": NeedsEveryClass()},
+        X,
+        y,
+        cv="4x2+halves:12x2",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.left_out == {}
     subsets = study.losses.design.subsets
     assert 5 <= subsets.halvings < 12
@@ -245,7 +258,14 @@ def test_too_few_halves_leave_the_plain_test():
     rng = np.random.default_rng(1)
     y = np.array([0] * 30 + [1] * 28 + [2] * 2)
     X = rng.normal(size=(60, 2))
-    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y, cv="4x2+halves:6x2", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"max": learner("max"), "fails": NeedsEveryClass()},
+        X,
+        y,
+        cv="4x2+halves:6x2",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.losses is not None
     assert study.losses.subset_values is None
     assert "too few to count" in study.explain()
@@ -307,8 +327,8 @@ def test_losses_refuse_parts_that_do_not_fit():
     good = np.full((2, 1, 4, 2, 1), 0.5)
     assert Losses(values, design=design, subset_values=good).subset_values.shape == good.shape
     for given, words in (
-        ({"design": design}, "must come with subset_values; got none"),
-        ({"subset_values": good}, "a design that tells of their runs"),
+        ({"design": design}, "needs subset_values; got None"),
+        ({"subset_values": good}, "a design with subsets"),
         ({"design": design, "subset_values": good[:, :, :2]}, "must have the shape"),
         ({"design": design, "subset_values": np.full_like(good, np.nan)}, "must be finite"),
         ({"design": design, "subset_values": good, "higher_is_better": True}, "must be losses"),
@@ -334,7 +354,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
         rng = np.random.default_rng([9, number])
         y = (rng.random(n) < 0.5).astype(np.int64)
         splits = plan("5x5+nested", random_state=number).materialise(n, y)
-        tests = [splits.test(run, fold) for run, fold in splits.places()]
+        tests = [splits.test(run, fold) for run, fold in splits.run_folds()]
         for k in range(2):
             values = rng.standard_normal((n, 3)) + np.where(y, 0.4, -0.4)[:, np.newaxis]
             encoded = Encoded(values=values, cardinality=np.zeros(3, dtype=np.int64), y=y,

@@ -44,7 +44,7 @@ def test_a_budget_is_kept_and_decides_from_one_round_on(setting):
 
 def test_a_budget_that_was_too_short_says_what_is_enough_and_it_is():
     learners = {"a": time_limits.Napping(nap=0.5), "b": time_limits.Napping(nap=0.501)}
-    options = {"plan": "50x4", "engine": "serial", "progress": False}
+    options = {"cv": "50x4", "progress": False, "execution": bk.Execution(engine="serial")}
     with pytest.raises(bk.BestOfKError, match=r"had not finished a fit") as said:
         bk.compare(learners, X, Y, budget=0.8, **options)
     enough = float(re.search(r"--budget (\d+)", str(said.value))[1])
@@ -93,7 +93,16 @@ LIMITS = [
 @pytest.mark.parametrize(("engine", "learner"), LIMITS)
 def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
     begin = time.monotonic()
-    study = bk.compare({"odd": learner, "max": "max", "nmc": "nmc"}, X, Y, cv="kfold:2", timeout=0.4, n_jobs=1, progress=False, execution=bk.Execution(engine=engine))  # fmt: skip
+    study = bk.compare(
+        {"odd": learner, "max": "max", "nmc": "nmc"},
+        X,
+        Y,
+        cv="kfold:2",
+        timeout=0.4,
+        n_jobs=1,
+        progress=False,
+        execution=bk.Execution(engine=engine),
+    )
     assert time.monotonic() - begin < 20.0
     assert {cell.kind for cell in study.failures} == {"timeout"}
     assert [cell.reason for cell in study.failures] == [

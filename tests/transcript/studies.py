@@ -11,11 +11,11 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk.run.replicate import Replication
 from bestofk.run.run_comparison import budget_words
-from bestofk.run.run_task import what_is_safe
+from bestofk.run.run_task import interruption_message
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store
 
-QUICK = {"progress": False}
+QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 
 
 def rows(n=60, seed=0):
@@ -93,16 +93,32 @@ def studies():
     )
     yield (
         "a fit of the only run failed",
-        bk.compare({"max": "max", "nb": failing_in([(0, 3)], "kfold:12")}, X, y, cv="kfold:12", **QUICK),
-    )  # fmt: skip
+        bk.compare(
+            {"max": "max", "nb": failing_in([(0, 3)], "kfold:12")}, X, y, cv="kfold:12", **QUICK
+        ),
+    )
     yield (
         "the control failed",
-        bk.compare({"max": "max", "nmc": "nmc", "broken": Fails()}, X, y, cv="4x5", **QUICK, settings=bk.Settings(family="control", control="broken")),
-    )  # fmt: skip
+        bk.compare(
+            {"max": "max", "nmc": "nmc", "broken": Fails()},
+            X,
+            y,
+            cv="4x5",
+            **QUICK,
+            settings=bk.Settings(family="control", control="broken"),
+        ),
+    )
     yield (
         "five runs of two folds were asked for, and one was lost",
-        bk.compare({"max": "max", "nb": failing_in([(1, 0)], "5x2")}, X, y, cv="5x2", test="5x2cv-f", **QUICK),
-    )  # fmt: skip
+        bk.compare(
+            {"max": "max", "nb": failing_in([(1, 0)], "5x2")},
+            X,
+            y,
+            cv="5x2",
+            test="5x2cv-f",
+            **QUICK,
+        ),
+    )
     yield (
         "several data sets",
         bk.compare(["max", "nmc", "nn"], ["iris", "wine"], cv="kfold:5", **QUICK),
@@ -133,8 +149,8 @@ def unfinished():
 def sentences():
     """Single sentences about a run."""
     yield "the budget ended the run", budget_words(90, 40, 200)
-    yield "interrupted with a store", what_is_safe(40, 200, "fits", stored=True)
-    yield "interrupted without a store", what_is_safe(40, 200, "fits", stored=False)
+    yield "interrupted with a store", interruption_message(40, 200, "fits", stored=True)
+    yield "interrupted without a store", interruption_message(40, 200, "fits", stored=False)
     for times, best, order, bests in (
         (1, 1, 0, {"nmc": 1}),
         (1, 0, 0, {"nn": 1}),

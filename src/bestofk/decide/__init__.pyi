@@ -1,3 +1,4 @@
+from . import power as power
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .gather import MarginVerdict as MarginVerdict

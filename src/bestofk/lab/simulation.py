@@ -236,7 +236,7 @@ def simulate(
         Seed of the data sets and the splits. Data set i does not depend on `sets`.
     n_jobs, engine, scheduler
         As for `compare`: workers (-1: one per core); ``"auto"``, ``"serial"``, ``"processes"``,
-        ``"dask"`` or ``"ray"``, and the address of the cluster. All engines give the same losses.
+        or ``"dask"``, and the address of the cluster. All engines give the same losses.
     store : path or URL, optional
         Store of finished data sets; data sets found there are not simulated again.
     progress : bool or "log"

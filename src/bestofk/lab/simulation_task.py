@@ -29,6 +29,7 @@ from bestofk.learners.predict import (
     predict_subsets,
     seed_names,
 )
+from bestofk.run.caught_warnings import caught_warnings
 from bestofk.run.cells import Failure
 from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.evaluation.models import is_trusted
@@ -36,7 +37,7 @@ from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import Loss
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store
-from bestofk.run.task import ItemEvaluator, Task, caught_warnings
+from bestofk.run.task import ItemEvaluator, Task
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import Splits

@@ -211,7 +211,7 @@ def dot_plot_of(order: Decision, losses: Losses) -> str:
     if not _spread(order, losses):
         return ""
     try:
-        return svg(layout_losses(order, losses=losses).picture, themed=False)
+        return svg(layout_losses(order, losses=losses), themed=False)
     except BestOfKError:
         return ""
 
@@ -224,11 +224,11 @@ def layouts_of(order: Decision, losses: Losses) -> list[tuple[_Figure, Picture]]
             continue
         options: dict[str, Any] = {"losses": losses} if figure.takes_losses else {}
         try:
-            layout: Any = resolve(figure.layout)(order, **options)
+            picture: Picture = resolve(figure.layout)(order, **options)
         except BestOfKError:
             # a figure that does not fit this design is no reason to have no report
             continue
-        found.append((figure, layout.picture))
+        found.append((figure, picture))
     return found
 
 

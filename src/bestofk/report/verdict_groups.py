@@ -207,7 +207,7 @@ def _scale(order: Decision) -> Scale | None:
     """The axis of the figure; none for a race, whose learners ran differently far."""
     if order.runs_of(order.by_preference[0]) is not None:
         return None
-    return layout_forest(order).picture.x_scale
+    return layout_forest(order).x_scale
 
 
 def _percent(scale: Scale, value: float) -> float:

@@ -95,7 +95,7 @@ def adjusted_by_all(order: Decision) -> dict[str, Floats]:
     names = list(CORRECTIONS) if len(evidence) <= MOST_PAIRS else [order.correction]
     found = {order.correction: evidence.adjusted_pvalue}
     for name in names:
-        most = CORRECTIONS[name].most_learners
+        most = CORRECTIONS[name].max_learners
         if name not in found and (most is None or len(order.by_preference) <= most):
             found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
     return found
@@ -325,7 +325,7 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     if value is None or apart:
         return []
     try:
-        picture = layout_frontier(value).picture
+        picture = layout_frontier(value)
     except BestOfKError:
         # fewer than two costs, or no decision
         return []

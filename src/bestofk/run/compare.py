@@ -6,14 +6,14 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bestofk._base.checks import whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PanelOrder, PreferenceLike
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping.rule import StopRule
+from bestofk.decide.stopping.rule import StopRule, as_stop_rule
 from bestofk.learners.preparation import refuse_preparation
 from bestofk.run.evaluation.models import complexities
 from bestofk.run.execution import Execution
@@ -28,11 +28,13 @@ from bestofk.run.inputs import (
 )
 from bestofk.run.metrics import as_losses, check_losses
 from bestofk.run.progress import Progress
-from bestofk.run.race.plan import PlannedRace, as_stop_rule, long_enough, planned_race
 from bestofk.run.replicate import check_replicable, replicated, reseeded
 from bestofk.run.run_comparison import deadline_of, record, run_comparison
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
+
+if TYPE_CHECKING:
+    from bestofk.run.race.plan import PlannedRace
 
 ValueT = TypeVar("ValueT", Settings, Execution)
 
@@ -167,6 +169,8 @@ def compare(
         check_replicable(plan)
     planned_runs = plan.runs
     if rule is not None:
+        from bestofk.run.race.plan import long_enough
+
         plan = long_enough(plan, rule)
     experiment = _experiment(estimators, datasets, plan, scoring, execution, random_state)
     check_settings(experiment, settings)
@@ -174,6 +178,8 @@ def compare(
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:
             return None
+        from bestofk.run.race.plan import planned_race
+
         design = experiment.splits[0].design
         return planned_race(
             names, design, settings, rule, runs=min(planned_runs, design.runs),

@@ -118,7 +118,7 @@ def _whole_runs(
         return values[:, :, kept], design.with_(runs=len(kept), **sizes), (note,)
     if runs == 1 and design.kind in ("cv", "time", "splits") and there.sum() > 1:
         note = f"{_dropped(int((~there).sum()), folds, 'fold')}."
-        return values[:, :, :, there[0]], design.kept(there), (note,)
+        return values[:, :, :, there[0]], design.select(there), (note,)
     run, fold = np.nonzero(there)
     part = values[:, :, run, fold][:, :, np.newaxis]
     left = "the one left is a single split"

@@ -185,7 +185,7 @@ class Experiment:
     def places(self) -> Iterator[Place]:
         """Every cell, round by round: all learners of a fold before the next fold."""
         for dataset, splits in enumerate(self.splits):
-            for run, fold in splits.places():
+            for run, fold in splits.run_folds():
                 for repetition in range(self.repetitions):
                     for learner in range(len(self.contenders)):
                         yield Place(

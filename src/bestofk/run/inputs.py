@@ -16,7 +16,7 @@ from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import ROLES, with_row_columns
-from bestofk.data.schema import is_whole_task as is_whole
+from bestofk.data.schema import are_whole_numbers as is_whole
 from bestofk.decide.foresee import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
@@ -177,6 +177,10 @@ def as_datasets(
     if isinstance(target, str):
         return (_with_target(data, target, task, columns),)
     if target is not None:
+        if isinstance(data, str | os.PathLike | DataSet):
+            raise ArgumentError(
+                f"target holds values and data is a {type(data).__name__}: give one of {_FORMS}."
+            )
         # used for the length of a call, and every learner gets slices
         return (as_dataset(data, target, task=task, copy=False, **columns),)
     if hasattr(data, "columns") or hasattr(data, "shape"):

@@ -62,8 +62,7 @@ def open_study(
     Notes
     -----
     A store keeps a test that you wrote yourself by its name and a fingerprint of its source alone:
-    give it again with ``test=``. Stores of earlier versions keep no decisions: their studies
-    are decided by the defaults.
+    give it again with ``test=``.
 
     Examples
     --------
@@ -93,7 +92,7 @@ def only_study(store: Store) -> int:
     if len(studies) == 1:
         return studies[0].id
     if not studies:
-        raise StoreError(f"{store.shown_url}: the store holds no studies.")
+        raise StoreError(f"{store.shown_url}: the store has no studies.")
     numbers = ", ".join(str(each.id) for each in studies[:MOST_NUMBERS])
     raise ArgumentError(
         f"{store.shown_url} holds {len(studies)} studies: give its number (on the command line "

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bestofk._base.checks import positive
 from bestofk._base.errors import RunError
@@ -21,14 +21,14 @@ from bestofk.run.experiment import Experiment, Place, Places
 from bestofk.run.inputs import advice_for_unstable
 from bestofk.run.judge import weight_notes
 from bestofk.run.progress import observer
-from bestofk.run.race.conclude import conclude_race
-from bestofk.run.race.plan import PlannedRace
-from bestofk.run.race.run import HeldRace, run_race
 from bestofk.run.run_task import run_task
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
-from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan
+
+if TYPE_CHECKING:
+    from bestofk.run.race.plan import PlannedRace
+    from bestofk.run.race.run import HeldRace
 
 
 def run_comparison(
@@ -62,8 +62,6 @@ def run_comparison(
     held, results, notes, too_little, where = _run(
         experiment, spec, execution, deadline, decision, race
     )
-    if execution.store is not None and where != parse_address(execution.store).shown:
-        execution = replace(execution, store=where)  # the file was deleted, and is kept elsewhere
     if notes:
         partial_fits = len(results) if len(results) < experiment.n_cells else None
         spec = record(spec, execution, notes=notes, fits=partial_fits)
@@ -84,6 +82,8 @@ def run_comparison(
 
     if held is None:
         return ordinary(), spec
+    from bestofk.run.race.conclude import conclude_race
+
     return conclude_race(held, spec, decision, ordinary, notes=notes, store=where), spec
 
 
@@ -149,6 +149,8 @@ def _run(
     results: Mapping[Place, CellResult]
     held = None
     if race is not None:
+        from bestofk.run.race.run import run_race
+
         held, where = run_race(
             experiment, spec, race, decision, execution, deadline, stop=stop, cut=cut
         )
@@ -223,9 +225,9 @@ def _taken(experiment: Experiment) -> tuple[str, ...]:
     """What targets were guessed to be."""
     several = len(experiment.datasets) > 1
     said = [
-        f"{one.name}: {one.taken}" if several else one.taken
+        f"{one.name}: {one.target_note}" if several else one.target_note
         for one in experiment.datasets
-        if one.taken
+        if one.target_note
     ]
     more = len(said) - FEW_TARGETS
     if more > 1:

@@ -45,7 +45,14 @@ def decision() -> Any:
 
 @functools.cache
 def study() -> Any:
-    return bk.compare(["max", "nmc", "naive-bayes"], "iris", cv="5x2", n_jobs=1, progress=False, execution=bk.Execution(replicate=2))  # fmt: skip
+    return bk.compare(
+        ["max", "nmc", "naive-bayes"],
+        "iris",
+        cv="5x2",
+        n_jobs=1,
+        progress=False,
+        execution=bk.Execution(replicate=2),
+    )
 
 
 @functools.cache
@@ -56,7 +63,14 @@ def simulation() -> Any:
 
 @functools.cache
 def _two_metrics() -> Any:
-    return bk.compare(["max", "nmc", "nn"], "iris", cv="5x2", scoring=["zero-one", "f1_macro"], progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    return bk.compare(
+        ["max", "nmc", "nn"],
+        "iris",
+        cv="5x2",
+        scoring=["zero-one", "f1_macro"],
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
 
 
 def _study_with_a_failure() -> Any:
@@ -217,15 +231,15 @@ MADE: dict[str, Callable[[], Any]] = {
     "curve": lambda: lab.type1_error("kfold-t", simulation=simulation()).curve(),
     "losses": scores,
 }
-"""What it is: the call that makes it."""
+"""The call that creates each result."""
 
 
 def held_in(value: Any) -> Iterator[Any]:
-    """A result and the results in its fields."""
+    """Yield a result and the results in its fields."""
     yield value
     if is_dataclass(value) and isinstance(value, Presented):
-        for one in fields(value):
-            inner = getattr(value, one.name)
+        for item in fields(value):
+            inner = getattr(value, item.name)
             for each in inner if isinstance(inner, tuple) else (inner,):
                 if isinstance(each, Presented):
                     yield from held_in(each)

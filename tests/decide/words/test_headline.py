@@ -64,7 +64,7 @@ def test_the_number_of_instances_that_is_needed_is_right(learners):
     assert enough.decidable
     assert enough.claims
     # exact: two in 2^n patterns of signs
-    assert smallest_pvalue(enough.choice, needed) == 2 / 2**needed
+    assert smallest_pvalue(enough.test_choice, needed) == 2 / 2**needed
 
 
 def test_test_first_says_it_too(on_data_sets):
@@ -97,7 +97,7 @@ def test_auto_takes_the_exact_test_as_soon_as_it_can_decide(on_data_sets):
             assert decision.test == ("wilcoxon" if can else "paired-t")
             assert decision.decidable
             if not can:
-                assert "if the differences are about normal" in decision.test_reason
+                assert "if the differences are roughly normal" in decision.test_reason
 
 
 # Sentences of the design, with the numbers of small tables.

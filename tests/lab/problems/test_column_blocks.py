@@ -80,7 +80,13 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
         encoded = work.encoded(one)
         seed = work.splits(one, 0, encoded).seed
         for place in range(3):
-            study = bk.compare([learner, "max"], dataset_of(made.block(encoded, place), "block"), cv=make_plan("2x4", random_state=seed), progress=False, n_jobs=1)  # fmt: skip
+            study = bk.compare(
+                [learner, "max"],
+                dataset_of(made.block(encoded, place), "block"),
+                cv=make_plan("2x4", random_state=seed),
+                progress=False,
+                n_jobs=1,
+            )
             assert np.array_equal(study.losses.values[0], found.losses[one, 0, place])
 
 
@@ -121,7 +127,13 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     for one in range(2):
         encoded = work.encoded(one)
         seed = work.splits(one, 0, encoded).seed
-        study = bk.compare(learners, dataset_of(encoded, f"data set {one + 1}"), progress=False, n_jobs=1, cv=make_plan(plan, random_state=seed))  # fmt: skip
+        study = bk.compare(
+            learners,
+            dataset_of(encoded, f"data set {one + 1}"),
+            progress=False,
+            n_jobs=1,
+            cv=make_plan(plan, random_state=seed),
+        )
         assert study.losses.subset_values is not None
         assert np.array_equal(study.losses.values, found.losses[one, 0])
         assert np.array_equal(study.losses.subset_values, parts[one, 0])

@@ -1,4 +1,4 @@
-"""Values to draw for few and many learners, with names that could break a figure."""
+"""Values for every figure, for few and many learners, with names that are hard to draw."""
 
 import matplotlib as mpl
 import numpy as np
@@ -9,6 +9,7 @@ from bestofk.decide import roc_hull
 from bestofk.decide.stopping.races import Band, Race, RacedLearner
 from bestofk.decide.stopping.rule import StopReason
 from bestofk.report.figures.kinds.rate_curves import Rates
+from bestofk.report.figures.labels import LINE_HEIGHT, text_width
 from bestofk.stats import multiple, pairwise
 
 SIZES = (2, 5, 6, 20, 60)
@@ -31,11 +32,11 @@ def _no_screen():
 
 
 NAMES = []
-"""Names that `names_of` returns instead, if not empty."""
+"""Names to use instead of those of `names_of`, if not empty."""
 
 
 def names_of(n):
-    """Return names that are long, contain right-to-left text, or look like markup."""
+    """Return names that are long, right-to-left, or look like markup."""
     if NAMES:
         return NAMES[:n]
     strange = [name for name in STRANGE if name]
@@ -47,9 +48,9 @@ def losses_of_many(n, *, runs=3, folds=4, datasets=1, seed=0, spread=0.03):
     rng = np.random.default_rng(seed + n)
     mean = 0.15 + 0.25 * rng.random((n, 1, 1, 1, 1))
     common = 0.02 * rng.standard_normal((1, datasets, runs, folds, 1))
-    own = spread * rng.standard_normal((n, datasets, runs, folds, 1))
+    noise = spread * rng.standard_normal((n, datasets, runs, folds, 1))
     return bk.Losses(
-        mean + common + own,
+        mean + common + noise,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
         algorithms=names_of(n),
         datasets=[f"set {d}" for d in range(datasets)] if datasets > 1 else None,
@@ -65,7 +66,7 @@ def rates_of_many(n):
 
 
 def race_of_many(n):
-    """Return a race of n learners: two run to the end, the others stop early."""
+    """Return a race of n learners: two run to the end, the others stop after some runs."""
     rng = np.random.default_rng(n)
     names = names_of(n)
     learners = []
@@ -83,7 +84,7 @@ def race_of_many(n):
     bands = tuple(Band(runs=m, low=2.4 - 3 / m, high=2.6 + 3 / m) for m in range(2, 11))
     return Race(
         learners=tuple(learners), settled=True, exact=False, target="best", settle="plan",
-        risk=0.05, planned_runs=10, max_runs=10, fits=sum(10 * one.runs for one in learners),
+        risk=0.05, planned_runs=10, max_runs=10, fits=sum(10 * raced.runs for raced in learners),
         planned_fits=100 * n, fits_per_run=10, pair=(names[0], names[1]),
         bands=(Band(runs=1, low=-np.inf, high=np.inf), *bands), critical=(1.98, 3.0),
     )  # fmt: skip
@@ -94,7 +95,7 @@ def over_datasets(n):
 
 
 def study_of_many(losses):
-    """Return a study of `compare` with costs over four orders of magnitude."""
+    """Return a study as `compare` does, with costs that span four powers of ten."""
     from bestofk.run.study import Cost, Study
 
     costs = np.logspace(-4, 0.5, len(losses.algorithms))
@@ -110,7 +111,7 @@ def study_of_many(losses):
 
 
 def values_of(n):
-    """Return {figure: (value, options)} for n learners."""
+    """Return (value, options) by figure, for n learners."""
     losses = losses_of_many(n)
     order = bk.order(losses, prefer="listed")
     flat = losses.by_fold().reshape(n, -1)
@@ -121,7 +122,7 @@ def values_of(n):
     centre = 0.2 + 0.1 * np.linspace(-1, 1, n)[:, None, None]
     width = 0.002 + 0.02 * rng.random((n, 1, 1))
     middle = centre + 0.02 * rng.standard_normal((n, 8, 1))
-    # three decimals, as error rates have, keep exact tests fast
+    # Three decimals, as for error rates, make exact sums fast.
     intervals = np.round([middle - width, middle + width], 3)
     return {
         "graph": (order, {}),
@@ -137,7 +138,7 @@ def values_of(n):
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
         "alpha": (order, {}),
-        "prefer": (order, {"learner": order.by_preference[n // 2]}),
+        "preference": (order, {"learner": order.by_preference[n // 2]}),
         "race": (race_of_many(n), {}),
         "funnel": (race_of_many(n), {}),
         "fits": (race_of_many(n), {}),
@@ -152,13 +153,13 @@ def values_of(n):
 
 @pytest.fixture(scope="session")
 def examples():
-    """{number of learners: {figure: (value, options)}}."""
+    """(value, options) by number of learners and by figure."""
     return {n: values_of(n) for n in SIZES}
 
 
 @pytest.fixture(scope="session")
 def renamed_examples():
-    """Return {figure: (value, options)} for learners with these names."""
+    """A function that returns (value, options) by figure, for learners with these names."""
     from functools import cache
 
     @cache
@@ -174,7 +175,7 @@ def renamed_examples():
 
 @pytest.fixture(scope="session")
 def pictures(examples):
-    """{(number of learners, figure): layout}."""
+    """Pictures by number of learners and by figure."""
     from bestofk.report.figures.registry import FIGURES
 
     return {
@@ -184,34 +185,51 @@ def pictures(examples):
     }
 
 
+def box_of(word):
+    """Return the corners of the rotated box around a line of words."""
+    width = text_width(word.text, word.size, bold=word.bold, family=word.family)
+    left = {"start": 0.0, "middle": -width / 2, "end": -width}[word.anchor]
+    half = word.size * LINE_HEIGHT / 2
+    corners = np.array([(left, -half), (left + width, -half), (left + width, half), (left, half)])
+    turn = np.radians(word.rotation)
+    rotation = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    return [word.x, word.y] + corners @ rotation
+
+
+@pytest.fixture(scope="session")
+def boxes():
+    """A function that returns (words, 4, 2): the corners of the boxes around words."""
+    return lambda words: np.array([box_of(word) for word in words])
+
+
 @pytest.fixture(scope="session")
 def overlaps():
-    """Find pairs of texts whose rotated boxes overlap."""
+    """A function that returns the pairs of words whose rotated boxes overlap."""
 
     def find(words, slack=0.15):
-        corners = np.array([word.corners() for word in words])
+        corners = np.array([box_of(word) for word in words])
         low, high = corners.min(axis=1), corners.max(axis=1)
         near = ((low[:, None] < high[None] - slack) & (low[None] < high[:, None] - slack)).all(
             axis=2
         )
-        result = []
+        pairs = []
         for a, b in np.argwhere(np.triu(near, 1)).tolist():
             if not _apart(corners[a], corners[b], slack):
-                result.append((words[a].text, words[b].text))
-        return result
+                pairs.append((words[a].text, words[b].text))
+        return pairs
 
     return find
 
 
-def _apart(one, other, slack):
-    """Return whether a separating axis of two rectangles exists."""
-    for box in (one, other):
+def _apart(first, second, slack):
+    """Return whether an axis separates two rectangles."""
+    for box in (first, second):
         for k in range(2):
             axis = box[k + 1] - box[k]
             length = np.hypot(*axis)
             if length == 0:
                 return True
-            a, b = one @ axis / length, other @ axis / length
+            a, b = first @ axis / length, second @ axis / length
             if a.max() <= b.min() + slack or b.max() <= a.min() + slack:
                 return True
     return False

@@ -1,4 +1,4 @@
-"""All figures for 2 to 60 learners: no overlapping labels, nothing off the sheet, reproducible."""
+"""Every figure for 2 to 60 learners: no overlaps, nothing off the sheet, reproducible."""
 
 import io
 from xml.etree import ElementTree
@@ -10,8 +10,17 @@ from matplotlib.figure import Figure
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.report.figures import FIGURES, figure, figure_kinds, picture_of, save_figure, svg
-from bestofk.report.figures.labels import LINE
+from bestofk.report.figures import (
+    FIGURES,
+    figure,
+    figure_kinds,
+    paint,
+    picture_of,
+    save_figure,
+    svg,
+)
+from bestofk.report.figures.labels import LINE_HEIGHT, text_width
+from bestofk.report.figures.picture import Sheet
 
 SIZES = (2, 5, 20, 60)
 KINDS = tuple(FIGURES)
@@ -21,12 +30,12 @@ PAPERS = {
     "page": {"width": 7},
     "page, monospace": {"width": 7, "font": "monospace", "fontsize": 10},
 }
-"""What figures must fit; 200 points are the narrowest paper that is not refused."""
+"""Papers that figures must fit; 200 points are the minimum width."""
 
 
-def is_on_its_sheet(picture, overlaps):
+def is_on_its_sheet(picture, overlaps, boxes):
     assert overlaps(picture.words) == []
-    corners = np.array([word.corners() for word in picture.words])
+    corners = boxes(picture.words)
     assert corners.min() >= -0.5
     assert corners[..., 0].max() <= picture.width + 0.5
     assert corners[..., 1].max() <= picture.height + 0.5
@@ -44,13 +53,13 @@ def is_on_its_sheet(picture, overlaps):
     ("n", "papers"),
     [(2, ("column", "page, monospace")), (6, tuple(PAPERS)), (20, ("column", "narrowest"))],
 )
-def test_every_figure_fits_a_column_and_a_page(examples, overlaps, kind, n, papers):
-    """Names of 200 letters, in several scripts: words apart, on paper of exactly the width."""
+def test_every_figure_fits_a_column_and_a_page(examples, overlaps, boxes, kind, n, papers):
+    """Names of 200 letters in several scripts fit on paper of exactly the width."""
     value, options = examples[n][kind]
     for paper in map(PAPERS.get, papers):
         picture = picture_of(value, kind, **paper, **options)
         assert picture.width == pytest.approx(72 * paper["width"])
-        is_on_its_sheet(picture, overlaps)
+        is_on_its_sheet(picture, overlaps, boxes)
         assert {word.family for word in picture.words} == {paper.get("font", "sans-serif")}
         least = 6.5 * paper.get("fontsize", 9) / 9
         if kind not in ("graph", "steps"):
@@ -77,7 +86,7 @@ STRANGE_LOSSES = {
 
 
 @pytest.mark.parametrize("name", STRANGE_LOSSES)
-def test_strange_numbers_stand_apart_too(overlaps, name):
+def test_strange_numbers_do_not_overlap(overlaps, boxes, name):
     values = STRANGE_LOSSES[name]
     scale = float(np.abs(values).max()) or 1.0
     drawn = 0
@@ -86,18 +95,18 @@ def test_strange_numbers_stand_apart_too(overlaps, name):
     ):  # fmt: skip
         order = bk.order(losses, prefer="listed", rope=0.02 * scale, margin=0.03 * scale)
         for kind in figure_kinds(order):
-            # the matrix has the most in its cells on the page
+            # On a page, the cells of the matrix show the most.
             width = 7 if kind == "matrix" else 3.4
-            is_on_its_sheet(picture_of(order, kind, width=width), overlaps)
+            is_on_its_sheet(picture_of(order, kind, width=width), overlaps, boxes)
             drawn += 1
     assert drawn > 20
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
-def test_words_and_shapes_are_on_the_sheet(pictures, overlaps, kind, n):
-    picture = pictures[n, kind].picture
-    is_on_its_sheet(picture, overlaps)
+def test_words_and_shapes_are_on_the_sheet(pictures, overlaps, boxes, kind, n):
+    picture = pictures[n, kind]
+    is_on_its_sheet(picture, overlaps, boxes)
     if kind not in ("graph", "steps"):
         assert min(word.size for word in picture.words) >= 6.5
     assert len(picture.alt) > 20
@@ -106,11 +115,10 @@ def test_words_and_shapes_are_on_the_sheet(pictures, overlaps, kind, n):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [20])
 def test_rendered_words_stay_within_their_boxes(pictures, kind, n):
-    """What the layout takes for the width of words is never less than what is drawn."""
-    layout = pictures[n, kind]
-    picture = layout.picture
+    """The layout never underestimates the width of words."""
+    picture = pictures[n, kind]
     sheet = Figure(figsize=(picture.width / 72, picture.height / 72), dpi=144)
-    ax = FIGURES[kind].draw(layout, sheet.add_axes((0, 0, 1, 1)))
+    ax = paint(picture, sheet.add_axes((0, 0, 1, 1)))
     renderer = sheet.canvas.get_renderer() if hasattr(sheet.canvas, "get_renderer") else None
     if renderer is None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -120,20 +128,20 @@ def test_rendered_words_stay_within_their_boxes(pictures, kind, n):
         assert text.get_text() == word.text
         text.set_rotation(0)
         box = text.get_window_extent(renderer)
-        assert box.width / 2 <= word.extent * 1.02 + 0.5, word.text  # hinting rounds
-        assert box.height / 2 <= word.size * LINE * 1.06 + 0.5, word.text
+        width = text_width(word.text, word.size, bold=word.bold)
+        assert box.width / 2 <= width * 1.02 + 0.5, word.text  # hinting rounds
+        assert box.height / 2 <= word.size * LINE_HEIGHT * 1.06 + 0.5, word.text
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rendered_boxes_do_not_overlap(pictures, kind):
-    """In axes of the caller's, next to others, as matplotlib itself measures them."""
+    """Measure the words with matplotlib, in axes of a larger figure."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    layout = pictures[5, kind]
     sheet = Figure(figsize=(20, 8), dpi=200)
     canvas = FigureCanvasAgg(sheet)
     left, _ = sheet.subplots(1, 2)
-    ax = FIGURES[kind].draw(layout, left)
+    ax = paint(pictures[5, kind], left)
     assert ax is left
     renderer = canvas.get_renderer()
     boxes = [text.get_window_extent(renderer) for text in ax.texts if not text.get_rotation()]
@@ -165,25 +173,25 @@ def test_the_callers_style_stays(examples, kind):
 def test_the_same_bytes_twice(examples, kind, tmp_path):
     value, options = examples[5][kind]
     assert picture_of(value, kind, **options) == picture_of(value, kind, **options)
-    # one painter draws every picture: words, boxes and dots of the matrix, curves of the graph
+    # One function draws all pictures, so two kinds are enough.
     for end in {"matrix": ("svg", "png", "pdf"), "graph": ("svg",)}.get(kind, ()):
-        found = []
+        files = []
         for turn in range(2):
             path = tmp_path / f"{turn}.{end}"
             save_figure(picture_of(value, kind, **options), path)
-            found.append(path.read_bytes())
-        assert found[0] == found[1], end
-        assert len(found[0]) > 500
+            files.append(path.read_bytes())
+        assert files[0] == files[1], end
+        assert len(files[0]) > 500
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
 def test_plain_svg_is_well_formed_and_names_are_text(pictures, kind, n):
-    text = svg(pictures[n, kind].picture)
+    text = svg(pictures[n, kind])
     root = ElementTree.fromstring(text)
     assert "<script" not in text
     written = [part.text for part in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert written == [word.text for word in pictures[n, kind].picture.words]
+    assert written == [word.text for word in pictures[n, kind].words]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -191,7 +199,7 @@ def test_every_figure_has_an_entry_and_says_what_it_takes(examples, kind):
     value, _ = examples[5][kind]
     assert kind in figure_kinds(value)
     accepts = FIGURES[kind].accepts
-    assert any(one.__name__ in accepts for one in type(value).__mro__)
+    assert any(base.__name__ in accepts for base in type(value).__mro__)
     assert FIGURES[kind].summary
 
 
@@ -210,7 +218,7 @@ def test_every_example_runs_and_draws(kind):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"width": 1}, r"width must be at least 2\.8 inches for words of 9 points; got 1\."),
         ({"width": 340}, r"width must be in inches, such as 3\.4 for a column or 7 for a page"),
@@ -219,9 +227,9 @@ def test_every_example_runs_and_draws(kind):
         ({"font": ""}, "font must be 'sans-serif', 'serif', 'monospace' or the name of a font"),
     ],
 )
-def test_paper_that_nothing_fits_is_refused(options, said):
+def test_paper_that_fits_no_figure_is_refused(options, message):
     losses = bk.Losses([[0.1, 0.2], [0.3, 0.2]])
-    with pytest.raises(ArgumentError, match=said):
+    with pytest.raises(ArgumentError, match=message):
         picture_of(losses, **options)
 
 
@@ -234,7 +242,7 @@ def test_an_option_that_a_figure_does_not_have_is_refused_by_name(examples):
 
 
 def test_a_smaller_font_is_a_layout_on_wider_paper(examples):
-    """8 of 9 points: what is said fits where it did on paper 9/8 as wide, drawn 8/9 as large."""
+    """A font of 8 instead of 9 points is a layout on paper 9/8 as wide, drawn 8/9 as large."""
     order = examples[6]["forest"][0]
     small = picture_of(order, "forest", width=3.4, fontsize=8)
     wide = picture_of(order, "forest", width=3.4 * 9 / 8)
@@ -257,7 +265,9 @@ def test_a_value_that_no_figure_takes_is_refused():
     with pytest.raises(ArgumentError, match="got int"):
         figure(3)
     losses = bk.Losses([[0.1, 0.2], [0.3, 0.2]])
-    with pytest.raises(ArgumentError, match="'roc' takes RocHull; got Losses; of it there are 'l"):
+    with pytest.raises(
+        ArgumentError, match="'roc' takes RocHull; got Losses; this value has the figures 'l"
+    ):
         figure(losses, "roc")
     with pytest.raises(UnknownNameError, match="did you mean 'graph'"):
         figure(losses, "grap")
@@ -265,7 +275,7 @@ def test_a_value_that_no_figure_takes_is_refused():
         save_figure(picture_of(losses), "x.bmp")
 
 
-def test_own_figure_has_the_size_of_the_picture(examples):
+def test_a_new_figure_has_the_size_of_the_picture(examples):
     from matplotlib import pyplot
 
     order = examples[5]["graph"][0]
@@ -280,10 +290,9 @@ def test_own_figure_has_the_size_of_the_picture(examples):
 
 @pytest.mark.parametrize(("kind", "axes"), [("losses", "x"), ("roc", "xy"), ("alpha", "x")])
 def test_data_coordinates_are_those_of_the_scales(pictures, kind, axes):
-    """What the caller draws over a figure lands where the figure's own values are."""
-    layout = pictures[5, kind]
-    picture = layout.picture
-    ax = FIGURES[kind].draw(layout, Figure(figsize=(9, 3)).add_subplot())
+    """The data coordinates of the axes are those of the figure."""
+    picture = pictures[5, kind]
+    ax = paint(picture, Figure(figsize=(9, 3)).add_subplot())
     width, height = ax.figure.get_size_inches() * 72
     box = ax.get_position()
     scale = min(box.width * width / picture.width, box.height * height / picture.height)
@@ -303,9 +312,9 @@ def test_data_coordinates_are_those_of_the_scales(pictures, kind, axes):
 
 
 def test_dark_paper_gets_light_ink(pictures):
-    layout = pictures[5, "graph"]
-    light = FIGURES["graph"].draw(layout, Figure(facecolor="white").add_subplot())
-    dark = FIGURES["graph"].draw(layout, Figure(facecolor="#111111").add_subplot())
+    picture = pictures[5, "graph"]
+    light = paint(picture, Figure(facecolor="white").add_subplot())
+    dark = paint(picture, Figure(facecolor="#111111").add_subplot())
     tones = [
         np.mean([np.mean(mpl.colors.to_rgb(text.get_color())) for text in ax.texts])
         for ax in (light, dark)
@@ -313,22 +322,20 @@ def test_dark_paper_gets_light_ink(pictures):
     assert tones[0] < 0.5 < tones[1]
 
 
-def test_marks_of_one_style_share_it_and_keep_their_places_and_opacity():
-    from bestofk.report.figures.picture import Sheet
-
+def test_shapes_of_one_style_share_it_and_keep_their_positions_and_opacity():
     sheet = Sheet()
     for k in range(4):
         sheet.dot(10 * k, 5, 2, fill="blue", opacity=0.25)
     for k in range(3):
         sheet.box(10 * k, 10, 10 * k + 8, 14, fill="wash")
     sheet.dot(1, 2, 3, fill="paper", colour="ink")
-    text = svg(sheet.picture(50, 20, alt="marks"), themed=False)
+    text = svg(sheet.finish(50, 14, note="", alt="shapes"), themed=False)
     root = ElementTree.fromstring(text)
     dots, boxes, ringed = list(root)[1:]
     assert "fill-opacity:0.25" in dots.get("style")
     assert "fill:" in dots.get("style")
     assert [mark.get("cx") for mark in dots] == ["0", "10", "20", "30"]
     assert [mark.get("d") for mark in boxes] == [f"M{10 * k} 10h8v4h-8z" for k in range(3)]
-    # a ring shows what is behind it as a whole, so it keeps its own style
+    # A shape with a stroke keeps its style, because opacity applies to all of it.
     assert ringed.tag.endswith("circle")
     assert "stroke" in ringed.get("style")

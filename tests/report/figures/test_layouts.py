@@ -1,6 +1,7 @@
-"""Layouts as values: joined learners, ends of edges, positions."""
+"""What the pictures of decisions and tests show, read from their shapes and words."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,68 +10,93 @@ from hypothesis import given, settings, strategies as st
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
-from bestofk.decide import multitest
+from bestofk.decide import multitest, roc_hull
+from bestofk.decide.sensitivity import decisions_by_alpha
+from bestofk.report.figures import figure, figure_kinds, picture_of, text_graph
+from bestofk.report.figures.comparisons import comparisons_of, short_p
 from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
-from bestofk.report.figures.kinds.differences import layout_densities
+from bestofk.report.figures.kinds.differences import densities_of
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.kinds.interval_bars import layout_intervals
 from bestofk.report.figures.kinds.letters import layout_letters, layout_underlines
-from bestofk.report.figures.kinds.loss_points import layout_losses
-from bestofk.report.figures.kinds.multitest import layout_graph, layout_steps, text_graph
+from bestofk.report.figures.kinds.loss_points import layout_losses, measured_losses
+from bestofk.report.figures.kinds.multitest import edges_of, layout_graph, layout_steps
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
 from bestofk.report.figures.kinds.roc_curves import layout_roc
-from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_preference
+from bestofk.report.figures.kinds.sensitivity import layout_alpha
 from bestofk.stats import multiple
+
+
+def texts(picture, **style):
+    """Return the texts of the words with this style."""
+    return [
+        words.text
+        for words in picture.words
+        if all(getattr(words, name) == value for name, value in style.items())
+    ]
+
+
+def dots(picture, radius):
+    return [shape for shape in picture.shapes if getattr(shape, "radius", None) == radius]
+
+
+def lines(picture, **style):
+    """Return the lines and areas with this style."""
+    return [
+        shape
+        for shape in picture.shapes
+        if hasattr(shape, "points")
+        and all(getattr(shape, name) == value for name, value in style.items())
+    ]
 
 
 @pytest.fixture
 def paper_order():
     """Fig. 2 of Yildiz and Alpaydin (2006): edges 1-2, 1-3, 1-4, 2-3; the order is 3, 2, 4, 1."""
-    from dataclasses import replace
-
     order = multitest(np.random.default_rng(0).random((4, 3, 4)), guard=False)
     evidence = order.evidence
     edges = {(0, 1), (0, 2), (0, 3), (1, 2)}
     pairs = zip(evidence.first.tolist(), evidence.second.tolist(), strict=True)
     better = np.array([pair in edges for pair in pairs], dtype=np.int8)
-    found = replace(order, evidence=replace(evidence, better=better))
-    return replace(found, recommended=2, order=(2, 1, 3, 0))
+    order = replace(order, evidence=replace(evidence, better=better))
+    return replace(order, recommended=2, order=(2, 1, 3, 0))
 
 
 def test_graph_of_the_papers_figure_2(paper_order):
-    layout = layout_graph(paper_order)
-    assert layout.edges == ((0, 1), (0, 2), (0, 3), (1, 2))
-    assert layout.candidates == (2, 3)
-    assert layout.chosen == 2
-    assert layout.places == (4, 2, 1, 3)
-    x = [x for x, _ in layout.nodes]
+    assert edges_of(paper_order) == ((0, 1), (0, 2), (0, 3), (1, 2))
+    picture = layout_graph(paper_order)
+    assert len(lines(picture, smooth=True)) == 4
+    nodes = dots(picture, 11.0)
+    assert [node.width > 2 for node in nodes] == [False, False, True, True]
+    assert [node.fill for node in nodes] == ["paper", "paper", "blue", "paper"]
+    assert {"4th", "2nd", "1st", "3rd"} <= set(texts(picture))
+    ordinals = [text for text in texts(picture) if text[1:] in ("st", "nd", "rd", "th")]
+    assert ordinals == ["4th", "2nd", "1st", "3rd"]
+    x = [node.x for node in nodes]
     assert x == sorted(x)
-    assert len({y for _, y in layout.nodes}) == 1
+    assert len({node.y for node in nodes}) == 1
 
 
 def test_steps_of_the_papers_figure_2(paper_order):
-    layout = layout_steps(paper_order)
-    assert layout.remaining == ((0, 1, 2, 3), (0, 1, 3), (0, 3), (0,))
-    assert layout.candidates == ((2, 3), (1, 3), (3,), (0,))
-    assert layout.chosen == (2, 1, 3, 0)
-    # thick: candidates; shaded: chosen; the others have a thin line
-    nodes = [shape for shape in layout.picture.shapes if getattr(shape, "radius", 0) == 10.0]
-    assert [node.width > 2 for node in nodes[:4]] == [False, False, True, True]
-    assert [node.fill for node in nodes[:4]] == ["paper", "paper", "blue", "paper"]
-    # who was taken leaves its place empty
-    first, second = ([x for x, _ in step] for step in layout.nodes[:2])
-    assert second[2] - second[0] == first[3] - first[0]
+    nodes = dots(layout_steps(paper_order), 10.0)
+    # Candidates are thick and the chosen learner is shaded.
+    thick = [node.width > 2 for node in nodes]
+    assert thick == [False, False, True, True, False, True, True, False, True, True]
+    shaded = [k for k, node in enumerate(nodes) if node.fill == "blue"]
+    assert shaded == [2, 5, 8, 9]
+    # A learner that was taken leaves its position empty.
+    assert nodes[6].x - nodes[4].x == nodes[3].x - nodes[0].x
 
 
 def test_steps_need_multitest():
     order = bk.order(np.random.default_rng(0).random((3, 3, 4)), procedure="most-wins")
-    with pytest.raises(ArgumentError, match="which has steps; got one from 'most-wins'"):
+    with pytest.raises(ArgumentError, match="which has steps; got one by 'most-wins'"):
         layout_steps(order)
 
 
 GUARDED = bk.Losses(
-    # A is struck out by C; B has the worst mean and spreads too much to be shown worse
+    # C beats A; B has the worst mean but varies too much to be shown worse
     np.stack([
         0.27 + 0.01 * np.sin(np.arange(12)),
         0.40 + 0.60 * np.cos(2.7 * np.arange(12)),
@@ -83,39 +109,34 @@ GUARDED = bk.Losses(
 def test_steps_show_who_is_passed_over():
     order = bk.order(GUARDED, prefer="listed")
     assert order.steps[0].passed_over == ("B",)
-    layout = layout_steps(order)
-    assert layout.passed_over == ((1,), (), ())
-    assert any(word.text == "takes 3, passes over 2" for word in layout.picture.words)
-    strikes = [shape for shape in layout.picture.shapes
-               if getattr(shape, "points", None) and shape.colour == "vermillion"]  # fmt: skip
-    x, y = layout.nodes[0][1]
-    assert [np.mean(strike.points, axis=0).tolist() for strike in strikes] == [[x, y]]
-    told = " ".join(word.text for word in layout.picture.words)
-    assert "struck through" in told
+    picture = layout_steps(order)
+    assert "takes 3, passes over 2" in texts(picture)
+    (strike,) = lines(picture, colour="vermillion")
+    node = dots(picture, 10.0)[1]
+    assert np.mean(strike.points, axis=0).tolist() == [node.x, node.y]
+    assert "struck through" in picture.note
     unguarded = layout_steps(bk.order(GUARDED, prefer="listed", guard=False))
-    assert unguarded.chosen == (1, 2, 0)
-    assert "struck through" not in " ".join(word.text for word in unguarded.picture.words)
+    titles = [text for text in texts(unguarded) if text.startswith("takes")]
+    assert titles == ["takes 2", "takes 3", "takes 1"]
+    assert "struck through" not in unguarded.note
 
 
 def test_steps_of_many_show_who_is_passed_over():
-    values = GUARDED.by_dataset()
     others = 0.9 + 0.001 * np.random.default_rng(0).random((5, 12))
-    many = bk.Losses(np.concatenate([values, others]), dims=("algorithm", "dataset"))
-    layout = layout_steps(bk.order(many, prefer="listed"))
-    assert layout.passed_over[0] == (1,)
-    assert sum(getattr(s, "colour", "") == "vermillion" for s in layout.picture.shapes) == sum(
-        map(len, layout.passed_over)
-    )
+    many = bk.Losses(np.concatenate([GUARDED.by_dataset(), others]), dims=("algorithm", "dataset"))
+    order = bk.order(many, prefer="listed")
+    passed_over = [step.passed_over for step in order.steps]
+    assert passed_over[0] == (order.by_preference[1],)
+    strikes = lines(layout_steps(order), colour="vermillion")
+    assert len(strikes) == sum(map(len, passed_over))
 
 
-@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "prefer"])
+@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "preference"])
 def test_figures_of_a_preference_need_one(kind):
-    from bestofk.report.figures import figure, figure_kinds, picture_of
-
     order = bk.order(GUARDED)
     assert figure_kinds(order)[0] == "forest"
     assert kind not in figure_kinds(order)
-    with pytest.raises(ArgumentError, match=f"figure '{kind}': .* none was stated: decide with "):
+    with pytest.raises(ArgumentError, match=f"figure '{kind}' .* none was stated; decide with "):
         figure(order, kind)
     stated = bk.order(GUARDED, prefer="listed")
     assert kind in figure_kinds(stated)
@@ -124,80 +145,65 @@ def test_figures_of_a_preference_need_one(kind):
 
 
 def test_figures_fit_what_an_order_has():
-    from bestofk.report.figures import figure_kinds
-
     control = bk.order(GUARDED, family="control", control="A")
     assert "matrix" not in figure_kinds(control)
     one_sided = bk.order(GUARDED, prefer="listed", family="preference")
     assert "matrix" in figure_kinds(one_sided)
     assert "letters" not in figure_kinds(one_sided)
-    nothing = bk.order(GUARDED, procedure="anova-choice")
-    assert figure_kinds(nothing) == ("losses", "heatmap", "ranks")
-    with pytest.raises(ArgumentError, match="by 'anova-choice' has no such pairs: draw 'losses'"):
-        layout_forest(nothing)
+    without_pairs = bk.order(GUARDED, procedure="anova-choice")
+    assert figure_kinds(without_pairs) == ("losses", "heatmap", "ranks")
+    with pytest.raises(ArgumentError, match="by 'anova-choice' has no such pairs; draw 'losses'"):
+        layout_forest(without_pairs)
 
 
-def test_forest_is_the_standings():
+@pytest.mark.parametrize("scores", [False, True])
+def test_forest_is_the_standings(scores):
     rng = np.random.default_rng(2)
     values = 0.2 + 0.1 * rng.random((6, 1, 1)) + 0.03 * rng.standard_normal((6, 5, 10))
-    for scores in (False, True):
-        losses = bk.Losses(1 - values if scores else values, higher_is_better=scores)
-        order = bk.order(losses, margin=0.03)
-        layout = layout_forest(order)
-        scale = layout.picture.x_scale
-        assert layout.names == tuple(one.name for one in order.standings)
-        assert layout.pvalues == tuple(one.adjusted_pvalue for one in order.standings)
-        means = [order.means[name] for name in layout.names]
-        assert means == sorted(means)
-        own = order.means[order.recommended]
-        assert layout.differences == pytest.approx([mean - own for mean in means])
-        # worse is to the right, whatever the direction of the metric
-        assert min(layout.differences) >= 0
-        spans = {
-            round(shape.points[0][1], 3): [scale.data(x) for x, _ in shape.points]
-            for shape in layout.picture.shapes
-            if getattr(shape, "width", 0) == 1.4 and len(getattr(shape, "points", ())) == 2
-        }
-        for row, low, high in zip(layout.rows, layout.lows, layout.highs, strict=True):
-            assert spans[round(row, 3)] == pytest.approx([low, high])
-        assert [scale.data(x) for x in layout.margin] == pytest.approx([-0.03, 0.03])
+    losses = bk.Losses(1 - values if scores else values, higher_is_better=scores)
+    order = bk.order(losses, margin=0.03)
+    picture = layout_forest(order)
+    data = picture.x_scale.data
+    standings = order.standings
+    assert texts(picture, anchor="end", size=9.0) == [str(row.name) for row in standings]
+    # Worse is on the right, for losses and for scores.
+    assert min(row.difference for row in standings) >= 0
+    intervals = [[data(x) for x, _ in line.points] for line in lines(picture, width=1.4)]
+    assert intervals == [pytest.approx([row.low, row.high]) for row in standings]
+    (heading,) = (words for words in picture.words if words.text == "adjusted p")
+    _, *cells = texts(picture, x=heading.x)
+    assert cells == [short_p(row.adjusted_pvalue, order.alpha) for row in standings]
+    (band,) = lines(picture, fill="orange")
+    assert {round(data(x), 9) for x, _ in band.points} == {-0.03, 0.03}
 
 
-def test_forest_tells_verdicts_by_shape_too():
-    """Square, circle, cross and triangle, and words for each."""
+def test_forest_distinguishes_verdicts_by_shape_and_text():
     order = bk.order(GUARDED, family="control", control="A")
-    layout = layout_forest(order)
-    assert layout.labels == ("A", "B")
-    assert layout.verdicts == ("worse", "not tested")
-    assert layout.pvalues[1] is None
-    words = [word.text for word in layout.picture.words]
-    for text in ("worse", "not tested", "worse →"):
-        assert text in words
-    # nothing is known of B: a mark alone, no line
-    row = layout.rows[1]
-    assert not [s for s in layout.picture.shapes if len(getattr(s, "points", ())) == 2
-                and s.points[0][1] == s.points[1][1] == row]  # fmt: skip
+    picture = layout_forest(order)
+    assert texts(picture, anchor="end", size=9.0) == ["A", "B"]
+    assert {"worse", "not tested", "worse →"} <= set(texts(picture))
+    # There is a mark but no interval for B, which was not tested.
+    (interval,) = lines(picture, colour="vermillion", width=1.4)
+    assert lines(picture, colour="muted", width=1.4)[-1].points[0][1] > interval.points[0][1]
 
 
 def test_forest_of_one_sided_evidence_has_arrows():
     order = bk.order(GUARDED, prefer=["C", "A", "B"], family="preference")
-    layout = layout_forest(order)
-    assert set(layout.verdicts) == {"not tested"}
-    assert not np.isfinite(layout.lows).any()
-    heads = [s for s in layout.picture.shapes
-             if len(getattr(s, "points", ())) == 3 and s.closed]  # fmt: skip
+    assert {row.verdict for row in order.standings} == {"not tested"}
+    picture = layout_forest(order)
+    heads = [shape for shape in lines(picture, closed=True) if len(shape.points) == 3]
     assert len(heads) == 2
-    assert any("An arrow: the interval goes on" in word.text for word in layout.picture.words)
+    assert "An arrow: the interval goes on" in picture.note
 
 
 @pytest.mark.parametrize("correction", ["holm", "none"])
 def test_p_values_that_are_not_adjusted_are_said_to_be_so(correction):
     order = bk.order(GUARDED, correction=correction)
-    for layout in (layout_forest(order), layout_matrix(order)):
-        told = " ".join(word.text for word in layout.picture.words)
-        assert ("not adjusted" in told) == (correction == "none")
-        assert ("adjusted p" in told) == (correction == "holm")
-        assert ("for each pair alone" in told) == (correction == "none")
+    for picture in (layout_forest(order), layout_matrix(order)):
+        text = " ".join(texts(picture))
+        assert ("not adjusted" in text) == (correction == "none")
+        assert ("adjusted p" in text) == (correction == "holm")
+        assert ("for each pair alone" in text) == (correction == "none")
 
 
 def test_ordinals():
@@ -206,62 +212,59 @@ def test_ordinals():
     ]
 
 
-def test_densities_integrate_to_one_and_stand_by_prior():
+def test_densities_integrate_to_one_and_follow_the_preference():
     losses = bk.Losses(np.random.default_rng(2).random((3, 4, 25)), algorithms=["a", "b", "c"])
-    layout = layout_densities(bk.order(losses, prefer=["c", "a", "b"]))
-    assert layout.labels == ("c", "a", "b")
-    step = layout.grid[1] - layout.grid[0]
-    for density in layout.densities:
-        assert np.sum(density) * step == pytest.approx(1.0, abs=0.12)  # tails reach off the axis
-    assert layout.means == pytest.approx([losses.means()[name] for name in "cab"])
+    order = bk.order(losses, prefer=["c", "a", "b"])
+    grid, densities, means = densities_of(order)
+    assert densities.sum(axis=1) * (grid[1] - grid[0]) == pytest.approx(1.0, abs=0.12)
+    assert means == pytest.approx([losses.means()[name] for name in "cab"])
+    names = [text for text in texts(picture_of(order, "densities")) if text in "abc"]
+    assert names == ["c", "a", "b"]
 
 
 def test_every_fold_is_a_point_and_runs_are_apart():
     losses = bk.Losses(np.random.default_rng(3).random((3, 4, 5)), algorithms=["a", "b", "c"])
-    layout = layout_losses(losses)
-    assert [len(points) for points in layout.points] == [20, 20, 20]
-    by_run = {}
-    for _, y, run in layout.points[0]:
-        by_run.setdefault(run, set()).add(y)
-    assert len(by_run) == 4
-    assert all(len(heights) == 1 for heights in by_run.values())
-    assert len(set.union(*by_run.values())) == 4
-    assert list(layout.means) == sorted(losses.means().values())
+    points = dots(layout_losses(losses), 2.1)
+    assert len(points) == 60
+    assert len({point.y for point in points[:20]}) == 4
+    assert len({point.y for point in points[:5]}) == 1
     # Nadeau and Bengio's variance, by hand: (1/20 + 1/4) s^2 with 19 degrees of freedom
-    sample = losses.by_fold()[layout.order[0]].ravel()
-    half = 2.093024 * np.sqrt((1 / 20 + 1 / 4) * sample.var(ddof=1))
-    assert layout.highs[0] - layout.means[0] == pytest.approx(half, rel=1e-5)
+    lows, highs = measured_losses(losses).intervals(0.95)
+    half = 2.093024 * np.sqrt((1 / 20 + 1 / 4) * losses.by_fold()[0].ravel().var(ddof=1))
+    assert highs[0] - lows[0] == pytest.approx(2 * half, rel=1e-5)
 
 
 def test_missing_losses_have_no_point():
     values = np.random.default_rng(3).random((2, 2, 3))
     values[0, 1, 2] = np.nan
-    layout = layout_losses(bk.Losses(values, missing="allow"))
-    assert sorted(len(points) for points in layout.points) == [5, 6]
+    assert len(dots(layout_losses(bk.Losses(values, missing="allow")), 2.1)) == 11
+
+
+def cell_colours(picture):
+    """Return the colours of the cells of a matrix, row by row."""
+    return [shape.fill for shape in picture.shapes]
 
 
 @pytest.mark.parametrize("scores", [False, True])
-def test_matrix_tells_who_is_better_in_either_direction(scores):
-    """The preferred learner is the better one: no edge, and the matrix must tell."""
+def test_matrix_shows_the_better_learner_in_either_direction(scores):
+    """The preferred learner is the better one: there is no edge, but the matrix shows it."""
     rng = np.random.default_rng(1)
     values = np.array([0.1, 0.3, 0.1])[:, None, None] + 0.01 * rng.random((3, 3, 4))
     values = 1 - values if scores else values
     losses = bk.Losses(values, algorithms=["good", "bad", "other"], higher_is_better=scores)
     order = bk.order(losses, prefer="listed")
     assert order.edges == (("bad", "other"),)
-    layout = layout_matrix(order)
-    assert layout.labels == ("good", "other", "bad")
-    better = {(row, column): who for row, column, *_, who in layout.cells}
-    assert better == {(1, 0): 0, (2, 0): 1, (2, 1): 1}
-    words = [word.text for word in layout.picture.words]
-    assert any(" to " in word for word in words)
-    # bad less good: about 0.2 more of a loss, 0.2 less of a score
+    picture = layout_matrix(order)
+    assert texts(picture, size=9.0) == ["good", "other", "bad"]
+    assert cell_colours(picture) == ["wash", "blue", "blue"]
+    assert any(" to " in text for text in texts(picture))
+    # bad minus good: about 0.2 more of a loss, 0.2 less of a score
     gap = values[1].mean() - values[0].mean()
-    assert f"{gap:+.3f}".replace("-", "−") in words
+    assert f"{gap:+.3f}".replace("-", "−") in texts(picture)
 
 
-def test_matrix_says_who_is_better_by_the_test_and_not_by_the_mean():
-    """By ranks b is better on 19 of 20 data sets; one outlier makes its mean the larger one."""
+def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
+    """By ranks b is better on 19 of 20 data sets, but an outlier makes its mean larger."""
     a = np.full(20, 0.30) + 0.001 * np.arange(20)
     b = a - 0.01 - 0.0001 * np.arange(20)
     b[0] += 0.9
@@ -270,45 +273,41 @@ def test_matrix_says_who_is_better_by_the_test_and_not_by_the_mean():
     assert order.test == "wilcoxon"
     assert order.smallest_mean == "a"
     assert order.claims == (("b", "a"),)
-    layout = layout_matrix(order)
-    assert layout.labels == ("a", "b")
-    assert [who for *_, who in layout.cells] == [-1]
-    assert layout_forest(order).verdicts == ("better",)
+    picture = layout_matrix(order)
+    assert texts(picture, size=9.0) == ["a", "b"]
+    assert cell_colours(picture) == ["vermillion"]
+    assert "1 shown to be better" in layout_forest(order).alt
 
 
-def test_comparisons_are_the_evidence_in_the_users_metric():
-    from bestofk.report.figures.comparisons import comparisons_of
-
+@pytest.mark.parametrize("scores", [False, True])
+def test_comparisons_are_the_evidence_in_the_users_metric(scores):
     rng = np.random.default_rng(8)
     values = 0.2 + 0.1 * rng.random((4, 1)) + 0.05 * rng.random((4, 30))
     names = ["a", "b", "c", "d"]
-    for scores in (False, True):
-        losses = bk.Losses(
-            values,
-            dims=("algorithm", "dataset"),
-            algorithms=names,
-            higher_is_better=scores,
-            loss_name="accuracy" if scores else "loss",
-        )
-        order = bk.order(losses)
-        pairs = comparisons_of(order)
-        at = {name: k for k, name in enumerate(pairs.names)}
-        for pair in order.evidence:
-            row, column = at[pair.a], at[pair.b]
-            told = pair.to_dict()
-            assert pairs.difference[row, column] == pytest.approx(told["estimate"], abs=1e-12)
-            assert pairs.low[row, column] == told["low"]
-            assert pairs.high[row, column] == told["high"]
-            assert pairs.low[column, row] == -told["high"]
-            assert pairs.pvalue[row, column] == pairs.pvalue[column, row] == told["adjusted_pvalue"]
-            who = {None: 0, pair.a: -1, pair.b: 1}[told["better"]]
-            assert (pairs.better[row, column], pairs.better[column, row]) == (who, -who)
-        assert pairs.score_name == ("mean accuracy" if scores else "mean loss")
-        best = pairs.names[pairs.by_score()[0]]
-        mean = values.mean(axis=1)
-        assert best == names[int(mean.argmax() if scores else mean.argmin())]
-        for layout in (layout_matrix, layout_critical_difference, layout_letters):
-            assert layout(pairs).order == layout(order).order
+    losses = bk.Losses(
+        values,
+        dims=("algorithm", "dataset"),
+        algorithms=names,
+        higher_is_better=scores,
+        loss_name="accuracy" if scores else "loss",
+    )
+    order = bk.order(losses)
+    pairs = comparisons_of(order)
+    index = {name: k for k, name in enumerate(pairs.names)}
+    for pair in order.evidence:
+        row, column = index[pair.a], index[pair.b]
+        facts = pair.to_dict()
+        assert pairs.difference[row, column] == pytest.approx(facts["estimate"], abs=1e-12)
+        assert pairs.low[row, column] == facts["low"]
+        assert pairs.high[row, column] == facts["high"]
+        assert pairs.low[column, row] == -facts["high"]
+        assert pairs.pvalue[row, column] == pairs.pvalue[column, row] == facts["adjusted_pvalue"]
+        better = {None: 0, pair.a: -1, pair.b: 1}[facts["better"]]
+        assert (pairs.better[row, column], pairs.better[column, row]) == (better, -better)
+    assert pairs.score_name == ("mean accuracy" if scores else "mean loss")
+    mean = values.mean(axis=1)
+    best = pairs.names[pairs.by_score()[0]]
+    assert best == names[int(mean.argmax() if scores else mean.argmin())]
 
 
 def test_the_better_side_is_right_for_scores():
@@ -317,37 +316,42 @@ def test_the_better_side_is_right_for_scores():
     losses = bk.Losses(values, algorithms=["x", "y", "z"], higher_is_better=True,
                        loss_name="AUC")  # fmt: skip
     order = bk.order(losses)
-    line = layout_critical_difference(order)
-    assert line.labels == ("y", "z", "x")
-    assert any(w.text == "mean AUC, the best at the right" for w in line.picture.words)
-    assert {w.text for w in line.picture.words if w.colour == "blue"} == {"x"}
-    assert layout_letters(order).labels == ("x", "z", "y")
+    picture = layout_critical_difference(order)
+    assert "mean AUC, the best at the right" in texts(picture)
+    assert texts(picture, colour="blue") == ["x"]
+    learners = set("xyz")
+    assert [text for text in texts(layout_letters(order)) if text in learners] == ["x", "z", "y"]
     points = layout_losses(order)
-    assert points.labels == ("x", "z", "y")
-    assert points.means == pytest.approx(sorted(values.mean(axis=1), reverse=True))
-    assert all(low < mean < high for low, mean, high in
-               zip(points.lows, points.means, points.highs, strict=True))  # fmt: skip
-    assert any(w.text == "AUC" for w in points.picture.words)
+    assert [text for text in texts(points) if text in learners] == ["x", "z", "y"]
+    means = [points.x_scale.data(dot.x) for dot in dots(points, 3.2)]
+    assert means == pytest.approx(sorted(values.mean(axis=1), reverse=True))
+    assert "AUC" in texts(points)
+    measured = measured_losses(order)
+    lows, highs = measured.intervals(0.95)
+    for low, name, high in zip(lows, measured.names, highs, strict=True):
+        assert low < values["xyz".index(name)].mean() < high
     stated = bk.order(losses, prefer="listed")
-    assert layout_densities(stated).means == pytest.approx(values.mean(axis=1))
+    assert densities_of(stated)[2] == pytest.approx(values.mean(axis=1))
 
 
-def test_points_are_of_what_was_decided_on():
-    """A run that lacks a cell is dropped: the means drawn are those of the decision."""
+def test_points_are_the_losses_behind_the_decision():
+    """A run with a missing cell is dropped, and the drawn means are those of the decision."""
     rng = np.random.default_rng(6)
     values = rng.random((3, 4, 5))
     values[1, 2, 3] = np.nan
     losses = bk.Losses(values, missing="allow", algorithms=["a", "b", "c"])
     order = bk.order(losses, missing="drop", prefer="listed")
-    layout = layout_losses(order, losses=losses)
-    assert [len(points) for points in layout.points] == [15, 15, 15]
-    assert dict(zip(layout.labels, layout.means, strict=True)) == pytest.approx(order.means)
-    densities = layout_densities(order)
-    assert dict(zip(densities.labels, densities.means, strict=True)) == pytest.approx(order.means)
+    assert len(dots(layout_losses(order, losses=losses), 2.1)) == 45
+    measured = measured_losses(order, losses)
+    means = dict(zip(measured.names, measured.cells.mean(axis=(1, 2)), strict=True))
+    assert means == pytest.approx(order.means)
+    assert densities_of(order)[2] == pytest.approx(
+        [order.means[name] for name in order.by_preference]
+    )
 
 
 @st.composite
-def lines(draw):
+def scores_and_differences(draw):
     n = draw(st.integers(2, 12))
     scores = sorted(draw(st.lists(st.integers(0, 8), min_size=n, max_size=n)))
     bits = draw(st.lists(st.booleans(), min_size=n * n, max_size=n * n))
@@ -356,27 +360,26 @@ def lines(draw):
 
 
 @settings(max_examples=300, deadline=None)
-@given(lines())
-def test_no_bar_covers_a_pair_that_differs(line):
+@given(scores_and_differences())
+def test_no_bar_covers_a_pair_that_differs(example):
     """By brute force: bars are exactly the longest stretches of the line without a difference."""
-    scores, different = line
-    values = np.unique(scores)
+    scores, different = example
     clear = []
-    for low, high in itertools.combinations_with_replacement(values, 2):
+    for low, high in itertools.combinations_with_replacement(np.unique(scores), 2):
         under = np.flatnonzero((scores >= low) & (scores <= high))
         if len(under) > 1 and not different[np.ix_(under, under)].any():
             clear.append((int(under[0]), int(under[-1])))
     longest = {
-        one
-        for one in clear
-        if not any(other != one and other[0] <= one[0] and one[1] <= other[1] for other in clear)
+        bar
+        for bar in clear
+        if not any(other != bar and other[0] <= bar[0] and bar[1] <= other[1] for other in clear)
     }
     assert set(bars_of(scores, different)) == longest
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("test", ["nemenyi", "posthoc", "newman-keuls", "tukey"])
-def test_bars_as_drawn_join_nobody_who_differs(test, seed):
+def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
     losses = np.round(rng.random((n, 14)) + np.linspace(0, rng.random() * 2, n)[:, None], 1)
@@ -392,55 +395,65 @@ def test_bars_as_drawn_join_nobody_who_differs(test, seed):
     else:
         result = multiple.newman_keuls(losses)
         apart = np.array([[result.different(i, j) for j in range(n)] for i in range(n)])
-    layout = layout_critical_difference(result)
-    at = np.array(layout.places)
+    scores = comparisons_of(result).scores
+    order = np.argsort(scores, kind="stable")
+    picture = layout_critical_difference(result)
+    x = [dot.x for dot in dots(picture, 2.2)]
+    bars = bars_of(scores[order], apart[np.ix_(order, order)])
     ends = []
-    for (first, last), height in zip(layout.bars, layout.bar_heights, strict=True):
-        assert at[last] >= at[first]
-        under = [layout.order[k] for k in np.flatnonzero((at >= at[first]) & (at <= at[last]))]
+    for (first, last), bar in zip(bars, lines(picture, width=3.2), strict=True):
+        (left, y), (right, _) = bar.points
+        assert (left, right) == pytest.approx((x[first] - 2.5, x[last] + 2.5))
+        under = order[first : last + 1]
         assert not apart[np.ix_(under, under)].any()
-        ends.append((height, at[first], at[last]))
-    for (h1, a1, b1), (h2, a2, b2) in itertools.combinations(ends, 2):
-        if h1 == h2:  # never taken for one bar
-            assert max(a1 - b2, a2 - b1) >= 7
-    letters = layout_letters(result)
-    place = {learner: k for k, learner in enumerate(letters.order)}
+        ends.append((y, left, right))
+    for (y1, a1, b1), (y2, a2, b2) in itertools.combinations(ends, 2):
+        if y1 == y2:  # bars in one lane stay apart
+            assert max(a1 - b2, a2 - b1) >= 2 - 1e-9
+    picture = layout_letters(result)
+    rows = {}
+    for words in picture.words:
+        if words.anchor == "middle":
+            rows.setdefault(round(words.y, 3), set()).add(words.text)
+    letters = dict(zip(order.tolist(), (rows[y] for y in sorted(rows)), strict=True))
     for i, j in itertools.combinations(range(n), 2):
-        same = set(letters.letters[place[i]]) & set(letters.letters[place[j]])
-        assert bool(same) == (not apart[i, j])
+        assert bool(letters[i] & letters[j]) == (not apart[i, j])
 
 
-def test_one_sided_evidence_joins_nobody():
+def test_one_sided_evidence_joins_no_learners():
     values = np.random.default_rng(0).random((3, 3, 4))
     with pytest.raises(ArgumentError, match="one-sided, so it cannot say"):
         layout_letters(multitest(values, family="preference"))
-    assert layout_letters(multitest(values)).letters
+    assert layout_letters(multitest(values)).words
 
 
-@pytest.mark.parametrize("n", [4, 30])
-def test_underlines_are_those_of_the_test(n):
+@pytest.mark.parametrize(("n", "axis"), [(4, 0), (30, 1)])
+def test_underlines_are_those_of_the_test(n, axis):
+    """Few names are drawn in a row, many in a column."""
     rng = np.random.default_rng(n)
     result = multiple.newman_keuls(rng.random((n, 6)) + np.linspace(0, 1.5, n)[:, None])
-    layout = layout_underlines(result, names=[f"a learner with a name {k}" for k in range(n)])
-    assert layout.across == (n == 4)
-    drawn = [tuple(layout.order[first : last + 1]) for first, last in layout.underlines]
-    assert drawn == list(result.underlines)
+    picture = layout_underlines(result, names=[f"a learner with a name {k}" for k in range(n)])
+    names = [words for words in picture.words if "name" in words.text and words.size == 9]
+    groups = []
+    for line in lines(picture, width=2.4):
+        start, end = (point[axis] for point in line.points)
+        on = [words for words in names if start <= (words.x, words.y)[axis] <= end]
+        groups.append(tuple(int(words.text.split()[-1]) for words in on))
+    assert groups == list(result.underlines)
 
 
 def test_inconclusive_intervals_are_open():
     lower = np.array([[0.10] * 6, [0.40] * 6, [0.05] * 6, [0.25] * 6])
     upper = lower + np.array([[0.001], [0.01], [0.05], [0.02]])
     result = multiple.bootstrap_b(intervals=[lower, upper])
-    layout = layout_intervals(result)
-    assert layout.verdicts == tuple(result.verdicts[a] for a in layout.order)
-    assert set(layout.verdicts) == {"significant", "not significant", "inconclusive"}
-    dashed = [shape for shape in layout.picture.shapes if getattr(shape, "dash", ()) == (3, 2)]
-    open_rows = {row for row, v in zip(layout.rows, layout.verdicts, strict=True)
-                 if v == "inconclusive"}  # fmt: skip
-    assert {np.mean([y for _, y in shape.points[:4]]) for shape in dashed} == open_rows
-    assert layout.null == pytest.approx(
-        (result.intervals[:, 0].mean(), result.intervals[:, 1].mean())
-    )
+    assert set(result.verdicts) == {"significant", "not significant", "inconclusive"}
+    picture = layout_intervals(result)
+    open_rows = {words.y for words in picture.words if words.text.startswith("inconclusive")}
+    drawn = {np.mean([y for _, y in line.points[:4]]) for line in lines(picture, dash=(3, 2))}
+    assert drawn == open_rows
+    (null,) = lines(picture, fill="faint")
+    ends = sorted({picture.x_scale.data(x) for x, _ in null.points})
+    assert ends == pytest.approx(result.intervals.mean(axis=0))
 
 
 def test_rates_go_where_they_should():
@@ -451,23 +464,33 @@ def test_rates_go_where_they_should():
         high=[[0.2, 0.3, 0.4], [0.4, np.nan, 0.2]],
         names=["up", "down"],
     )
-    layout = layout_rates(rates)
-    assert [len(curve) for curve in layout.curves] == [3, 2]
-    assert layout.label_heights[0] < layout.label_heights[1]  # the higher rate stands higher
+    picture = layout_rates(rates)
+    assert [len(curve.points) for curve in lines(picture, width=1.8)] == [3, 2]
+    heights = {words.text: words.y for words in picture.words}
+    assert heights["up"] < heights["down"]  # the higher rate is higher up
     with pytest.raises(ArgumentError, match=r"must have shape \(1, 3\)"):
         layout_rates(Rates(x=[1, 2, 3], rate=[[1]], low=[[1]], high=[[1]], names=["a"]))
 
 
+def test_a_curve_without_any_known_rate_is_named_but_not_drawn():
+    unknown = [float("nan")] * 3
+    table = [[9.0, 10.0, 11.0], unknown, [5.0, 5.0, 60.0]]
+    rates = Rates(x=[5, 10, 100], rate=table, low=table, high=table, names=["a", "never", "c"])
+    picture = layout_rates(rates)
+    assert {"a", "c"} <= set(texts(picture))
+    assert "never" not in texts(picture)
+    assert "Without any known rate: never." in picture.note
+    # Degrees of freedom can be larger than 1, unlike rates.
+    assert picture.y_scale.high > 60
+
+
 def test_roc_hull_and_slopes():
     """Points (0, 1/2) and (1/2, 1) of two classifiers: slopes infinite, 1 and 0, by hand."""
-    from bestofk.decide import roc_hull
-
     hull = roc_hull([[1, 0, 0, 0], [1, 1, 1, 0]], [1, 1, 0, 0], names=["a", "b"])
-    layout = layout_roc(hull)
-    assert layout.slopes == (float("inf"), 1.0, 0.0)
-    assert [text for *_, text in layout.slope_labels] == ["1"]
-    assert layout.labels == ("a", "b")
-    (x0, y0), (x1, y1), *_ = layout.hull
+    picture = layout_roc(hull)
+    assert texts(picture, anchor="middle", colour="muted", size=8.0)[-1] == "1"
+    assert [text for text in texts(picture, size=9.0) if text in "ab"] == ["a", "b"]
+    (x0, y0), (x1, y1), *_ = lines(picture, width=3.4)[0].points
     assert x0 == x1
     assert y0 - y1 == pytest.approx(290 / 2)
 
@@ -476,14 +499,16 @@ def test_sensitivity_lines_are_the_ranks():
     rng = np.random.default_rng(5)
     values = 0.3 + 0.1 * rng.standard_normal((6, 1, 1)) + 0.05 * rng.standard_normal((6, 3, 4))
     order = multitest(values)
-    layout = layout_alpha(order)
-    assert len(layout.breaks) >= 1
-    for stretch in range(len(layout.breaks) + 1):
-        assert sorted(ranks[stretch] for ranks in layout.ranks) == [1, 2, 3, 4, 5, 6]
-    ends = [line[-1][1] for line in layout.lines]
-    assert np.argsort(np.argsort(ends)).tolist() == [ranks[-1] - 1 for ranks in layout.ranks]
-    moved = layout_preference(order, learner=0)
-    assert moved.breaks == tuple(sorted(moved.breaks, reverse=True))
+    path = decisions_by_alpha(order, low=0.001, high=0.5)
+    picture = layout_alpha(order)
+    assert len(path.breaks) >= 1
+    curves = [line.points for line in lines(picture) if line.width in (2.2, 1.0) and not line.dash]
+    pitch, top = 19.0, 26.0
+    rank = [{round((points[end][1] - top) / pitch - 0.5) for points in curves} for end in (0, -1)]
+    assert rank == [set(range(6))] * 2
+    for names, anchor in ((path.orders[0], "end"), (path.orders[-1], "start")):
+        written = texts(picture, size=9.0, anchor=anchor)
+        assert written == [str(name) for name in names]
 
 
 def test_graph_in_text():
@@ -506,19 +531,8 @@ def test_graph_in_text_fits_the_terminal():
     values = np.linspace(0.5, 0.1, 70)[:, None, None] + 0.01 * rng.random((70, 3, 4))
     names = [f"learner {k} " + "x" * 90 for k in range(70)]
     order = bk.order(bk.Losses(values, algorithms=names), prefer="listed")
-    lines = text_graph(order, width=72).split("\n")
-    assert max(map(len, lines[:40])) <= 72
-    assert "recommended" not in "".join(lines[:40])  # it is the last of 70
-    assert "... and 30 more" in lines
-    assert "too many for this width" in lines[-1]
-
-
-def test_a_curve_that_is_nowhere_known_is_named_not_drawn():
-    nowhere = [float("nan")] * 3
-    table = [[9.0, 10.0, 11.0], nowhere, [5.0, 5.0, 60.0]]
-    rates = Rates(x=[5, 10, 100], rate=table, low=table, high=table, names=["a", "never", "c"])
-    layout = layout_rates(rates)
-    assert layout.labels == ("a", "c")
-    assert any("Not known anywhere: never." in words.text for words in layout.picture.words)
-    # degrees of freedom are no shares: the axis goes beyond 1
-    assert layout.picture.y_scale.high > 60
+    rows = text_graph(order, width=72).split("\n")
+    assert max(map(len, rows[:40])) <= 72
+    assert "recommended" not in "".join(rows[:40])  # it is the last of 70
+    assert "... and 30 more" in rows
+    assert "too many for this width" in rows[-1]

@@ -1,11 +1,12 @@
-"""Every figure is where it was: its marks and words as text, one file per figure and size.
+"""Snapshots of every figure as text, one file per figure and number of learners.
 
-Five learners are written mark by mark; of sixty the words, and of the marks of each role how many
-there are and where. After looking at a figure that was meant to change,
+The snapshot of five learners lists all shapes and words. The snapshot of sixty lists the words,
+and the number and extent of the shapes of each role. If a figure is meant to change, look at it
+and write the files again with
 
     BESTOFK_SNAPSHOTS=write python -m pytest tests/report/figures/test_snapshots.py
 
-writes the files again; the change is then read as a diff.
+Then review the diff.
 """
 
 import difflib
@@ -22,8 +23,8 @@ from bestofk.report.figures.picture import Dot
 HERE = Path(__file__).parent / "snapshots"
 SIZES = (5, 60)
 CASES = [(kind, n) for kind in FIGURES for n in SIZES]
-MOST_WORDS = 150
-"""Of more words the first and the last ones, and where all of them are."""
+MAX_WORDS = 150
+"""If there are more words, list the first and the last 50 and the extent of all."""
 
 
 def number(value):
@@ -31,7 +32,7 @@ def number(value):
 
 
 def role_of(shape):
-    """What kind of mark, with its roles of stroke and fill, width and opacity."""
+    """Return the kind of shape with its stroke, fill, width and opacity."""
     if isinstance(shape, Dot):
         kind = f"dot {number(shape.radius)}"
     else:
@@ -49,12 +50,12 @@ def points_of(shape):
 
 def each(shapes):
     for shape in shapes:
-        places = " ".join(f"{number(x)},{number(y)}" for x, y in points_of(shape))
-        yield f"{role_of(shape)}: {places}"
+        points = " ".join(f"{number(x)},{number(y)}" for x, y in points_of(shape))
+        yield f"{role_of(shape)}: {points}"
 
 
 def by_role(shapes):
-    """How many marks there are of each role, where they begin and end, and their middle."""
+    """Yield the number and the extent of the shapes of each role."""
     roles: dict[str, list[tuple[float, float]]] = {}
     counts: dict[str, int] = {}
     for shape in shapes:
@@ -73,55 +74,55 @@ def extent(points):
     )
 
 
-def said(words):
+def word_lines(words):
     for word in words:
-        how = f"{word.size:g} {word.colour} {word.anchor}"
-        how += f" turned {word.rotation:g}" * bool(word.rotation) + " bold" * word.bold
-        yield f"words {number(word.x)},{number(word.y)} {how} | {word.text}"
+        style = f"{word.size:g} {word.colour} {word.anchor}"
+        style += f" turned {word.rotation:g}" * bool(word.rotation) + " bold" * word.bold
+        yield f"words {number(word.x)},{number(word.y)} {style} | {word.text}"
 
 
 def written(picture, n):
     lines = [f"sheet {number(picture.width)} by {number(picture.height)}", f"alt | {picture.alt}"]
     lines += (each if n == min(SIZES) else by_role)(picture.shapes)
-    words = list(said(picture.words))
-    if len(words) > MOST_WORDS:
-        places = extent([(word.x, word.y) for word in picture.words])
-        words = [*words[:50], f"{len(words)} words: {places}", *words[-50:]]
+    words = list(word_lines(picture.words))
+    if len(words) > MAX_WORDS:
+        where = extent([(word.x, word.y) for word in picture.words])
+        words = [*words[:50], f"{len(words)} words: {where}", *words[-50:]]
     text = "\n".join([*lines, *words]) + "\n"
-    # signs that turn the direction of a terminal are written out
+    # Escape characters that change the direction of text in a terminal.
     return re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069]", lambda m: f"\\u{ord(m[0]):04x}", text)
 
 
 def same(old, new):
-    """Equal lines, with places a tenth of a point apart at most: where rounding may differ."""
+    """Return whether lines are equal, except for rounding of positions."""
     if old == new:
         return True
     (was, _, old_words), (now, _, new_words) = old.partition(" | "), new.partition(" | ")
-    place = r"-?\d+\.\d"
-    if old_words != new_words or re.sub(place, "#", was) != re.sub(place, "#", now):
+    position = r"-?\d+\.\d"
+    if old_words != new_words or re.sub(position, "#", was) != re.sub(position, "#", now):
         return False
-    pairs = zip(re.findall(place, was), re.findall(place, now), strict=True)
+    pairs = zip(re.findall(position, was), re.findall(position, now), strict=True)
     return all(abs(float(a) - float(b)) < 0.11 for a, b in pairs)
 
 
 @pytest.mark.parametrize(("kind", "n"), CASES)
-def test_nothing_has_moved(pictures, kind, n):
-    text = written(pictures[n, kind].picture, n)
+def test_pictures_match_their_snapshots(pictures, kind, n):
+    text = written(pictures[n, kind], n)
     path = HERE / f"{kind}-{n}.txt"
     if os.environ.get("BESTOFK_SNAPSHOTS") == "write":
         HERE.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     old, new = path.read_text(encoding="utf-8").splitlines(), text.splitlines()
     if len(old) != len(new) or not all(map(same, old, new)):
-        changed = difflib.unified_diff(old, new, "as it was", "as it is", lineterm="", n=0)
-        pytest.fail("\n".join([f"{kind} of {n} learners has moved:", *changed]))
+        changed = difflib.unified_diff(old, new, "snapshot", "now", lineterm="", n=0)
+        pytest.fail("\n".join([f"{kind} of {n} learners has changed:", *changed]))
 
 
 def test_every_snapshot_belongs_to_a_figure():
     assert {path.name for path in HERE.iterdir()} == {f"{kind}-{n}.txt" for kind, n in CASES}
 
 
-def test_a_move_of_half_a_point_and_another_word_are_seen():
+def test_a_move_of_half_a_point_and_another_word_are_detected():
     line = "words 10.0,20.0 9 ink start | a 1.5"
     assert same(line, "words 10.1,20.0 9 ink start | a 1.5")
     assert not same(line, "words 10.5,20.0 9 ink start | a 1.5")

@@ -1,4 +1,4 @@
-"""Text widths, scales, and positions without overlap."""
+"""Widths of words, scales, ticks and positions that stay apart."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ FONTS = {"sans-serif": "DejaVuSans", "serif": "DejaVuSerif", "monospace": "DejaV
 
 @pytest.mark.parametrize("family", FONTS)
 def test_widths_are_those_of_the_font(family):
-    """Against the advances in matplotlib's own fonts."""
+    """Compare with the advances in the fonts of matplotlib."""
     from matplotlib import get_data_path
     from matplotlib.ft2font import FT2Font, LoadFlags
 
@@ -27,19 +27,19 @@ def test_widths_are_those_of_the_font(family):
         )
         assert text_width(character, 1000, family=family) >= advance - 1.0, character
         if character in printed:
-            # a serif font may be any: its table holds the wider of both
+            # The serif table has the wider advance of both fonts.
             most = advance * (1.09 if family == "serif" else 1.0)
             assert text_width(character, 1000, family=family) <= most + 1.0
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=9))
-def test_places_are_apart_and_in_order(wanted):
-    places = spread(wanted, gap=10, low=0, high=100)
-    order = np.argsort(wanted, kind="stable")
-    assert (np.diff(np.array(places)[order]) >= 10 - 1e-9).all()
-    assert min(places) >= -1e-9
-    assert max(places) <= 100 + 1e-9
+def test_positions_are_apart_and_in_order(targets):
+    positions = spread(targets, gap=10, low=0, high=100)
+    order = np.argsort(targets, kind="stable")
+    assert (np.diff(np.array(positions)[order]) >= 10 - 1e-9).all()
+    assert min(positions) >= -1e-9
+    assert max(positions) <= 100 + 1e-9
 
 
 @settings(max_examples=200, deadline=None)

@@ -10,8 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 
-QUICK = {"progress": False}
-
 
 class Counted(GaussianNB):
     """Counts its fits in a file, since models may be copied."""
@@ -32,6 +30,20 @@ def rows(n=60):
     return np.column_stack([y + rng.normal(0, 0.6, n), rng.normal(size=n)]), y
 
 
+def compared(learners, X, y, *, cv="2x3", scoring=None, store=None, execution=None, **settings):
+    return bk.compare(
+        learners,
+        X,
+        y,
+        cv=cv,
+        scoring=scoring,
+        store=store,
+        progress=False,
+        settings=bk.Settings(**settings),
+        execution=execution or bk.Execution(engine="serial"),
+    )
+
+
 CASES = {
     "a control that is missing": ({"family": "control"}, "name it with control="),
     "a control that nobody is": ({"family": "control", "control": "nmcc"}, "did you mean 'nmc'"),
@@ -45,7 +57,7 @@ CASES = {
     "a test that does not cover the plan": ({"test": "5x2cv-f"}, "covers five runs of two folds"),
     "a test of all learners": ({"test": "friedman"}, "for all learners at once"),
     "an unknown test": ({"test": "kfold"}, "There is no pairwise test 'kfold'"),
-    "df for a test without": ({"plan": "5x2", "df": 4}, "df does not apply to test '5x2cv-f'"),
+    "df for a test without": ({"cv": "5x2", "df": 4}, "df does not apply to test '5x2cv-f'"),
     "an unknown procedure": ({"procedure": "multi"}, "There is no procedure 'multi'"),
     "an option that does not apply": (
         {"procedure": "anova-choice", "guard": False},
@@ -57,10 +69,10 @@ CASES = {
     "a negative rope": ({"rope": -1}, "rope must be"),
     "alpha": ({"alpha": 1.5}, "alpha must be"),
     "one number per learner": (
-        {"plan": "holdout:0.33", "loss": "log-loss"},
+        {"cv": "holdout:0.33", "scoring": "log-loss"},
         "There is nothing to test",
     ),
-    "a rope on one test set": ({"plan": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
+    "a rope on one test set": ({"cv": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
     "a preference for nobody": ({"prefer": ["nmc", "tree"]}, "'tree', which is none"),
 }
 
@@ -71,9 +83,8 @@ def test_nothing_is_fitted_for_what_cannot_be_decided(case, tmp_path):
     log = tmp_path / "fits"
     learners = {"nmc": "nmc", "counted": Counted(log=str(log))}
     X, y = rows()
-    arguments = {"plan": "2x3", **QUICK, **asked}
     with pytest.raises(BestOfKError, match=re.escape(words)):
-        bk.compare(learners, X, y, store=tmp_path / "s.db", **arguments)
+        compared(learners, X, y, store=tmp_path / "s.db", **asked)
     assert not log.exists()
 
 
@@ -81,12 +92,12 @@ def test_nothing_is_fitted_for_what_cannot_be_decided(case, tmp_path):
     "asked",
     [
         {},
-        {"plan": "5x2"},
-        {"plan": "resample:5:0.3"},
-        {"plan": "bootstrap:5"},
-        {"plan": "holdout:0.33"},
-        {"plan": "loo"},
-        {"repetitions": 2},
+        {"cv": "5x2"},
+        {"cv": "resample:5:0.3"},
+        {"cv": "bootstrap:5"},
+        {"cv": "holdout:0.33"},
+        {"cv": "loo"},
+        {"execution": bk.Execution(engine="serial", repetitions=2)},
         {"prefer": "fit_time"},
         {"prefer": "size", "procedure": "cheapest-adequate", "margin": 0.5},
         {"prefer": {"nmc": 1, "counted": 2}, "family": "preference"},
@@ -101,7 +112,7 @@ def test_nothing_is_fitted_for_what_cannot_be_decided(case, tmp_path):
 def test_what_can_be_decided_is_run(asked, tmp_path):
     X, y = rows(30)
     learners = {"nmc": "nmc", "counted": Counted(log=str(tmp_path / "fits"))}
-    study = bk.compare(learners, X, y, **{"plan": "2x3", **QUICK, **asked})
+    study = compared(learners, X, y, **asked)
     assert study.decision is not None
     assert (tmp_path / "fits").exists()
 
@@ -116,7 +127,7 @@ def test_many_learners_are_rehearsed_quickly():
     from bestofk.run.metrics import as_loss
 
     X, y = rows(200)
-    datasets = as_datasets(X, y, None)
+    datasets = as_datasets(X, y)
     splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
     experiment = Experiment(

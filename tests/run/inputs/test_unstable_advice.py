@@ -105,7 +105,7 @@ def test_no_comparison_of_unstable_learners_loses_its_caution(spec, test):
     ("spec", "test"), [("kfold:10", "kfold-t"), ("resample:15:0.1", "resampled-t")]
 )
 def test_stable_learners_do_not_excuse_a_test_that_is_wrong_for_all(spec, test):
-    study = bk.compare(["nmc", "logistic"], "breast-cancer", cv=spec, test=test, progress=False)  # fmt: skip
+    study = bk.compare(["nmc", "logistic"], "breast-cancer", cv=spec, test=test, progress=False)
     assert study.decision.caution == PAIRWISE_TESTS[test].caution != ""
 
 

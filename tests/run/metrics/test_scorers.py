@@ -20,7 +20,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.run.metrics import as_loss, as_losses, listed_metric, loss_shown
 
-QUICK = {"cv": "kfold:3", "progress": False}
+QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
 CANCER = load_breast_cancer()
 X, Y = CANCER.data[:150, :5], CANCER.target_names[CANCER.target[:150]].astype(str)
 NUMBERS = load_diabetes()
@@ -62,7 +62,13 @@ def test_the_brier_score_is_the_same_for_either_class():
 @pytest.mark.parametrize("name", ["r2", "neg_mean_absolute_error", "neg_root_mean_squared_error"])
 def test_values_of_regression_are_those_of_scikit_learn(name):
     study = bk.compare(
-        REGRESSORS, P, Q, scoring=name, **QUICK, execution=bk.Execution(task="regression")
+        REGRESSORS,
+        P,
+        Q,
+        scoring=name,
+        cv="kfold:3",
+        progress=False,
+        execution=bk.Execution(task="regression", engine="serial"),
     )
     ours = study.losses.metric.shown(study.losses.by_fold()[:, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
@@ -84,7 +90,7 @@ def test_the_class_that_counts_is_told_or_evident():
         bk.compare(CLASSIFIERS, X, Y, scoring="average_precision", **QUICK)
     assert str(caught.value) == (
         "loss 'average_precision' counts one of the two classes, and their names do not tell "
-        "which: loss='average_precision:benign' or loss='average_precision:malignant'."
+        "which: scoring='average_precision:benign' or scoring='average_precision:malignant'."
     )
     # advice works, and the rows of the rarer class decide
     assert bk.compare(CLASSIFIERS, X, Y, scoring="average_precision:malignant", **QUICK).recommended
@@ -143,8 +149,8 @@ def test_a_function_that_is_known_for_a_score_rises():
 @pytest.mark.parametrize(
     ("loss", "sentence"),
     [
-        ("f1", "cannot judge the 3 classes of 'iris'.*loss='f1_macro' takes the mean"),
-        ("roc_auc", "loss='roc_auc_ovr' averages one against the rest"),
+        ("f1", "cannot judge the 3 classes of 'iris'.*scoring='f1_macro' takes the mean"),
+        ("roc_auc", "scoring='roc_auc_ovr' averages one against the rest"),
         ("neg_mean_squared_log_error", "cannot judge the 3 classes of 'iris'"),
         (lambda y_true: 0.0, r"must take \(y_true, y_pred\), or \(estimator, X, y\).*takes 1"),
         (lambda y_true, y_pred: y_true == y_pred, "it gave an array of shape"),
@@ -165,8 +171,9 @@ def test_refused_before_the_first_fit(loss, sentence):
             {"a": Never(), "b": Never()},
             "iris",
             scoring=loss,
-            **QUICK,
-            execution=bk.Execution(on_failure="stop"),
+            cv="kfold:3",
+            progress=False,
+            execution=bk.Execution(on_failure="stop", engine="serial"),
         )
 
 

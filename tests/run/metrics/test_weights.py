@@ -31,7 +31,7 @@ from bestofk.learners import learner
 from bestofk.run.judge import WEIGHT, loss_takes_weights, weight_argument, weighted
 from bestofk.run.metrics import LOSSES, as_loss
 
-QUICK = {"cv": "kfold:3", "progress": False}
+QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()
 SCALED = make_pipeline(StandardScaler(), LR)
 

@@ -12,7 +12,7 @@ import bestofk as bk
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule
-from bestofk.run.race.plan import PLAN, planned_race, stopping_rule
+from bestofk.run.race.plan import PLAN, as_stop_rule, planned_race
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -111,32 +111,31 @@ def test_calibrated_tests_are_the_same_statistic_times_a_constant():
             assert one.t_high == pytest.approx(times * found[0].t_high)
 
 
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"risk": 0.05}, "leave risk out"),
-        ({"settle": "limit"}, "leave settle out"),
-        ({"risk": None}, ""),
-        ({"risk": 0.0}, ""),
-    ],
-)
-def test_over_data_sets_no_risk_is_taken_and_one_that_is_given_is_refused(given, words):
-    options = {"target": "best", "settle": "plan", "risk": None, "max_runs": 30, **given}
-    if words:
-        with pytest.raises(bk.BestOfKError, match=words):
-            stopping_rule("settled", datasets=12, **options)
-    else:
-        assert stopping_rule("settled", datasets=12, **options).risk == 0
+@pytest.mark.parametrize("rule", ["settled", StopRule(risk=0.05), StopRule(risk=0.0)], ids=str)
+def test_over_data_sets_no_risk_is_taken(rule):
+    assert as_stop_rule(rule, datasets=12).risk == 0
+    with pytest.raises(bk.BestOfKError, match="omit settle"):
+        as_stop_rule(StopRule(settle="limit"), datasets=12)
 
 
 def test_of_runs_a_risk_is_taken_unless_there_shall_be_none():
-    options = {"target": "best", "settle": "plan", "max_runs": 30}
-    risks = [stopping_rule("settled", risk=risk, **options).risk for risk in (None, 0.01, 0)]
-    assert risks == [0.05, 0.01, 0.0]
+    assert as_stop_rule(None) is None
+    rules = ("settled", StopRule(risk=0.01), StopRule(risk=0))
+    assert [as_stop_rule(rule).risk for rule in rules] == [0.05, 0.01, 0.0]
 
 
-def test_runs_at_the_most_are_for_endless_runs():
-    options = {"target": "best", "risk": None, "max_runs": 20}
-    with pytest.raises(bk.BestOfKError, match="--settle limit"):
-        stopping_rule("settled", settle="plan", **options)
-    assert stopping_rule("settled", settle="limit", **options).max_runs == 20
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"target": "worst"}, "target must be one of 'best', 'order'"),
+        ({"settle": "never"}, "settle must be one of 'plan', 'limit'"),
+        ({"risk": 1.0}, "risk must be a probability"),
+        ({"risk": 0.0, "settle": "limit"}, "above 0"),
+        ({"max_runs": 20}, "max_runs applies to settle='limit'"),
+        ({"settle": "limit", "max_runs": 1}, "max_runs must be"),
+    ],
+)
+def test_a_rule_is_checked_when_it_is_made(given, words):
+    with pytest.raises(bk.ArgumentError, match=re.escape(words)):
+        StopRule(**given)
+    assert StopRule(settle="limit", max_runs=20).max_runs == 20

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import Interrupted
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.run.progress import Progress
@@ -28,7 +29,7 @@ def told(study):
 
 @pytest.fixture(scope="module")
 def serial():
-    return raced(engine="serial")
+    return raced(execution=bk.Execution(engine="serial"))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_two_threads_use_the_same_runs_and_say_the_same(serial):
 def test_other_processes_use_the_same_runs_and_say_the_same(engine):
     if engine == "dask":
         pytest.importorskip("distributed", reason="Dask is not installed")
-    few = {"data": "wine", "prefer": "listed", "plan": "4x2", "stop": "settled", "progress": False}
+    few = {"data": "wine", "prefer": "listed", "cv": "4x2", "stop": "settled", "progress": False}
     learners = ["max", "naive-bayes"]
     here = bk.compare(learners, **few, execution=bk.Execution(engine="serial"))
     # two rounds: every one starts processes of its own
@@ -90,8 +91,8 @@ class Breaks(Progress):
 @pytest.mark.parametrize("after", [3, 47])
 def test_one_that_was_broken_off_is_taken_up_again(serial, tmp_path, after):
     store = tmp_path / "study.db"
-    with pytest.raises(bk.errors.Interrupted):
-        raced(store=store, engine="serial", progress=Breaks(after))
+    with pytest.raises(Interrupted):
+        raced(store=store, progress=Breaks(after), execution=bk.Execution(engine="serial"))
     again = raced(store=store)
     assert told(again) == told(serial)
     assert told(bk.open_study(store)) == told(serial)
@@ -112,16 +113,16 @@ def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_pa
 @pytest.mark.parametrize(
     "options",
     [
-        {"target": "order"},
-        {"settle": "limit", "max_runs": 12},
+        {"stop": bk.StopRule(target="order")},
+        {"stop": bk.StopRule(settle="limit", max_runs=12)},
         {"prefer": None},
         {"prefer": "fit_time"},
-        {"family": "preference"},
-        {"prefer": None, "family": "control", "control": "nmc"},
-        {"risk": 0.0},
-        {"plan": "resample:20:0.1"},
-        {"repetitions": 2, "plan": "6x5"},
-        {"loss": "log-loss"},
+        {"settings": bk.Settings(family="preference")},
+        {"prefer": None, "settings": bk.Settings(family="control", control="nmc")},
+        {"stop": bk.StopRule(risk=0.0)},
+        {"cv": "resample:20:0.1"},
+        {"cv": "6x5", "execution": bk.Execution(repetitions=2)},
+        {"scoring": "log-loss"},
     ],
 )
 def test_reopened_it_says_the_same(tmp_path, options):
@@ -133,7 +134,7 @@ def test_reopened_it_says_the_same(tmp_path, options):
 
 
 def test_without_any_risk_it_stops_later_and_says_so():
-    exact = raced(risk=0.0)
+    exact = raced(stop=bk.StopRule(risk=0.0))
     assert exact.race.exact
     assert exact.race.fits < 400
     assert "whatever the rest says" in exact.headline()
@@ -142,7 +143,7 @@ def test_without_any_risk_it_stops_later_and_says_so():
 
 def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
     # losses of any size without risk: no claim is sure before the end
-    options = {"data": "diabetes", "plan": "3x3", "progress": False, "n_jobs": 1}
+    options = {"data": "diabetes", "cv": "3x3", "progress": False, "n_jobs": 1}
     learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
     plain = bk.compare(learners, **options)
     same = bk.compare(learners, stop=bk.StopRule(risk=0.0), **options)
@@ -156,13 +157,13 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
 @pytest.mark.parametrize(
     "options",
     [
-        {"groups": True, "plan": "group-6x5"},
+        {"groups": True, "cv": "group-6x5"},
         {"sample_weight": True},
-        {"test": "use-all-data", "df": 10},
-        {"correction": "bergmann-hommel", "guard": False},
-        {"family": "control", "control": "nmc", "prefer": None},
-        {"plan": "bootstrap:25"},
-        {"loss": "balanced_accuracy"},
+        {"test": "use-all-data", "settings": bk.Settings(df=10)},
+        {"settings": bk.Settings(correction="bergmann-hommel", guard=False)},
+        {"prefer": None, "settings": bk.Settings(family="control", control="nmc")},
+        {"cv": "bootstrap:25"},
+        {"scoring": "balanced_accuracy"},
         {"prefer": {"max": 1, "nmc": 1, "c4.5": 1}},
     ],
 )
@@ -172,7 +173,7 @@ def test_without_risk_the_full_plan_decides_the_same(options):
     X, y = load_wine(return_X_y=True, as_frame=True)
     rng = np.random.default_rng(3)
     columns = {"groups": rng.integers(0, 40, len(y)), "sample_weight": 0.5 + rng.random(len(y))}
-    given = {"plan": "6x5", "prefer": "listed", "progress": False, "n_jobs": 1, **options}
+    given = {"cv": "6x5", "prefer": "listed", "progress": False, "n_jobs": 1, **options}
     given |= {name: columns[name] for name in columns.keys() & options.keys()}
     learners = ["max", "nmc", "c4.5"]
     full = bk.compare(learners, X, y, **given)
@@ -185,7 +186,7 @@ def test_without_risk_the_full_plan_decides_the_same(options):
 
 
 @pytest.mark.parametrize(("seed", "cost_of_c"), [(1, 1), (2, 2)])
-@pytest.mark.parametrize("family", ["all", "prefer"])
+@pytest.mark.parametrize("family", ["all", "preference"])
 def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_of_c, family):
     # the first run alone has another one ahead
     from sklearn.datasets import make_classification
@@ -194,8 +195,14 @@ def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_
 
     X, y = make_classification(60, 4, n_informative=2, n_redundant=0, flip_y=0.3, random_state=seed)
     learners = {"a": KNeighborsClassifier(3), "b": KNeighborsClassifier(5), "c": GaussianNB()}
-    options = {"prefer": {"a": 1, "b": 1, "c": cost_of_c}, "plan": "4x5", "family": family,
-               "progress": False, "engine": "serial", "alpha": 0.3}  # fmt: skip
+    options = {
+        "prefer": {"a": 1, "b": 1, "c": cost_of_c},
+        "cv": "4x5",
+        "progress": False,
+        "alpha": 0.3,
+        "settings": bk.Settings(family=family),
+        "execution": bk.Execution(engine="serial"),
+    }
     full = bk.compare(learners, X, y, **options)
     for risk in (0.0, 0.05):
         stopped = bk.compare(learners, X, y, stop=bk.StopRule(risk=risk), **options)
@@ -232,7 +239,7 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
 
 def test_one_that_only_fails_has_no_cost_and_is_left_out_before_costs_are_compared():
     # nmc has no probabilities: ten failures are all that a plan of 100 fits tolerates
-    study = raced(loss="log-loss", prefer="fit_time", data="iris")
+    study = raced(scoring="log-loss", prefer="fit_time", data="iris")
     assert list(study.left_out) == ["nmc"]
     assert set(study.race.runs) == {"max", "naive-bayes", "c4.5"}
     assert study.race.settled
@@ -251,7 +258,7 @@ def test_a_failure_on_the_way_keeps_its_pairs_open_for_the_ordinary_decision():
             return super().fit(X, y)
 
     learners = {"once": Once(), "max": "max", "c4.5": "c4.5"}
-    options = {"data": "wine", "prefer": "listed", "plan": "4x10", "progress": False}
+    options = {"data": "wine", "prefer": "listed", "cv": "4x10", "progress": False}
     stopped = bk.compare(
         learners, stop="settled", **options, execution=bk.Execution(engine="serial")
     )
@@ -270,7 +277,7 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     settled = bk.compare(learners, budget=60, **options)
     assert settled.race.settled
     # run 1 alone is in the store, and there is no time for more
-    with pytest.raises(bk.errors.Interrupted):
+    with pytest.raises(Interrupted):
         bk.compare(
             learners,
             store=store,
@@ -291,7 +298,15 @@ def test_at_the_cap_it_depends_on_the_splits(tmp_path):
     from sklearn.neighbors import KNeighborsClassifier
 
     learners = {name: KNeighborsClassifier(k) for name, k in (("a", 1), ("b", 3), ("c", 5))}
-    study = bk.compare(learners, "wine", cv="2x5", stop=bk.StopRule(settle="limit", max_runs=3), progress=False, n_jobs=1, store=tmp_path / "study.db")  # fmt: skip
+    study = bk.compare(
+        learners,
+        "wine",
+        cv="2x5",
+        stop=bk.StopRule(settle="limit", max_runs=3),
+        progress=False,
+        n_jobs=1,
+        store=tmp_path / "study.db",
+    )
     race = study.race
     assert not race.settled
     assert race.ended == "runs"
@@ -311,13 +326,13 @@ class Hears(Progress):
         del done, unit
         self.total.append(total)
 
-    def standing(self, *, words):
-        self.heard.append(words)
+    def standing(self, *, text):
+        self.heard.append(text)
 
 
 def test_who_watches_hears_who_is_out_and_what_is_open():
     hears = Hears()
-    study = raced(progress=hears, target="order")
+    study = raced(progress=hears, stop=bk.StopRule(target="order"))
     assert hears.total == [400]
     assert hears.heard[0].startswith("0 out, 4 left; open: ")
     assert hears.heard[-1] == "settled"
@@ -328,22 +343,19 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"plan": "10x5+nested"}, "--cv 10x10"),
-        ({"plan": "5x2"}, "--cv 10x10"),
-        ({"plan": "kfold:10"}, "--cv 10x10"),
-        ({"plan": "holdout:0.3"}, "--cv 10x10"),
-        ({"plan": "10x10", "test": "folds"}, "--cv 10x10"),
-        ({"procedure": "test-first"}, "leave stop out"),
+        ({"cv": "10x5+nested"}, "--cv 10x10"),
+        ({"cv": "5x2"}, "--cv 10x10"),
+        ({"cv": "kfold:10"}, "--cv 10x10"),
+        ({"cv": "holdout:0.3"}, "--cv 10x10"),
+        ({"cv": "10x10", "test": "folds"}, "--cv 10x10"),
+        ({"settings": bk.Settings(procedure="test-first")}, "leave stop out"),
         ({"margin": 0.1}, "margin needs all runs"),
-        ({"rope": 0.1}, "rope needs all runs"),
-        ({"risk": 1.0}, "risk must be"),
-        ({"risk": 0.0, "settle": "limit"}, "above 0"),
-        ({"settle": "limit", "max_runs": 5}, "at least the 10 runs"),
-        ({"settle": "limit", "plan": "resample:30:0.1"}, "--cv 10x10"),
-        ({"stop": None, "target": "order"}, "--stop settled"),
+        ({"settings": bk.Settings(rope=0.1)}, "rope needs all runs"),
+        ({"stop": bk.StopRule(settle="limit", max_runs=5)}, "at least the 10 runs"),
+        ({"cv": "resample:30:0.1", "stop": bk.StopRule(settle="limit")}, "--cv 10x10"),
         ({"stop": "soon"}, "stop must be"),
         ({"data": ["wine", "iris"]}, "at least 8 are needed"),
-        ({"test": "sorted-runs", "df": 10}, "--cv 10x10"),
+        ({"test": "sorted-runs", "settings": bk.Settings(df=10)}, "--cv 10x10"),
     ],
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):
@@ -401,6 +413,6 @@ def test_what_a_race_did_not_need_is_not_to_do(serial, tmp_path):
     assert f"where 0 failed and {left} were not needed." in exported.output
     # broken off, they are to do
     other = tmp_path / "other.db"
-    with pytest.raises(bk.errors.Interrupted):
-        raced(store=other, engine="serial", progress=Breaks(41))
+    with pytest.raises(Interrupted):
+        raced(store=other, progress=Breaks(41), execution=bk.Execution(engine="serial"))
     assert re.search(r"\d+ of 400 done, \d+ to do", CliRunner().invoke(show, [str(other)]).output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bestofk._base.checks import one_of, refuse, whole
@@ -64,6 +64,24 @@ class StopRule:
             )
         if self.settle != "limit" and self.max_runs != MAX_RUNS:
             raise ArgumentError("max_runs applies to settle='limit': add that, or omit max_runs.")
+
+
+def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule | None:
+    """Return the rule that `stop` names; None runs the whole plan."""
+    if stop is None:
+        return None
+    if stop == "settled":
+        stop = StopRule()
+    if not isinstance(stop, StopRule):
+        raise refuse("stop", "None, 'settled' or a bestofk.StopRule", stop)
+    if datasets == 1:
+        return stop
+    if stop.settle == "limit":
+        raise ArgumentError(
+            f"settle='limit' adds runs on one data set; got {datasets}: omit settle, and "
+            "stop='settled' stops when the remaining data sets cannot change the decision."
+        )
+    return replace(stop, risk=0.0)
 
 
 Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "passed over", "placed"]

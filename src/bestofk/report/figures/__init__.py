@@ -1,7 +1,8 @@
-"""Figures: `layout_x(value)` finds the places on a picture, `paint(picture, ax)` draws it.
+"""Figures of results.
 
-`figure(value, kind)` does both; `FIGURES` lists the kinds. `save_figure` writes SVG, PNG and PDF
-with matplotlib, `svg` writes SVG without it.
+`figure(value, kind)` draws a result, and `FIGURES` lists the kinds. Each kind has a function
+``layout_<kind>(value)`` that returns a `Picture`. `paint` draws a picture with matplotlib,
+`save_figure` writes SVG, PNG and PDF, and `svg` writes SVG without matplotlib.
 """
 
 import lazy_loader

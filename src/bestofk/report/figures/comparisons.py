@@ -1,4 +1,4 @@
-"""Words that several figures share, and the parts of a value that they draw."""
+"""The parts of a value that several figures draw, and the words that they share."""
 
 from __future__ import annotations
 
@@ -23,47 +23,46 @@ if TYPE_CHECKING:
 
 
 def decision_of(value: Any) -> Decision:
-    """The order itself, or the decision of a study."""
+    """Return the order itself, or the decision of a study."""
     from bestofk.decide.decision import Decision
 
     decision = getattr(value, "decision", value)
     if isinstance(decision, Decision):
         return decision
-    if decision is None:
-        raise ArgumentError("figure: the study has no decision to draw, only failures.")
-    raise ArgumentError(f"figure: a Decision or a Study is needed; got {type(value).__name__}.")
+    raise ArgumentError(
+        "figure: every learner of this study failed, so it has no decision to draw."
+    )
 
 
 def preferring(value: Any, kind: str) -> Decision:
-    """As `decision_of`, for figures that show how the data override a preference."""
+    """Return the order; raise an error if it has no stated preference."""
     order = decision_of(value)
     if not order.preference.stated:
         raise ArgumentError(
-            f"figure {kind!r}: it shows where the data override a preference, and none was stated: "
+            f"figure {kind!r} shows where the data override a preference, and none was stated; "
             "decide with prefer=, or draw 'forest', 'matrix' or 'losses'."
         )
     return order
 
 
 def losses_of(value: Any, losses: Any = None) -> Losses | None:
-    """The losses given, or the value itself, or what it was decided from; None for none."""
+    """Return the argument `losses`, the value itself or the losses behind it; None if unknown."""
     from bestofk.losses.losses import Losses
 
-    for found in (losses, value, getattr(value, "losses", None)):
-        if isinstance(found, Losses):
-            return found
+    for table in (losses, value, getattr(value, "losses", None)):
+        if isinstance(table, Losses):
+            return table
     problem = getattr(getattr(value, "decision", value), "problem", None)
     if problem is None:
         return None
-    if problem.losses is not None:
-        kept: Losses = problem.losses
-        return kept
+    if isinstance(problem.losses, Losses):
+        return problem.losses
     dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
     return Losses(problem.values, dims=dims, algorithms=problem.names)
 
 
 def basis(order: Decision) -> str:
-    """``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``"""
+    """Return a phrase such as ``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``."""
     procedure = order.procedure
     if procedure in PROCEDURES:
         procedure = PROCEDURES[procedure].title or procedure
@@ -73,8 +72,15 @@ def basis(order: Decision) -> str:
     return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
+def evidence_words(order: Decision) -> str:
+    """Return a sentence about the test of an order, its family and its correction."""
+    evidence = order.evidence
+    family, correction = family_words(evidence), correction_words(evidence)
+    return f"{order.test}, {family}, alpha = {order.alpha:g}{correction}."
+
+
 def p_words(order: Decision) -> str:
-    """What the p-values of the evidence are."""
+    """Return whether the p-values of the evidence are adjusted, in words."""
     if order.evidence.family.size == 1:
         return "the p-value"
     adjusted = CORRECTIONS[order.correction].adjusts
@@ -82,7 +88,7 @@ def p_words(order: Decision) -> str:
 
 
 def interval_words(order: Decision) -> str:
-    """What the intervals of the evidence promise."""
+    """Return a sentence about the coverage of the intervals of the evidence."""
     family = order.evidence.family
     level = level_words(order.alpha)
     if family.size == 1:
@@ -92,13 +98,8 @@ def interval_words(order: Decision) -> str:
     return f"Intervals: {level}, for all pairs together."
 
 
-def level_of(order: Decision) -> float:
-    """The coverage that goes with the level of an order."""
-    return 1.0 - order.alpha
-
-
 def aligned(values: Sequence[float]) -> tuple[str, ...]:
-    """Numbers with equally many decimals, for a column.
+    """Format numbers with equally many decimals, for a column.
 
     Examples
     --------
@@ -113,23 +114,20 @@ def aligned(values: Sequence[float]) -> tuple[str, ...]:
 
 
 def minus(text: str) -> str:
-    """Numbers with a true minus sign."""
+    """Replace hyphens by true minus signs."""
     return text.replace("-", "−")
 
 
 def short_p(p: float, alpha: float | None = None) -> str:
-    """A p-value in little room, with the digits that sentences give it.
+    """Format a p-value briefly, with the digits that sentences use.
 
     Examples
     --------
     >>> short_p(0.0312), short_p(2e-7), short_p(1.0), short_p(0.0503, 0.05)
     ('0.031', '<0.0001', '1', '0.0503')
     """
-    words = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
-    return words.replace(" ", "")
-
-
-# Pairs of learners as figures see them: who differs from whom, by how much, on what scale.
+    text = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
+    return text.replace(" ", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,18 +143,18 @@ class Comparisons:
     order : tuple of int
         The learners, best first.
     difference : (K, K) array
-        Score of the row less that of the column.
+        Score of the row minus that of the column.
     pvalue : (K, K) array
-        Adjusted; 1 on the diagonal, NaN where a pair was not compared.
+        Adjusted p-values; 1 on the diagonal, NaN if a pair was not compared.
     better : (K, K) array of int
-        -1: the row is shown to be better; 1: the column is; 0: no evidence of a difference. It
-        need not be the one with the better mean: some tests go by ranks.
+        -1 if the row is shown to be better, 1 if the column is, 0 if there is no evidence of a
+        difference. The better learner can have the worse mean: some tests compare ranks.
     different : (K, K) array of bool
-        A claim is made about the pair.
+        Whether the pair is shown to differ.
     low, high : (K, K) arrays or None
-        Ends of the interval of `difference`; infinite where an end is open or not known.
+        Ends of the interval of `difference`; infinite if an end is open or unknown.
     note : str
-        On what all this rests.
+        The test behind the comparison.
     """
 
     names: tuple[str, ...]
@@ -172,32 +170,26 @@ class Comparisons:
     critical_difference: float | None = None
     alpha: float = 0.05
     higher_is_better: bool = False
-    """Whether the larger score is the better one."""
+    """Whether a larger score is better."""
     p_words: str = "the adjusted p-value"
     two_sided: bool = True
-    """Whether a pair was tested both ways; otherwise some that differ count as not different."""
+    """Whether the tests were two-sided; one-sided tests miss some differences."""
     note: str = ""
     interval_note: str = ""
 
     def by_score(self) -> tuple[int, ...]:
-        """The learners by their scores, best first."""
+        """Return the learners by their scores, best first."""
         losses = -self.scores if self.higher_is_better else self.scores
         return tuple(np.argsort(losses, kind="stable").tolist())
 
 
-def learners_of(value: Any) -> int:
-    """How many learners a result compares; 0 where it does not say before it is asked."""
-    prefer = getattr(getattr(value, "decision", value), "by_preference", ())
-    return len(prefer)
-
-
 def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
-    """As `comparisons_of`, for figures that join learners which do not differ."""
+    """Return all pairs without intervals; raise an error if the evidence is one-sided."""
     pairs = comparisons_of(value, **{"level": None, **options})
     if not pairs.two_sided:
         raise ArgumentError(
-            "figure: the evidence is one-sided, so it cannot say that two learners do not differ: "
-            "decide in the family 'all'."
+            "figure: the evidence is one-sided, so it cannot say that two learners do not differ; "
+            "decide with family='all'."
         )
     return pairs
 
@@ -209,31 +201,29 @@ def comparisons_of(
     alpha: float = 0.05,
     level: float | None = 0.95,
 ) -> Comparisons:
-    """What a result says of every pair.
+    """Return what a result says about every pair.
 
     Parameters
     ----------
     value : Decision, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     names : sequence, optional
-        Of the learners, for results that know none.
+        Names of the learners, for results without names.
     alpha : float
-        Level, for results that have none.
+        Significance level, for results without one.
     level : float or None
-        Coverage of the intervals of results that have none of their own; None: no intervals,
-        which exact tests take long to find.
+        Coverage of the intervals, for results that do not fix it; None for no intervals, which
+        are slow for exact tests.
     """
     from bestofk.decide.decision import Decision
     from bestofk.stats.multiple.post_hoc import NemenyiResult, PosthocResult
     from bestofk.stats.multiple.range_tests import NewmanKeulsResult, TukeyResult
 
-    if isinstance(value, Comparisons):
-        return value
     decision = getattr(value, "decision", value)
     if isinstance(decision, Decision):
         return _of_order(decision, level)
     if isinstance(value, NemenyiResult):
         ranks = value.average_ranks
-        return _finished(
+        return _from_scores(
             ranks,
             "average rank",
             names,
@@ -251,11 +241,11 @@ def comparisons_of(
         note = f"Newman-Keuls, alpha = {value.alpha:g} for each range."
         p = np.full((K, K), np.nan)
         np.fill_diagonal(p, 1.0)
-        return _finished(value.means, "mean loss", names, p, apart, note, alpha=value.alpha)
+        return _from_scores(value.means, "mean loss", names, p, apart, note, alpha=value.alpha)
     if isinstance(value, TukeyResult):
         level = 0.95 if level is None else level
         interval = value.confidence_interval(level)
-        return _finished(
+        return _from_scores(
             value.means,
             "mean loss",
             names,
@@ -269,9 +259,9 @@ def comparisons_of(
         )
     if isinstance(value, PosthocResult):
         p = value.matrix()
-        none = not CORRECTIONS[value.correction].adjusts
-        adjusted = "not adjusted" if none else f"adjusted by {value.correction}"
-        return _finished(
+        raw = not CORRECTIONS[value.correction].adjusts
+        adjusted = "not adjusted" if raw else f"adjusted by {value.correction}"
+        return _from_scores(
             value.means,
             "mean loss",
             names,
@@ -279,15 +269,15 @@ def comparisons_of(
             (p <= alpha) & ~np.eye(len(p), dtype=bool),
             f"Two-sided {value.test} tests, p-values {adjusted}, alpha = {alpha:g}.",
             alpha=alpha,
-            p_words="the p-value" if none else "the adjusted p-value",
+            p_words="the p-value" if raw else "the adjusted p-value",
         )
     raise ArgumentError(
-        "figure: a result with pairs of learners is needed (a Decision or Study, posthoc, tukey, "
-        f"nemenyi or newman_keuls); got {type(value).__name__}."
+        "figure: value must be an Order, a Study or a result of posthoc, tukey, nemenyi or "
+        f"newman_keuls; got {type(value).__name__}."
     )
 
 
-def _finished(
+def _from_scores(
     scores: Floats,
     score_name: str,
     names: Sequence[object] | None,
@@ -297,9 +287,9 @@ def _finished(
     **more: Any,
 ) -> Comparisons:
     K = len(scores)
-    given = None if names is None else [str(name) for name in names]
+    strings = None if names is None else [str(name) for name in names]
     return Comparisons(
-        names=tuple(learner_names(given, K)),
+        names=tuple(learner_names(strings, K)),
         scores=np.asarray(scores, dtype=float),
         score_name=score_name,
         order=tuple(np.argsort(scores, kind="stable").tolist()),
@@ -313,37 +303,30 @@ def _finished(
 
 
 def _of_order(order: Decision, level: float | None) -> Comparisons:
-    """All pairs of an order, from its own evidence."""
+    """Return all pairs of an order, from its evidence."""
     K, evidence = len(order.by_preference), order.evidence
     if len(evidence) != K * (K - 1) // 2:
         raise ArgumentError(
-            f"figure: this order by {order.procedure!r} does not compare all pairs; decide by "
-            "'multitest' or 'most-wins' in the family 'all'."
+            f"figure: this order by {order.procedure!r} does not compare all pairs; decide with "
+            "procedure='multitest' or 'most-wins' and family='all'."
         )
     i, j = evidence.first, evidence.second
     pvalue, better = np.ones((K, K)), np.zeros((K, K), dtype=np.int8)
     pvalue[i, j] = pvalue[j, i] = evidence.adjusted_pvalue
     better[i, j], better[j, i] = evidence.better, -evidence.better
-    two_sided = evidence.alternative == "two-sided"
-    note = f"{order.test}, {family_words(evidence)}, alpha = {order.alpha:g}"
-    note += f"{correction_words(evidence)}."
     ends: dict[str, Any] = {}
     metric = order.metric
     if level is not None and np.isfinite([evidence.low, evidence.high]).any():
         low, high = np.zeros((K, K)), np.zeros((K, K))
         low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
         low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
-        ends = {
-            "low": low,
-            "high": high,
-            "interval_note": interval_words(order),
-        }
+        ends = {"low": low, "high": high, "interval_note": interval_words(order)}
     losses = np.array([order.means[name] for name in order.by_preference])
     scores = metric.shown(losses)
-    at = {name: k for k, name in enumerate(order.by_preference)}
+    index = {name: k for k, name in enumerate(order.by_preference)}
     ranked = tuple(np.argsort(losses, kind="stable").tolist())
     if len(order.ranking) == K:
-        ranked = tuple(at[name] for name in order.ranking)
+        ranked = tuple(index[name] for name in order.ranking)
     return Comparisons(
         names=tuple(str(name) for name in order.by_preference),
         scores=scores,
@@ -356,7 +339,7 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
         pvalue=pvalue,
         better=better,
         different=np.asarray(better != 0),
-        two_sided=two_sided,
-        note=note,
+        two_sided=evidence.alternative == "two-sided",
+        note=evidence_words(order),
         **ends,
     )

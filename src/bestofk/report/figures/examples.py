@@ -1,4 +1,4 @@
-"""An example of every figure, to copy: each runs by itself and ends with the call that draws."""
+"""Example code for every figure; each example runs by itself and ends with the call that draws."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ bk.figure(rates, 'rates')""",
     "roc": """
 import numpy as np
 import bestofk as bk
-from bestofk import ordering
+from bestofk import decide
 
 rng = np.random.default_rng(0)
 truth = rng.random(300) < 0.4
 scores = np.stack([truth * 1.2 + rng.normal(0, 1, 300),
                    truth * (rng.random(300) < 0.6) * 3 + rng.normal(0, 0.6, 300),
                    truth * 0.6 + rng.normal(0, 1, 300)])
-hull = ordering.roc_hull(scores, truth, names=["steady", "bold", "weak"])
+hull = decide.roc_hull(scores, truth, names=["steady", "bold", "weak"])
 bk.figure(hull, 'roc')""",
     "alpha": f"{_STATED}bk.figure(order, 'alpha')",
     "preference": f"{_STATED}bk.figure(order, 'preference', learner='1-nn')",
@@ -91,4 +91,4 @@ study.plot('frontier', cost='fit_time')""",
     "simplex": f"{_TABLE}order = bk.order(losses, rope=0.01)\nbk.figure(order, 'simplex')",
     "posterior": f"{_TABLE}order = bk.order(losses, rope=0.01)\nbk.figure(order, 'posterior')",
 }
-"""Figure: code."""
+"""Example code by figure name."""

@@ -1,7 +1,7 @@
-"""How wide words are, without a font at hand.
+"""Widths of words without a font, and names shortened to a width.
 
-The widths are the advances of DejaVu Sans and DejaVu Serif, which are wider than almost all other
-fonts of their kind: what fits by these tables fits in the reader's font too.
+The widths are the advances of DejaVu Sans and DejaVu Serif. They are wider than almost all other
+fonts of their kind, so text that fits by these tables also fits in the reader's font.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from bestofk._base.formatting import printable
 
-LINE = 1.25
+LINE_HEIGHT = 1.25
 """Height of a line, in font sizes."""
 BOLD = 1.16
-"""How much wider bold words are, at most, as a whole."""
+"""Upper bound of the width of bold words, relative to regular ones."""
 
 _ASCII = (
     *(318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636),
@@ -36,7 +37,7 @@ _SERIF = (
     *(644, 320, 310, 606, 320, 974, 644, 612, 640, 640, 478, 521, 402, 644, 592, 856, 592, 592),
     *(527, 636, 337, 636, 838),
 )
-"""Of serif fonts, and of fonts by name: nowhere less than those of sans serif."""
+"""Advances of serif fonts and of fonts by name; never smaller than those of sans serif."""
 _MONO = 602
 
 _RANGES = (
@@ -54,7 +55,7 @@ ELLIPSIS = "…"
 
 
 def text_width(text: str, size: float, *, bold: bool = False, family: str = "sans-serif") -> float:
-    """Width of a line of words in points, never less than it will be.
+    """Return an upper bound of the width of a line of words, in points.
 
     `family` is ``"sans-serif"``, ``"serif"``, ``"monospace"`` or the name of a font.
 
@@ -87,7 +88,7 @@ def _serif_advance(character: str) -> int:
     base = unicodedata.normalize("NFD", character)[0]
     if 0x20 <= ord(base) <= 0x7E:
         return _SERIF[ord(base) - 0x20]
-    # the serifs of other letters take up to a tenth
+    # Serifs widen other letters by up to a tenth.
     return _advance(character) * 11 // 10
 
 
@@ -96,7 +97,7 @@ def _mono_advance(character: str) -> int:
 
 
 class _Advances(dict[str, int]):
-    """Advances by character, each worked out once: labels are measured many times over."""
+    """Advances by character, computed once each, because layouts measure labels many times."""
 
     def __init__(self, advance: Callable[[str], int]) -> None:
         self._advance = advance
@@ -113,30 +114,35 @@ _ADVANCES = {
 }
 
 
-def widest(texts: Sequence[str], size: float, *, family: str = "sans-serif") -> float:
-    """Width of the widest of some words; 0 for none."""
-    return max((text_width(text, size, family=family) for text in texts), default=0.0)
-
-
-# Names cut to a width: what differs between them stays, what they share goes.
-
+# Shorten names to a width: keep the parts that differ, drop the parts that they share.
 
 _PATH = re.compile(r"^(?:[A-Za-z_]\w*[.:])+(?=[A-Za-z_])")
 """The modules before the name of a class: ``sklearn.ensemble.`` or ``sklearn.svm:``."""
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|_|[^\w\s]")
-_LONG = 8
-"""Of a longer word, the part about what differs is kept."""
+_MAX_WORD = 8
+"""Of a longer word, keep only this many letters around the difference."""
 _HEAD = 4
-"""So many letters of its beginning are left of every name, where there is room."""
+"""Letters to keep at the beginning of every name, if there is space."""
+
+
+class _Fits(NamedTuple):
+    """Whether a text fits into a width, and the font for it."""
+
+    width: float
+    size: float
+    family: str
+
+    def __call__(self, text: str) -> bool:
+        return text_width(text, self.size, family=self.family) <= self.width
 
 
 def _line(name: object) -> str:
-    """A name on one line, all of it."""
+    """Return a name on one line, in full."""
     return printable(" ".join(str(name).split())) or "(no name)"
 
 
 def fitted(name: object, width: float, size: float, *, family: str = "sans-serif") -> str:
-    """A name by itself on one line of at most `width` points, cut in the middle where it is longer.
+    """Return a single name on one line of at most `width` points; cut longer ones in the middle.
 
     Examples
     --------
@@ -145,14 +151,12 @@ def fitted(name: object, width: float, size: float, *, family: str = "sans-serif
     >>> fitted("nn", 100, 9)
     'nn'
     """
-    text = _line(name)
-    if text_width(text, size, family=family) <= width:
-        return text
-    return _written(text, _grown(text, [], width, size, family))
+    text, fits = _line(name), _Fits(width, size, family)
+    return text if fits(text) else _written(text, _grown(text, [], fits))
 
 
 def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif") -> tuple[str, ...]:
-    """A sentence in lines of at most `width` points, broken between words.
+    """Break a sentence between words into lines of at most `width` points.
 
     Examples
     --------
@@ -172,10 +176,10 @@ def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif")
 def labels_of(
     names: Sequence[object], width: float, size: float, *, family: str = "sans-serif"
 ) -> tuple[str, ...]:
-    """Names that stand in one figure, each on one line of at most `width` points.
+    """Return the names of one figure, each on one line of at most `width` points.
 
-    Where one is too long, the modules before the names of classes go first; then each that is
-    still too long keeps its beginning and the words that tell it from the others.
+    If a name is too long, drop the modules before the names of classes first. Then keep the
+    beginning of each name that is still too long and the words that distinguish it from the others.
 
     Examples
     --------
@@ -184,102 +188,94 @@ def labels_of(
     >>> labels_of(["sklearn.svm.SVC(C=1)", "sklearn.svm.SVC(C=10)"], 60, 9)
     ('SVC(C=1)', 'SVC(C=10)')
     """
-
-    def fits(text: str) -> bool:
-        return text_width(text, size, family=family) <= width
-
+    fits = _Fits(width, size, family)
     texts = [_line(name) for name in names]
-    if not all(map(fits, texts)):
+    if not all(fits(text) for text in texts):
         bare = [_PATH.sub("", text) for text in texts]
         if len(set(bare)) == len(set(texts)):
             texts = bare
-    cut = [
-        text if fits(text) else _telling(text, texts, width, size, family)
-        for text in texts
-    ]  # fmt: skip
-    return _numbered(texts, cut, width, size, family)
+    cut = [text if fits(text) else _shortened(text, texts, fits) for text in texts]
+    return _numbered(texts, cut, fits)
 
 
-def _telling(text: str, texts: Sequence[str], width: float, size: float, family: str) -> str:
-    """The beginning of a name, and the words in it that no other name has in their place."""
-    words = [found.span() for found in _WORD.finditer(text)]
+def _shortened(text: str, texts: Sequence[str], fits: _Fits) -> str:
+    """Return the beginning of a name and the words that distinguish it from the other names."""
+    words = [match.span() for match in _WORD.finditer(text)]
     apart: dict[str, set[tuple[int, int]]] = {}
     for other in {other for other in texts if other != text}:
         first, last = _same(text, other), len(text) - 1 - _same(text[::-1], other[::-1])
-        places = {min(max(place, 0), len(text) - 1) for place in (first, last)}
-        apart[other] = {_around(text, place, words) for place in places}
+        positions = {min(max(position, 0), len(text) - 1) for position in (first, last)}
+        apart[other] = {_around(text, position, words) for position in positions}
     best: list[tuple[int, int]] = []
     for head in (_HEAD, 2, 1, 0):
-        kept = [(0, min(head, len(text)))] if head else []
-        if _keep(text, kept, apart, width, size, family):
-            best = kept
+        spans = [(0, min(head, len(text)))] if head else []
+        if _keep(text, spans, apart, fits):
+            best = spans
             break
     else:
-        # no room for all: what tells it from those most like it
-        _keep(text, best, apart, width, size, family, common=False)
-    # a beginning that all share says little: what room is left goes to the other words
+        # If not all words fit, distinguish it from the most similar names.
+        _keep(text, best, apart, fits, common=False)
+    # If all names share the beginning, give the remaining space to the other words.
     shared = all(other.startswith(text[:_HEAD]) for other in apart)
     still = best[0] if shared and len(best) > 1 and best[0][0] == 0 else None
-    return _written(text, _grown(text, best, width, size, family, still))
+    return _written(text, _grown(text, best, fits, still))
 
 
 def _keep(
     text: str,
-    kept: list[tuple[int, int]],
+    spans: list[tuple[int, int]],
     apart: dict[str, set[tuple[int, int]]],
-    width: float,
-    size: float,
-    family: str,
+    fits: _Fits,
     *,
     common: bool = True,
 ) -> bool:
-    """Add words to those kept until the name differs from all others; whether it then does."""
+    """Add words to the spans until the name differs from all others; return whether it does."""
     while apart:
-        votes = Counter(span for spans in apart.values() for span in spans)
+        votes = Counter(span for others in apart.values() for span in others)
         sign = -1 if common else 1
-        # the word that tells it from the most others (or the fewest); of several, the first
-        for span in sorted(votes, key=lambda one: (sign * votes[one], one)):
-            if text_width(_written(text, [*kept, span]), size, family=family) <= width:
-                kept.append(span)
-                apart = {other: spans for other, spans in apart.items() if span not in spans}
+        # Take the word that distinguishes it from most (or fewest) names; the first of several.
+        for span in sorted(votes, key=lambda span: (sign * votes[span], span)):
+            if fits(_written(text, [*spans, span])):
+                spans.append(span)
+                apart = {name: others for name, others in apart.items() if span not in others}
                 break
         else:
             return False
     return True
 
 
-def _around(text: str, place: int, words: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """The word at a place, or the part of a long one about it."""
-    at = next((k for k, word in enumerate(words) if word[1] > place), len(words) - 1)
-    first, last = words[at]
-    if at and not text[first].isalnum() and words[at - 1][1] == first:
-        # what ends a word says where it ends: 1 is not 10
-        first = words[at - 1][0]
-    if last - first <= _LONG:
+def _around(text: str, position: int, words: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the word at a position, or the part of a long word around it."""
+    index = next((k for k, word in enumerate(words) if word[1] > position), len(words) - 1)
+    first, last = words[index]
+    if index and not text[first].isalnum() and words[index - 1][1] == first:
+        # Keep the mark that ends a number, so that 1 is not read as 10.
+        first = words[index - 1][0]
+    if last - first <= _MAX_WORD:
         return first, last
-    first = max(first, min(place - 1, last - _LONG))
-    return first, min(last, first + _LONG)
+    first = max(first, min(position - 1, last - _MAX_WORD))
+    return first, min(last, first + _MAX_WORD)
 
 
 def _same(text: str, other: str) -> int:
-    """How many characters two texts share at the start."""
+    """Return how many characters two texts share at the start."""
     both = zip(text, other, strict=False)
     return next((k for k, (a, b) in enumerate(both) if a != b), min(len(text), len(other)))
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, those that touch as one."""
-    found: list[tuple[int, int]] = []
+    """Return the spans in order, with touching ones merged."""
+    merged: list[tuple[int, int]] = []
     for first, last in sorted(spans):
-        if found and first <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
         else:
-            found.append((first, last))
-    return found
+            merged.append((first, last))
+    return merged
 
 
 def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The parts of a text, with a mark where something is left out."""
+    """Return the spans of a text, with an ellipsis for each omitted part."""
     joined = _joined(spans)
     if not joined:
         return ELLIPSIS
@@ -293,16 +289,11 @@ def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _grown(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    width: float,
-    size: float,
-    family: str,
-    still: tuple[int, int] | None = None,
+    text: str, spans: Sequence[tuple[int, int]], fits: _Fits, still: tuple[int, int] | None = None
 ) -> list[tuple[int, int]]:
-    """The spans, but for one that is to stay, with as many more characters as there is room for.
+    """Extend the spans, except `still`, by as many characters as fit.
 
-    A text of which nothing must stay keeps its beginning and its end.
+    Without spans, keep the beginning and the end of the text.
     """
     grown = _joined(spans) or [(0, 0), (len(text), len(text))]
     going = True
@@ -316,35 +307,33 @@ def _grown(
                 if first < 0 or last > len(text):
                     continue
                 trial = _joined([*grown[:k], (first, last), *grown[k + 1 :]])
-                if text_width(_written(text, trial), size, family=family) <= width:
+                if fits(_written(text, trial)):
                     grown, going = trial, True
     for (_, end), (start, _) in pairwise(list(grown)):
-        # a mark for a letter or three is no shorter than they are
+        # An ellipsis is as wide as up to three letters.
         trial = _joined([*grown, (end, start)])
-        if start - end <= 3 and text_width(_written(text, trial), size, family=family) <= width:
+        if start - end <= 3 and fits(_written(text, trial)):
             grown = trial
     return grown
 
 
-def _numbered(
-    texts: Sequence[str], cut: Sequence[str], width: float, size: float, family: str
-) -> tuple[str, ...]:
-    """Labels that came out alike get a number."""
+def _numbered(texts: Sequence[str], cut: Sequence[str], fits: _Fits) -> tuple[str, ...]:
+    """Number the labels that would be equal."""
     counts = Counter(cut)
     if max(counts.values(), default=1) == 1:
         return tuple(cut)
-    taken = {text for text, count in counts.items() if count == 1}
-    found = []
+    used = {text for text, count in counts.items() if count == 1}
+    labels = []
     number = 0
     for text, label in zip(texts, cut, strict=True):
         if counts[label] > 1:
             while True:
                 number += 1
                 mark = f" ({number})"
-                room = width - text_width(mark, size, family=family)
-                label = fitted(text, room, size, family=family) + mark
-                if label not in taken:
+                rest = fits.width - text_width(mark, fits.size, family=fits.family)
+                label = fitted(text, rest, fits.size, family=fits.family) + mark
+                if label not in used:
                     break
-            taken.add(label)
-        found.append(label)
-    return tuple(found)
+            used.add(label)
+        labels.append(label)
+    return tuple(labels)

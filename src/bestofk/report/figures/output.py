@@ -1,4 +1,4 @@
-"""Pictures with matplotlib: in the caller's axes, in nobody's style."""
+"""Pictures drawn with matplotlib, or written as SVG without it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.atomic_write import whole_file
+from bestofk._base.atomic_write import atomic_file
 from bestofk._base.errors import ArgumentError
 from bestofk.report.figures.picture import Dot, Picture, Scale, Shape, Words
 from bestofk.report.figures.style import DARK, LIGHT, POINTS_PER_INCH
@@ -24,10 +24,11 @@ _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
 
 def paint(picture: Picture, ax: Axes | None = None) -> Axes:
-    """Draw a picture in axes, as large as they allow; in a figure of its own size where None.
+    """Draw a picture in axes, as large as they allow; by default in a new figure of its size.
 
-    The data coordinates of the axes are those of the picture's scales, so that more can be drawn
-    over it. Words and lines are scaled with the picture: nothing overlaps in small axes either.
+    The data coordinates of the axes are those of the picture's scales, so you can draw over it.
+    Words and lines scale with the picture, so nothing overlaps in small axes. The matplotlib style
+    has no effect.
     """
     from matplotlib import colors
     from matplotlib.collections import PathCollection
@@ -43,7 +44,9 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
     scale = min(across / picture.width, down / picture.height)
     left = (across - scale * picture.width) / 2
     top = (down - scale * picture.height) / 2
-    place = Affine2D().scale(scale / across, -scale / down).translate(left / across, 1 - top / down)
+    to_axes = (
+        Affine2D().scale(scale / across, -scale / down).translate(left / across, 1 - top / down)
+    )
     _set_limits(ax, picture, (left, top), (across, down), scale)
     ax.set_axis_off()
     shades = DARK if _is_dark(figure, colors) else LIGHT
@@ -59,14 +62,14 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
             edgecolors=[rgba(shape.colour, shape.opacity) for shape in shapes],
             linewidths=[0.0 if shape.colour is None else shape.width * scale for shape in shapes],
             linestyles=[_line_style(shape) for shape in shapes],
-            transform=place + ax.transAxes,
+            transform=to_axes + ax.transAxes,
             clip_on=False,
             capstyle="butt",
             joinstyle="round",
         )
         ax.add_collection(collection, autolim=False)
     for words in picture.words:
-        x, y = place.transform(words.baseline)
+        x, y = to_axes.transform(words.baseline)
         ax.text(
             x,
             y,
@@ -78,7 +81,8 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
             va="baseline",
             rotation=words.rotation,
             rotation_mode="anchor",
-            fontfamily=_family(words.family),
+            # DejaVu Sans has the characters that other fonts lack.
+            fontfamily=[words.family, "DejaVu Sans"],
             fontweight="bold" if words.bold else "normal",
             fontstyle="normal",
             clip_on=False,
@@ -89,14 +93,14 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
 
 
 def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -> None:
-    """Write an SVG, PNG or PDF file, the same bytes for the same picture.
+    """Write an SVG, PNG or PDF file; the same picture gives the same bytes.
 
     Parameters
     ----------
     figure : Figure, Axes or Picture
-        What was drawn; a picture is drawn first, at its own size.
+        What to save; a picture is drawn at its own size first.
     path : path
-        Ends in ``.svg``, ``.png`` or ``.pdf``.
+        File name that ends in ``.svg``, ``.png`` or ``.pdf``.
     """
     import matplotlib as mpl
     from matplotlib.figure import Figure as PlainFigure
@@ -105,33 +109,30 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
     if kind not in FORMATS:
         raise ArgumentError(f"path must end in .svg, .png or .pdf; got {os.fspath(path)!r}.")
     if isinstance(figure, Picture):
-        size = (figure.width / POINTS_PER_INCH, figure.height / POINTS_PER_INCH)
-        sheet = PlainFigure(figsize=size, layout=None, facecolor="white")
+        sheet = PlainFigure(figsize=_inches(figure), layout=None, facecolor="white")
         sheet.set_layout_engine("none")
         paint(figure, sheet.add_axes((0, 0, 1, 1)))
         figure = sheet
     drawn: Any = figure if isinstance(figure, PlainFigure) else figure.get_figure(root=True)
-    # Dates and random identifiers would make every file differ.
+    # Omit dates and random identifiers, which would make every file differ.
     metadata: dict[str, Any] = {
         "svg": {"Date": None, "Creator": None},
         "pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None},
         "png": {"Software": None},
     }[kind]
     fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
-    with mpl.rc_context(fixed), whole_file(path) as file:
+    with mpl.rc_context(fixed), atomic_file(path) as file:
         drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
 
 
-def _family(family: str) -> list[str]:
-    """A font, with one behind it that has the signs it lacks."""
-    return [family, "DejaVu Sans"]
+def _inches(picture: Picture) -> tuple[float, float]:
+    return picture.width / POINTS_PER_INCH, picture.height / POINTS_PER_INCH
 
 
 def _own_axes(picture: Picture) -> Axes:
     from matplotlib import pyplot
 
-    size = (picture.width / POINTS_PER_INCH, picture.height / POINTS_PER_INCH)
-    figure = pyplot.figure(figsize=size)
+    figure = pyplot.figure(figsize=_inches(picture))
     figure.set_layout_engine("none")
     return figure.add_axes((0, 0, 1, 1))
 
@@ -142,11 +143,7 @@ def _is_dark(figure: Any, colors: Any) -> bool:
 
 
 def _set_limits(
-    ax: Axes,
-    picture: Picture,
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    scale: float,
+    ax: Axes, picture: Picture, corner: tuple[float, float], size: tuple[float, float], scale: float
 ) -> None:
     x = picture.x_scale or Scale(low=0, high=picture.width, start=0, end=picture.width)
     y = picture.y_scale or Scale(low=0, high=picture.height, start=0, end=picture.height)
@@ -180,34 +177,34 @@ def _line_style(shape: Shape | Dot) -> Any:
     return (0, tuple(length / shape.width for length in shape.dash))
 
 
-# Pictures as SVG without matplotlib: small, with selectable words, for light and dark pages.
-
+# SVG without matplotlib: small files with selectable words, for light and dark pages.
 
 FONTS = {
     "sans-serif": "'DejaVu Sans', Verdana, system-ui, sans-serif",
     "serif": "'DejaVu Serif', 'Times New Roman', serif",
     "monospace": "'DejaVu Sans Mono', Menlo, Consolas, monospace",
 }
-"""What a page looks for, by family."""
+"""CSS font lists by family."""
 
 
 def svg(picture: Picture, *, themed: bool = True) -> str:
-    """The picture as one ``<svg>`` element.
+    """Return the picture as one ``<svg>`` element.
 
     Parameters
     ----------
     picture : Picture
         What to draw.
     themed : bool
-        Colours are CSS variables (``--bk-ink``, ``--bk-blue``, ...) that fall back to those of a
-        white page, so that the page around may set others for dark; otherwise plain colours.
+        Whether colours are CSS variables (``--bk-ink``, ``--bk-blue``, ...), which a page can set
+        for its dark theme. They fall back to the colours for white pages. If False, use these
+        plain colours.
 
     Examples
     --------
     >>> from bestofk.report.figures.picture import Sheet
     >>> sheet = Sheet()
-    >>> sheet.say(4, 8, "<b>")
-    >>> "&lt;b&gt;" in svg(sheet.picture(40, 16, alt="a name"))
+    >>> sheet.write(4, 8, "<b>")
+    >>> "&lt;b&gt;" in svg(sheet.finish(40, 10, note="", alt="a name"))
     True
     """
 
@@ -224,7 +221,7 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
         f"<title>{escape(picture.alt)}</title>",
     ]
     for style, shapes in groupby(picture.shapes, key=lambda shape: _style(shape, paint)):
-        parts.extend(_alike(list(shapes), style))
+        parts.extend(_group(list(shapes), style))
     parts.extend(_words(words, paint) for words in picture.words)
     parts.append("</svg>")
     return "".join(parts)
@@ -240,14 +237,14 @@ def _number(value: float) -> str:
     return "0" if text in ("-0", "") else text
 
 
-def _alike(shapes: list[Shape | Dot], style: str) -> list[str]:
-    """Neighbours of one style, which is written once: figures of many marks stay small."""
+def _group(shapes: list[Shape | Dot], style: str) -> list[str]:
+    """Write neighbours of one style as a group, to keep figures of many shapes small."""
     attribute = f' style="{style}"' if style else ""
     if len(shapes) < 3 or "stroke:" in style:
         return [_shape(shape, attribute) for shape in shapes]
-    # of marks that are filled alone, the opacity of each is that of its filling
-    marks = "".join(_shape(shape, "") for shape in shapes)
-    return [f'<g style="{style.replace("opacity:", "fill-opacity:")}">{marks}</g>']
+    # The opacity of a shape without a stroke is that of its fill.
+    members = "".join(_shape(shape, "") for shape in shapes)
+    return [f'<g style="{style.replace("opacity:", "fill-opacity:")}">{members}</g>']
 
 
 def _style(shape: Shape | Dot, paint: Any) -> str:
@@ -271,14 +268,14 @@ def _shape(shape: Shape | Dot, style: str) -> str:
         )
     if shape.closed and not shape.smooth and (box := _box(shape)) is not None:
         return f'<path d="{box}"{style}/>'
-    places = [f"{_number(x)} {_number(y)}" for x, y in shape.points]
+    points = [f"{_number(x)} {_number(y)}" for x, y in shape.points]
     joint = "C" if shape.smooth else "L"
     end = "Z" if shape.closed else ""
-    return f'<path d="M{places[0]}{joint}{" ".join(places[1:])}{end}"{style}/>'
+    return f'<path d="M{points[0]}{joint}{" ".join(points[1:])}{end}"{style}/>'
 
 
 def _box(shape: Shape) -> str | None:
-    """A rectangle in few letters."""
+    """Return a short path if the shape is a rectangle."""
     if len(shape.points) != 4:
         return None
     (left, top), (right, other), (last, bottom), (first, down) = shape.points
@@ -297,7 +294,7 @@ def _words(words: Words, paint: Any) -> str:
     )
     anchor = "" if words.anchor == "start" else f' text-anchor="{words.anchor}"'
     weight = ' font-weight="bold"' if words.bold else ""
-    # plaintext: the words decide their own direction, and nothing around them is turned about
+    # With plaintext, each text sets its own direction without changing that of its neighbours.
     return (
         f'<text x="{_number(x)}" y="{_number(y)}" font-size="{_number(words.size)}"{anchor}'
         f'{weight}{turn} style="fill:{paint(words.colour)};unicode-bidi:plaintext">'

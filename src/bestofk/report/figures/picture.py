@@ -1,4 +1,4 @@
-"""From data to places: linear and logarithmic scales with round ticks."""
+"""Pictures: scales with round ticks, shapes and words, and the sheet that layouts draw on."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, cos, floor, hypot, log10, radians, sin
-from typing import Literal
+from typing import Any, Literal
 
-from bestofk.report.figures.labels import LINE, fitted, labels_of, text_width, widest, wrapped
+from bestofk._base.formatting import printable
+from bestofk.report.figures.labels import LINE_HEIGHT, fitted, labels_of, text_width, wrapped
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Data from `low` to `high` at places from `start` to `end`, in points."""
+    """Map data from `low` to `high` to positions from `start` to `end`, in points."""
 
     low: float
     high: float
@@ -23,31 +24,31 @@ class Scale:
     kind: Literal["linear", "log"] = "linear"
 
     def __call__(self, value: float) -> float:
-        """The place of a value; values outside stand at the ends."""
+        """Return the position of a value; clip values outside to the ends."""
         share = (self._along(value) - self._along(self.low)) / (
             self._along(self.high) - self._along(self.low)
         )
         return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
 
-    def data(self, place: float) -> float:
-        """The value at a place, also beyond the ends."""
-        share = (place - self.start) / (self.end - self.start)
+    def data(self, position: float) -> float:
+        """Return the value at a position, also beyond the ends."""
+        share = (position - self.start) / (self.end - self.start)
         along = self._along(self.low) + share * (self._along(self.high) - self._along(self.low))
         return float(10.0**along) if self.kind == "log" else along
 
-    def ticks(self, most: int = 6) -> tuple[float, ...]:
-        """Round values inside, at most so many."""
+    def ticks(self, max_ticks: int = 6) -> tuple[float, ...]:
+        """Return at most `max_ticks` round values inside the scale."""
         low, high = sorted((self.low, self.high))
         if self.kind == "log":
-            return _log_ticks(low, high, most)
-        return round_ticks(low, high, most)
+            return _log_ticks(low, high, max_ticks)
+        return round_ticks(low, high, max_ticks)
 
     def _along(self, value: float) -> float:
         return log10(max(value, 1e-300)) if self.kind == "log" else value
 
 
 def around(low: float, high: float, *, margin: float = 0.04) -> tuple[float, float]:
-    """The ends of an axis for data between `low` and `high`: a little wider, never of width 0.
+    """Return axis limits for data from `low` to `high`: a little wider, never of width 0.
 
     Examples
     --------
@@ -61,8 +62,8 @@ def around(low: float, high: float, *, margin: float = 0.04) -> tuple[float, flo
     return low - margin * width, high + margin * width
 
 
-def round_ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
-    """Multiples of 1, 2 or 5 times a power of ten between two values.
+def round_ticks(low: float, high: float, max_ticks: int = 6) -> tuple[float, ...]:
+    """Return multiples of 1, 2 or 5 times a power of ten between two values.
 
     Examples
     --------
@@ -72,19 +73,19 @@ def round_ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
     (0.0, 5.0, 10.0)
     """
     width = high - low
-    power = floor(log10(width / most)) if width > 0 else 0
+    power = floor(log10(width / max_ticks)) if width > 0 else 0
     for exponent in (power, power + 1):
         for base in (1, 2, 5):
             step = base * 10.0**exponent
             first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-            if last - first + 1 <= most:
+            if last - first + 1 <= max_ticks:
                 digits = max(0, -exponent)
                 return tuple(round(step * k, digits) + 0.0 for k in range(first, last + 1))
     return (low, high)
 
 
 def tick_words(ticks: tuple[float, ...]) -> tuple[str, ...]:
-    """Ticks with equally many decimals, and a true minus sign.
+    """Format ticks with equally many decimals and a true minus sign.
 
     Examples
     --------
@@ -98,7 +99,7 @@ def tick_words(ticks: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def short_number(value: float, digits: str = "g") -> str:
-    """A number in few signs, with a true minus sign.
+    """Format a number briefly, with a true minus sign.
 
     Examples
     --------
@@ -109,28 +110,27 @@ def short_number(value: float, digits: str = "g") -> str:
     return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", text).replace("-", "−")
 
 
-def _log_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
+def _log_ticks(low: float, high: float, max_ticks: int) -> tuple[float, ...]:
     first, last = floor(log10(low)), ceil(log10(high))
     for bases in ((1, 2, 5), (1, 3), (1,)):
-        found = tuple(
+        ticks = tuple(
             base * 10.0**power
             for power in range(first, last + 1)
             for base in bases
             if low * (1 - 1e-9) <= base * 10.0**power <= high * (1 + 1e-9)
         )
-        if len(found) <= most:
-            return found
-    every = ceil((last - first + 1) / most)
+        if len(ticks) <= max_ticks:
+            return ticks
+    every = ceil((last - first + 1) / max_ticks)
     return tuple(10.0**power for power in range(first, last + 1, every) if low <= 10.0**power)
 
 
-# A picture: marks at places on a sheet, in points from its top left corner.
-
+# A picture holds shapes and words at positions in points from its top left corner.
 
 Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
 BASELINE = 0.36
-"""From the middle of a line of words down to its baseline, in font sizes."""
+"""Distance from the middle of a line of words down to its baseline, in font sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +139,14 @@ class Shape:
 
     points: tuple[Point, ...]
     colour: str | None
-    """Role of the stroke; None draws none."""
+    """Role of the stroke; None for no stroke."""
     fill: str | None = None
     width: float = 1.0
     dash: tuple[float, ...] = ()
     opacity: float = 1.0
     closed: bool = False
     smooth: bool = False
-    """The points after the first are Bezier control points, three a piece."""
+    """Whether the points after the first are Bezier control points, three per curve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,56 +173,34 @@ class Words:
     colour: str = "ink"
     anchor: Anchor = "start"
     rotation: float = 0.0
-    """Degrees, counter-clockwise, about (x, y)."""
+    """Degrees counter-clockwise about (x, y)."""
     bold: bool = False
     family: str = "sans-serif"
 
     @property
-    def extent(self) -> float:
-        """Width in points."""
-        return text_width(self.text, self.size, bold=self.bold, family=self.family)
-
-    @property
     def baseline(self) -> Point:
-        """Where the anchor stands on the baseline."""
+        """Return the point of the anchor on the baseline."""
         down, turn = BASELINE * self.size, radians(self.rotation)
         return self.x + down * sin(turn), self.y + down * cos(turn)
-
-    def corners(self) -> tuple[Point, Point, Point, Point]:
-        """The box around the words."""
-        left = {"start": 0.0, "middle": -self.extent / 2, "end": -self.extent}[self.anchor]
-        half = self.size * LINE / 2
-        turn = radians(self.rotation)
-        across, down = (cos(turn), -sin(turn)), (sin(turn), cos(turn))
-        a, b, c, d = (
-            (self.x + u * across[0] + v * down[0], self.y + u * across[1] + v * down[1])
-            for u, v in (
-                (left, -half),
-                (left + self.extent, -half),
-                (left + self.extent, half),
-                (left, half),
-            )
-        )
-        return a, b, c, d
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Marks on a sheet of `width` by `height` points; shapes lie under words."""
+    """Shapes and words on a sheet of `width` by `height` points; words lie on top."""
 
     width: float
     height: float
     shapes: tuple[Shape | Dot, ...]
     words: tuple[Words, ...]
     alt: str
-    """What is to be seen, for readers who do not see it."""
+    """Alternative text."""
     x_scale: Scale | None = None
     y_scale: Scale | None = None
     note: str = ""
-    """How the figure is read and what it rests on, drawn below it or not: for a caption."""
+    """How to read the figure and which test it uses, for a caption; drawn below it or not."""
 
     def scaled(self, factor: float) -> Picture:
-        """The same picture, larger or smaller."""
+        """Return the same picture, larger or smaller."""
         if factor == 1.0:
             return self
 
@@ -237,8 +215,8 @@ class Picture:
             height=self.height * factor,
             shapes=tuple(_scaled(shape, factor) for shape in self.shapes),
             words=tuple(
-                replace(one, x=one.x * factor, y=one.y * factor, size=one.size * factor)
-                for one in self.words
+                replace(words, x=words.x * factor, y=words.y * factor, size=words.size * factor)
+                for words in self.words
             ),
             x_scale=end(self.x_scale),
             y_scale=end(self.y_scale),
@@ -264,182 +242,104 @@ def _scaled(shape: Shape | Dot, factor: float) -> Shape | Dot:
 
 @dataclass(slots=True)
 class Sheet:
-    """Where a layout puts its marks; its paper says how wide words are and how much room is."""
+    """A sheet to draw on; its paper sets the available width and the font."""
 
     paper: Paper = ANY_PAPER
     shapes: list[Shape | Dot] = field(default_factory=list)
     words: list[Words] = field(default_factory=list)
-    told: str = ""
 
     def text_width(self, text: str, size: float = SIZE, *, bold: bool = False) -> float:
-        """Width of a line of words in the font of the paper."""
+        """Return the width of a line of words in the font of the paper."""
         return text_width(text, size, bold=bold, family=self.paper.family)
 
     def widest(self, texts: Sequence[str], size: float = SIZE) -> float:
-        """Width of the widest of some words; 0 for none."""
-        return widest(texts, size, family=self.paper.family)
+        """Return the width of the widest text; 0 if there is none."""
+        return max((self.text_width(text, size) for text in texts), default=0.0)
 
     def labels(
         self, names: Sequence[object], width: float, size: float = SIZE
     ) -> tuple[str, ...]:  # fmt: skip
-        """Names cut to a width, different ones differently."""
+        """Return names shortened to a width; different names stay different."""
         return labels_of(names, width, size, family=self.paper.family)
 
     def fitted(self, text: object, width: float, size: float = SIZE) -> str:
-        """Words by themselves, cut to a width."""
+        """Return a single text shortened to a width."""
         return fitted(text, width, size, family=self.paper.family)
 
     def wrapped(self, text: str, width: float, size: float = SMALL) -> tuple[str, ...]:
-        """A sentence in lines of at most a width."""
+        """Return a sentence broken into lines of at most a width."""
         return wrapped(text, width, size, family=self.paper.family)
 
     def shift(self, right: float) -> None:
-        """Move all that was drawn to the right."""
+        """Move everything drawn so far to the right."""
         self.shapes[:] = [
-            replace(one, x=one.x + right)
-            if isinstance(one, Dot)
-            else replace(one, points=tuple((x + right, y) for x, y in one.points))
-            for one in self.shapes
+            replace(shape, x=shape.x + right)
+            if isinstance(shape, Dot)
+            else replace(shape, points=tuple((x + right, y) for x, y in shape.points))
+            for shape in self.shapes
         ]
-        self.words[:] = [replace(one, x=one.x + right) for one in self.words]
+        self.words[:] = [replace(words, x=words.x + right) for words in self.words]
 
-    def line(
-        self,
-        *points: Point,
-        colour: str = "ink",
-        width: float = 1.0,
-        dash: tuple[float, ...] = (),
-        opacity: float = 1.0,
-    ) -> None:
-        """A line through points."""
-        self.shapes.append(
-            Shape(points=points, colour=colour, width=width, dash=dash, opacity=opacity)
-        )
+    def line(self, *points: Point, colour: str = "ink", **style: Any) -> None:
+        """Draw a line through points, with the style of a `Shape`."""
+        self.shapes.append(Shape(points=points, colour=colour, **style))
 
-    def curve(
-        self, *points: Point, colour: str = "ink", width: float = 1.0, opacity: float = 1.0
-    ) -> None:
-        """A smooth curve from a point by Bezier control points."""
-        self.shapes.append(
-            Shape(points=points, colour=colour, width=width, opacity=opacity, smooth=True)
-        )
+    def area(self, *points: Point, fill: str, colour: str | None = None, **style: Any) -> None:
+        """Draw a filled polygon, with the style of a `Shape`."""
+        self.shapes.append(Shape(points=points, fill=fill, colour=colour, closed=True, **style))
 
-    def area(
-        self,
-        *points: Point,
-        fill: str,
-        colour: str | None = None,
-        width: float = 1.0,
-        opacity: float = 1.0,
-    ) -> None:
-        """A filled polygon."""
-        self.shapes.append(
-            Shape(
-                points=points, colour=colour, fill=fill, width=width, opacity=opacity, closed=True
-            )
-        )
-
-    def box(
-        self,
-        left: float,
-        top: float,
-        right: float,
-        bottom: float,
-        *,
-        fill: str,
-        colour: str | None = None,
-        opacity: float = 1.0,
-        width: float = 1.0,
-    ) -> None:
-        """A filled rectangle."""
-        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-        self.area(*corners, fill=fill, colour=colour, opacity=opacity, width=width)
+    def box(self, left: float, top: float, right: float, bottom: float, **style: Any) -> None:
+        """Draw a filled rectangle, with the style of an area."""
+        self.area((left, top), (right, top), (right, bottom), (left, bottom), **style)
 
     def arrow_head(self, tip: Point, toward: Point, *, length: float, colour: str) -> None:
-        """A triangle at `tip`, pointing along the direction `toward`."""
+        """Draw a triangle at `tip` that points in the direction `toward`."""
         size = hypot(*toward) or 1.0
         u, v = toward[0] / size, toward[1] / size
         back = (tip[0] - length * u, tip[1] - length * v)
         half = 0.42 * length
-        self.area(
-            tip,
-            (back[0] - half * v, back[1] + half * u),
-            (back[0] + half * v, back[1] - half * u),
-            fill=colour,
-        )
+        left = (back[0] - half * v, back[1] + half * u)
+        right = (back[0] + half * v, back[1] - half * u)
+        self.area(tip, left, right, fill=colour)
 
     def dot(
-        self,
-        x: float,
-        y: float,
-        radius: float,
-        *,
-        fill: str | None = "ink",
-        colour: str | None = None,
-        width: float = 1.0,
-        opacity: float = 1.0,
+        self, x: float, y: float, radius: float, *, colour: str | None = None, **style: Any
     ) -> None:
-        """A circle."""
-        self.shapes.append(
-            Dot(x=x, y=y, radius=radius, colour=colour, fill=fill, width=width, opacity=opacity)
-        )
+        """Draw a circle, with the style of a `Dot`."""
+        self.shapes.append(Dot(x=x, y=y, radius=radius, colour=colour, **style))
 
-    def say(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        size: float = SIZE,
-        colour: str = "ink",
-        anchor: Anchor = "start",
-        rotation: float = 0.0,
-        bold: bool = False,
-    ) -> None:
-        """One line of words."""
-        self.words.append(
-            Words(
-                x=x,
-                y=y,
-                text=text,
-                size=size,
-                colour=colour,
-                anchor=anchor,
-                rotation=rotation,
-                bold=bold,
-                family=self.paper.family,
-            )
-        )
+    def write(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Write one line of words, with the style of `Words`."""
+        self.words.append(Words(x=x, y=y, text=text, family=self.paper.family, **style))
 
-    def note(self, text: str, *, left: float, top: float, width: float) -> float:
-        """Small lines below a figure, where the paper has them; where they end."""
-        self.told = text
-        if not self.paper.note:
-            return top
-        height = SMALL * LINE
-        # on a coarse screen letters are rounded to whole pixels, and lines of many get longer
-        for line in self.wrapped(text, 0.97 * width):
-            self.say(left, top + height / 2, line, size=SMALL, colour="muted")
-            top += height
-        return top
-
-    def picture(
+    def finish(
         self,
         width: float,
-        height: float,
+        top: float,
         *,
+        note: str,
         alt: str,
+        margin: float = 10.0,
         x_scale: Scale | None = None,
         y_scale: Scale | None = None,
     ) -> Picture:
-        """The finished picture, as wide as the paper where that is given."""
+        """Write the note from `top` down if the paper has notes, and return the picture.
+
+        The picture is as wide as the paper, or `width` if the paper has no width.
+        """
+        if self.paper.note:
+            height = SMALL * LINE_HEIGHT
+            # Coarse screens round letters to whole pixels, which lengthens long lines.
+            for line in self.wrapped(note, 0.97 * (width - 2 * margin)):
+                self.write(margin, top + height / 2, line, size=SMALL, colour="muted")
+                top += height
         return Picture(
-            width=width if self.paper.width is None else self.paper.width,
-            height=height,
+            width=self.paper.rest(0.0, width),
+            height=top + 6,
             shapes=tuple(self.shapes),
             words=tuple(self.words),
-            alt=alt,
+            alt=printable(alt),
             x_scale=x_scale,
             y_scale=y_scale,
-            note=self.told,
+            note=note,
         )

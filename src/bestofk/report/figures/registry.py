@@ -1,16 +1,19 @@
-"""All figures by name: what each shows, and which values it takes."""
+"""All figures by name: what each shows, which values it draws, and `figure`, which draws one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import joined
 from bestofk._base.registry import Registry, resolve
-from bestofk.report.figures import requirements
+from bestofk.decide.registry import decides_by
+from bestofk.report.figures.comparisons import comparisons_of, losses_of
 from bestofk.report.figures.examples import EXAMPLES
-from bestofk.report.figures.style import check_options, paper_of
+from bestofk.report.figures.style import paper_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,56 +21,110 @@ if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
     from bestofk.report.figures.picture import Picture
 
-_HERE = "bestofk.report.figures.kinds"
-_PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", "Comparisons")
+_KINDS = "bestofk.report.figures.kinds"
+_PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult")
 _DECISIONS = ("Decision", "Study")
 _RACES = ("Race", "StoppedDecision", "Study")
+_PAPER_OPTIONS = ("width", "font", "fontsize", "note")
+
+
+# Requirements: conditions that a value must meet for a figure to draw it.
+
+
+def _stopped(order: Decision) -> bool:
+    """Return whether a race stopped early; figures may then show only what it settled."""
+    return order.runs_of(order.by_preference[0]) is not None
+
+
+def _stated(order: Decision) -> bool:
+    return order.preference.stated
+
+
+def _stated_and_complete(order: Decision) -> bool:
+    return _stated(order) and not _stopped(order)
+
+
+def _complete_multitest(order: Decision) -> bool:
+    return decides_by(order.procedure) == "steps" and _stated_and_complete(order)
+
+
+def _has_standings(order: Decision) -> bool:
+    return bool(order.standings) and not _stopped(order)
+
+
+def _compares_all_pairs(order: Decision) -> bool:
+    K = len(order.by_preference)
+    return len(order.evidence) == K * (K - 1) // 2 and not _stopped(order)
+
+
+def _tested_both_ways(order: Decision) -> bool:
+    return _compares_all_pairs(order) and order.evidence.alternative == "two-sided"
+
+
+def _has_rope(order: Decision) -> bool:
+    return order.evidence.bayesian is not None and not _stopped(order)
+
+
+def _has_several_datasets(value: Any) -> bool:
+    losses = losses_of(value)
+    return losses is not None and len(losses.datasets) > 1
+
+
+def _has_costs(value: Any) -> bool:
+    """Return whether the costs of at least two learners are known."""
+    from bestofk.report.figures.kinds.cost_frontier import known_cost, known_study_cost
+
+    known = known_study_cost if hasattr(value, "losses") else known_cost
+    return known(value) is not None
+
+
+def _has_differences(value: Any) -> bool:
+    """Return whether the Bayesian test gives the distribution of a difference."""
+    if hasattr(value, "standard_error"):
+        return value.standard_error is not None
+    decision = getattr(value, "decision", value)
+    bayesian = getattr(getattr(decision, "evidence", None), "bayesian", None)
+    return bayesian is not None and bool(bayesian.entry.interval)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureEntry:
-    """A figure: where its layout is found and drawn, and what it takes."""
+    """A figure: which function lays it out, and which values it draws."""
 
     name: str
     module: str
-    suffix: str
-    """Of its functions ``layout_...`` and ``draw_...``."""
+    """Module of the function ``layout_<name>``."""
     accepts: tuple[str, ...]
     """Names of the classes that it draws."""
     summary: str
     several: bool = False
-    """Whether it draws a list of them, too."""
+    """Whether it also draws a list of them."""
     needs: Callable[[Decision], bool] | None = None
-    """What an order must have."""
+    """Requirement on an order."""
     shows: Callable[[Any], bool] | None = None
-    """Whether the value itself, such as a study or losses, has what it shows."""
+    """Requirement on the value itself, such as a study or losses."""
 
     @property
     def example(self) -> str:
-        """Code that runs by itself and ends with the call that draws this figure."""
+        """Return code that runs by itself and ends with the call that draws this figure."""
         return EXAMPLES[self.name].strip()
 
-    def layout(self, value: Any, **options: Any) -> Any:
-        """The layout of a value; its `picture` is what is drawn."""
-        layout = resolve(f"{_HERE}.{self.module}:layout_{self.suffix}")
-        check_options(layout, self.name, options)
-        return layout(value, **options)
-
-    def draw(self, layout: Any, ax: Axes | None = None) -> Axes:
-        """Draw a layout."""
-        from bestofk.report.figures.output import paint
-
-        return paint(layout.picture, ax)
+    def layout(self, value: Any, **options: Any) -> Picture:
+        """Return the picture of a value."""
+        layout = resolve(f"{_KINDS}.{self.module}:layout_{self.name.replace('-', '_')}")
+        _check_options(layout, self.name, options)
+        picture: Picture = layout(value, **options)
+        return picture
 
     def takes(self, value: Any) -> bool:
-        """Whether it draws values of this class."""
-        each = value if self.several and isinstance(value, list | tuple) else (value,)
-        return bool(each) and all(
-            any(kind.__name__ in self.accepts for kind in type(one).__mro__) for one in each
+        """Return whether it draws values of this class."""
+        values = value if self.several and isinstance(value, list | tuple) else (value,)
+        return bool(values) and all(
+            any(kind.__name__ in self.accepts for kind in type(item).__mro__) for item in values
         )
 
     def fits(self, value: Any) -> bool:
-        """Whether it can draw this very value."""
+        """Return whether it can draw this value, including its requirements."""
         if not self.takes(value) or (self.shows is not None and not self.shows(value)):
             return False
         decision = getattr(value, "decision", value)
@@ -78,97 +135,99 @@ class FigureEntry:
         return self.needs is None or not isinstance(decision, Decision) or self.needs(decision)
 
 
+def _check_options(layout: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
+    """Raise an error if the layout does not have one of the options."""
+    parameters = signature(layout).parameters.values()
+    names = [item.name for item in parameters if item.kind is Parameter.KEYWORD_ONLY]
+    if any(item.kind is Parameter.VAR_KEYWORD for item in parameters):
+        names += [*signature(comparisons_of).parameters][1:]
+    unknown = [name for name in options if name not in names]
+    if unknown:
+        offered = joined([*_PAPER_OPTIONS, *(name for name in names if name != "paper")])
+        raise ArgumentError(
+            f"figure {kind!r} has no option {unknown[0]!r}; its options are {offered}."
+        )
+
+
 FIGURES = Registry(
     "figure",
     FigureEntry(
         name="graph",
         module="multitest",
-        suffix="graph",
         accepts=_DECISIONS,
-        needs=requirements.stated,
-        summary="learners by preference, an arrow where the data override it",
+        needs=_stated,
+        summary="learners by preference, with an arrow for each preference that the data override",
     ),
     FigureEntry(
         name="forest",
         module="forest",
-        suffix="forest",
         accepts=_DECISIONS,
-        needs=requirements.standings,
+        needs=_has_standings,
         summary="differences from the recommended learner, with simultaneous intervals",
     ),
     FigureEntry(
         name="steps",
         module="multitest",
-        suffix="steps",
         accepts=_DECISIONS,
-        needs=requirements.steps,
-        summary="every step of MultiTest: the candidates, and the one taken",
+        needs=lambda order: bool(order.steps),
+        summary="every step of MultiTest: the candidates and the one it chooses",
     ),
     FigureEntry(
         name="densities",
         module="differences",
-        suffix="densities",
         accepts=_DECISIONS,
-        needs=requirements.stated_whole,
-        summary="the graph with the density of each learner's values beside it",
+        needs=_stated_and_complete,
+        summary="the graph, with the density of each learner's values next to it",
     ),
     FigureEntry(
         name="losses",
         module="loss_points",
-        suffix="losses",
         accepts=("Losses", "Study", "Decision"),
-        summary="every fold a point, runs apart, and the interval of each mean",
+        summary="every fold as a point, by run, and the interval of each mean",
     ),
     FigureEntry(
         name="matrix",
         module="pair_matrix",
-        suffix="matrix",
         accepts=(*_DECISIONS, *_PAIRS),
-        needs=requirements.all_pairs,
-        summary="every pair: difference, interval, adjusted p-value and who is better",
+        needs=_compares_all_pairs,
+        summary="every pair: difference, interval, adjusted p-value and the better learner",
     ),
     FigureEntry(
         name="difference",
         module="differences",
-        suffix="difference",
         accepts=("PairwiseResult",),
-        summary="two learners: every difference a point, and nested intervals of the mean",
+        summary="two learners: every difference as a point, and nested intervals of the mean",
     ),
     FigureEntry(
         name="critical-difference",
         module="critical_difference",
-        suffix="critical_difference",
         accepts=(*_PAIRS, *_DECISIONS),
-        needs=requirements.both_ways,
-        summary="learners on a line, bars over those not shown to differ",
+        needs=_tested_both_ways,
+        summary="learners on a line, with bars over those not shown to differ",
     ),
     FigureEntry(
         name="letters",
         module="letters",
-        suffix="letters",
         accepts=(*_PAIRS, *_DECISIONS),
-        needs=requirements.both_ways,
-        summary="learners that share no letter differ, those that share one are not shown to",
+        needs=_tested_both_ways,
+        summary="learners with letters: those that share no letter differ significantly",
     ),
     FigureEntry(
         name="underlines",
         module="letters",
-        suffix="underlines",
         accepts=("NewmanKeulsResult",),
-        summary="learners by mean loss, a line under those not shown to differ",
+        summary="learners by mean loss, with a line under those not shown to differ",
     ),
     FigureEntry(
         name="intervals",
         module="interval_bars",
-        suffix="intervals",
         accepts=("BootstrapBResult", *_DECISIONS),
-        needs=requirements.beside,
-        summary="Bootstrap-B: intervals against the mean of all, and what stays inconclusive",
+        needs=lambda order: order.bootstrap is not None,
+        summary="Bootstrap-B: intervals against the mean of all learners, and p-value intervals",
     ),
     FigureEntry(
         name="rates",
         module="rate_curves",
-        suffix="rates",
         accepts=("Rates", "Curve", "TypeOneError", "Power", "Replicability"),
         several=True,
         summary="Type I error, power or replicability, with Monte Carlo bands",
@@ -176,96 +235,85 @@ FIGURES = Registry(
     FigureEntry(
         name="roc",
         module="roc_curves",
-        suffix="roc",
         accepts=("RocHull",),
         summary="ROC curves, their convex hull and its slopes",
     ),
     FigureEntry(
         name="alpha",
         module="sensitivity",
-        suffix="alpha",
         accepts=(*_DECISIONS, "AlphaPath"),
-        needs=requirements.multitest,
+        needs=_complete_multitest,
         summary="the order for every alpha",
     ),
     FigureEntry(
         name="preference",
         module="sensitivity",
-        suffix="preference",
         accepts=(*_DECISIONS, "PreferencePath"),
-        needs=requirements.multitest,
+        needs=_complete_multitest,
         summary="the order as one learner moves up the preference",
     ),
     FigureEntry(
         name="race",
         module="race_course",
-        suffix="race",
         accepts=_RACES,
-        needs=requirements.stopped,
-        summary="a race: mean by run, a cross where a learner was stopped, and why",
+        needs=_stopped,
+        summary="a race: the mean by run, and when and why each learner stopped",
     ),
     FigureEntry(
         name="funnel",
         module="race_course",
-        suffix="funnel",
         accepts=_RACES,
-        needs=requirements.stopped,
-        summary="a race: what every look left open of the pair that decided last",
+        needs=_stopped,
+        summary="a race: the possible final statistics of the last open pair, by run",
     ),
     FigureEntry(
         name="fits",
         module="race_course",
-        suffix="fits",
         accepts=_RACES,
-        needs=requirements.stopped,
-        summary="a race: fits used of those that were planned",
+        needs=_stopped,
+        summary="a race: fits used and fits planned",
     ),
     FigureEntry(
         name="frontier",
         module="cost_frontier",
-        suffix="frontier",
         accepts=("Study", "ModelChoice"),
-        shows=requirements.costed,
-        summary="quality against cost, and the learners than which none is cheaper and better",
+        shows=_has_costs,
+        summary="quality against cost, and the learners that no other beats in both",
     ),
     FigureEntry(
         name="heatmap",
         module="datasets",
-        suffix="heatmap",
         accepts=("Losses", "Study", "Decision"),
-        shows=requirements.several_sets,
-        summary="every learner on every data set, the darker the further behind the best",
+        shows=_has_several_datasets,
+        summary="every learner on every data set, darker the further it is behind the best",
     ),
     FigureEntry(
         name="ranks",
         module="datasets",
-        suffix="ranks",
         accepts=("Losses", "Study", "Decision"),
-        shows=requirements.several_sets,
-        summary="on how many data sets each learner comes first, second, ... and last",
+        shows=_has_several_datasets,
+        summary="how often each learner ranks first, second, ... and last over the data sets",
     ),
     FigureEntry(
         name="simplex",
         module="posteriors",
-        suffix="simplex",
         accepts=("PosteriorResult", *_DECISIONS),
-        needs=requirements.with_rope,
-        summary="how probably each learner is better, equivalent or worse, in a triangle",
+        needs=_has_rope,
+        summary="the probability that each learner is better, equivalent or worse, in a triangle",
     ),
     FigureEntry(
         name="posterior",
         module="posteriors",
-        suffix="posterior",
         accepts=("PosteriorResult", *_DECISIONS),
-        needs=requirements.with_rope,
-        shows=requirements.differences,
+        needs=_has_rope,
+        shows=_has_differences,
         summary="the posterior density of a difference, with the region of equivalence",
     ),
 )
 
 
 def figure_kinds(value: Any) -> tuple[str, ...]:
-    """Names of the figures that can draw this value.
+    """Return the names of the figures that can draw this value.
 
     Examples
     --------
@@ -286,9 +334,10 @@ def picture_of(
     note: bool = True,
     **options: Any,
 ) -> Picture:
-    """The picture of a value, for `save_figure` and `svg`; arguments as for `figure`.
+    """Return the picture of a value, for `save_figure` and `svg`; arguments as for `figure`.
 
-    Its `note` says how the figure is read and what it rests on, drawn or not: for a caption.
+    Its `note` says how to read the figure and which test it uses, for a caption. It is set even
+    if the figure does not show it.
 
     Examples
     --------
@@ -299,8 +348,7 @@ def picture_of(
     (3.4, 'By mean, the best on top. In')
     """
     paper, scale = paper_of(width=width, font=font, fontsize=fontsize, note=note)
-    picture: Picture = _entry(value, kind).layout(value, paper=paper, **options).picture
-    return picture.scaled(scale)
+    return _entry(value, kind).layout(value, paper=paper, **options).scaled(scale)
 
 
 def figure(
@@ -319,34 +367,34 @@ def figure(
     Parameters
     ----------
     value : Decision, Study, Losses or result of a test
-        What to look at.
+        What to draw.
     kind : str, optional
-        Which figure; the first that fits the value by default: of an order the graph where a
-        preference was stated, else the forest. ``figure_kinds(value)`` lists them: ``"graph"``,
-        ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
+        Which figure. The default is the first that fits the value: for an order, the graph if a
+        preference was stated, otherwise the forest. ``figure_kinds(value)`` lists them:
+        ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
         ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``, ``"race"``,
         ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
         ``"posterior"``.
     ax : Axes, optional
-        Where to draw; a figure of the right size is made when None.
+        Where to draw. By default, a new figure of the right size.
     width : float, optional
-        In inches, such as 3.4 for a column of a paper and 7 for its page: the figure is laid out
-        anew, so that its words keep their size. By default as wide as it likes.
+        In inches, such as 3.4 for a column of a paper and 7 for its page. The layout adapts to the
+        width, so the font size stays the same. By default, the natural width of the figure.
     font : str, optional
         ``"sans-serif"`` (the default), ``"serif"``, ``"monospace"`` or the name of a font.
     fontsize : float, optional
-        Of names and titles, in points; 9 by default. Small words are a ninth smaller.
+        Font size of names and titles in points; 9 by default. Small words are a ninth smaller.
     note : bool
-        Whether how to read the figure stands below it. Without it, ``picture_of(...).note`` is
-        the text for your caption.
+        Whether to write below the figure how to read it. If False, use
+        ``picture_of(...).note`` in your caption.
     **options
-        For the layout of that figure, such as `names`, `alpha`, `level` or `learner`.
+        Options of that figure, such as `names`, `alpha`, `level` or `learner`.
 
     Returns
     -------
     Axes
-        ``save_figure(ax, "graph.pdf")`` writes it; SVG and PNG by their endings.
+        ``save_figure(ax, "graph.pdf")`` writes it. The file name selects PDF, SVG or PNG.
 
     Examples
     --------
@@ -362,24 +410,24 @@ def figure(
     """
     from bestofk.report.figures.output import paint
 
-    drawn = picture_of(
+    picture = picture_of(
         value, kind, width=width, font=font, fontsize=fontsize, note=note, **options
     )  # fmt: skip
-    return paint(drawn, ax)
+    return paint(picture, ax)
 
 
 def _entry(value: Any, kind: str | None) -> FigureEntry:
-    known = figure_kinds(value)
+    kinds = figure_kinds(value)
     if kind is None:
-        if not known:
-            kinds = ", ".join(sorted({n for entry in FIGURES.values() for n in entry.accepts}))
+        if not kinds:
+            classes = sorted({name for entry in FIGURES.values() for name in entry.accepts})
             raise ArgumentError(
-                f"figure: value must be one of {kinds}; got {type(value).__name__}."
+                f"figure: value must be one of {', '.join(classes)}; got {type(value).__name__}."
             )
-        return FIGURES[known[0]]
+        return FIGURES[kinds[0]]
     entry = FIGURES[kind]
     if not entry.takes(value):
-        offer = f"; of it there are {', '.join(map(repr, known))}" if known else ""
+        offer = f"; this value has the figures {', '.join(map(repr, kinds))}" if kinds else ""
         raise ArgumentError(
             f"figure {kind!r} takes {' or '.join(entry.accepts)}; got "
             f"{type(value).__name__}{offer}."

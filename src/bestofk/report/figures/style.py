@@ -1,21 +1,17 @@
-"""Colours by their role: told apart by colour-blind readers, on white and on black.
+"""Colours by role, and the paper that a figure must fit.
 
-The hues are those of Okabe and Ito (2008), Color universal design. Marks name a role; what draws
-them looks up the colour, so that one picture serves a light and a dark page.
+The hues are those of Okabe and Ito (2008), Color universal design, which colour-blind readers can
+distinguish. Shapes name a role and the renderer looks up the colour, so one picture serves light
+and dark pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from inspect import Parameter, signature
 from math import isfinite
 from typing import Any
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import joined
-from bestofk.report.figures.comparisons import comparisons_of
 
 LIGHT = {
     "paper": "#ffffff",
@@ -30,7 +26,7 @@ LIGHT = {
     "orange": "#b87a00",
     "sky": "#3a93c9",
 }
-"""On white. Orange, sky and purple are a shade darker than published, to be read as thin lines."""
+"""On white. Orange, sky and purple are darker than published, so that thin lines are readable."""
 
 DARK = {
     "paper": "#0d1117",
@@ -45,61 +41,32 @@ DARK = {
     "orange": "#e69f00",
     "sky": "#79c4f2",
 }
-"""On black: the same roles, lighter."""
+"""The same roles on black, lighter."""
 
 CYCLE = ("blue", "vermillion", "green", "purple", "orange", "sky", "ink")
-"""For learners that must be told apart; beyond these, dashes."""
+"""Colours of lines in turn; `DASHES` distinguishes further lines."""
 
 DASHES: tuple[tuple[float, ...], ...] = ((), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2))
 
 
-def cycled(place: int) -> tuple[str, tuple[float, ...]]:
-    """Colour and dashes of the line at this place: 28 that differ.
+def cycled(index: int) -> tuple[str, tuple[float, ...]]:
+    """Return colour and dashes of the line with this index; 28 differ.
 
     Examples
     --------
     >>> cycled(0), cycled(7)
     (('blue', ()), ('blue', (5, 2)))
     """
-    return CYCLE[place % len(CYCLE)], DASHES[place // len(CYCLE) % len(DASHES)]
-
-
-# Options of figures: one that a figure does not have is refused by name.
-
-
-PAPER = ("width", "font", "fontsize", "note")
-"""What every figure takes."""
-
-
-def known_options(layout: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of the options of a layout, with those that it hands on to `comparisons_of`."""
-    found = signature(layout).parameters.values()
-    names = [one.name for one in found if one.kind is Parameter.KEYWORD_ONLY]
-    if any(one.kind is Parameter.VAR_KEYWORD for one in found):
-        names += [*signature(comparisons_of).parameters][1:]
-    return tuple(name for name in names if name != "paper")
-
-
-def check_options(layout: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that the layout does not have."""
-    known = known_options(layout)
-    unknown = [name for name in options if name not in known and name != "paper"]
-    if unknown:
-        offered = joined([*PAPER, *known])
-        raise ArgumentError(
-            f"figure {kind!r} has no option {unknown[0]!r}; its options are {offered}."
-        )
-
-
-# The paper that a figure is laid out for: its width, its font, and whether a note stands below.
+    return CYCLE[index % len(CYCLE)], DASHES[index // len(CYCLE) % len(DASHES)]
 
 
 SIZE = 9.0
-"""Of words, in points, as all figures are laid out."""
+"""Font size of names and titles in every layout, in points."""
 SMALL = 8.0
+"""Font size of numbers, legends and notes."""
 POINTS_PER_INCH = 72.0
-NARROWEST = 200.0
-"""In points: there is room for words of `SIZE` in every figure."""
+MIN_WIDTH = 200.0
+"""In points; every figure fits its words into this width."""
 _FAMILIES = {
     "sans": "sans-serif", "sans-serif": "sans-serif", "serif": "serif", "mono": "monospace",
     "monospace": "monospace",
@@ -108,16 +75,16 @@ _FAMILIES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paper:
-    """What a layout must fit.
+    """The paper that a layout must fit.
 
     Attributes
     ----------
     width : float or None
-        In points; None: as wide as the figure likes.
+        In points; None for the natural width of the figure.
     family : str
         ``"sans-serif"``, ``"serif"``, ``"monospace"`` or the name of a font.
     note : bool
-        Whether what the figure shows is written below it.
+        Whether to write how to read the figure below it.
     """
 
     width: float | None = None
@@ -125,24 +92,29 @@ class Paper:
     note: bool = True
 
     def share(self, part: float, most: float) -> float:
-        """A part of the width, at most so many points; all of them where the width is free."""
+        """Return a part of the width, at most `most` points; `most` if there is no width."""
         return most if self.width is None else min(most, part * self.width)
 
     def rest(self, used: float, natural: float) -> float:
-        """What is left of the width beside `used` points; `natural` where the width is free."""
+        """Return the width beyond `used` points; `natural` if the paper has no width."""
         return natural if self.width is None else self.width - used
 
 
+def name_size(count: int, most: int = 30) -> float:
+    """Return the font size of `count` names in rows: smaller if there are more than `most`."""
+    return SIZE if count <= most else SMALL
+
+
 ANY_PAPER = Paper()
-"""For a screen: every figure at its own width."""
+"""For a screen: every figure has its natural width."""
 
 
 def paper_of(
     *, width: Any = None, font: Any = None, fontsize: Any = None, note: bool = True
 ) -> tuple[Paper, float]:
-    """The paper for a width in inches and a font, and how much a layout on it is scaled.
+    """Return the paper for a width in inches and a font, and the scale factor of its layouts.
 
-    Layouts know one size of words. Smaller words are a layout on wider paper, drawn smaller.
+    Layouts use one font size. A smaller font size is a layout on wider paper, drawn smaller.
 
     Examples
     --------
@@ -160,21 +132,21 @@ def paper_of(
     points = None
     if width is not None:
         points = _number("width", width) * POINTS_PER_INCH / scale
-        if points < NARROWEST - 1e-6:
-            least = NARROWEST * scale / POINTS_PER_INCH
+        if points < MIN_WIDTH - 1e-6:
+            least = MIN_WIDTH * scale / POINTS_PER_INCH
             raise refuse(
                 "width", f"at least {least:.2g} inches for words of {size:g} points", width
             )
-        if points > 20 * NARROWEST:
+        if points > 20 * MIN_WIDTH:
             raise refuse("width", "in inches, such as 3.4 for a column or 7 for a page", width)
     return Paper(width=points, family=family, note=bool(note)), scale
 
 
 def _number(name: str, value: Any) -> float:
     try:
-        found = float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        found = float("nan")
-    if not isfinite(found) or isinstance(value, bool):
+        number = float("nan")
+    if not isfinite(number) or isinstance(value, bool):
         raise refuse(name, "a number", value)
-    return found
+    return number

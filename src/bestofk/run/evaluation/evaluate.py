@@ -15,9 +15,10 @@ from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
+from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.evaluation.fingerprints import kept_surroundings
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
+from bestofk.run.evaluation.process_state import restored_process_state
 from bestofk.run.evaluation.results import pack
 from bestofk.run.experiment import Experiment, NamedLearner, Place, UnavailableEstimator
 from bestofk.run.judge import (
@@ -32,7 +33,7 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
-from bestofk.run.task import Caught, ItemEvaluator, caught_warnings
+from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows
 
 if TYPE_CHECKING:
@@ -269,17 +270,19 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         """
         at = (dataset, learner)
         if at not in self._others:
-            from bestofk.learners.preparation import MARK, otherwise
+            from bestofk.learners.preparation import NOTE_PREFIX, alternatives
 
             contender, rows = self.experiment.contenders[learner], self.rows(dataset)
             place = Place(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
             splits, key = self.experiment.splits[dataset], self.experiment.key(place)
             self._others[at] = None
-            for number, ready in enumerate((None, *otherwise(contender.estimator, rows.data))):
+            for number, ready in enumerate((None, *alternatives(contender.estimator, rows.data))):
                 runner = (
                     self._runner(dataset, learner)
                     if ready is None
-                    else _Runner.of(contender, ready, rows, said=f"{MARK}{ready.done.explain()}")
+                    else _Runner.of(
+                        contender, ready, rows, said=f"{NOTE_PREFIX}{ready.done.explain()}"
+                    )
                 )
                 fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
                 with contextlib.suppress(Exception):
@@ -350,7 +353,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(place.learner):
-                        around.enter_context(kept_surroundings())
+                        around.enter_context(restored_process_state())
                     (verdicts, spent), said = self._fit_somehow(place, key, fold, shared)
                 told = (*said, *_said(caught))
                 return self._result(place, verdicts, **known, **spent, warnings=told)

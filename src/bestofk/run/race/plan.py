@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
 from bestofk.decide.evidence import Family
@@ -85,24 +84,6 @@ class PlannedRace:
         rule = self.rule
         return {"target": rule.target, "settle": rule.settle, "risk": rule.risk,
                 "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
-
-
-def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule | None:
-    """Return the rule that `stop` names; None runs the whole plan."""
-    if stop is None:
-        return None
-    if stop == "settled":
-        stop = StopRule()
-    if not isinstance(stop, StopRule):
-        raise refuse("stop", "None, 'settled' or a bestofk.StopRule", stop)
-    if datasets == 1:
-        return stop
-    if stop.settle == "limit":
-        raise ArgumentError(
-            f"settle='limit' adds runs on one data set; got {datasets}: omit settle, and "
-            "stop='settled' stops when the remaining data sets cannot change the decision."
-        )
-    return replace(stop, risk=0.0)
 
 
 def rule_from(held: Mapping[str, Any]) -> StopRule:

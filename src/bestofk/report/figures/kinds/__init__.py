@@ -1,1 +1,1 @@
-"""The figures: one file each."""
+"""The figures, by kind."""

@@ -1,8 +1,7 @@
-"""Densities beside the graph: what the data look like where they override the preference."""
+"""Densities of the losses beside the graph, and the difference of two learners."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,62 +11,38 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number, printable, pvalue_words
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import basis, losses_of, preferring
-from bestofk.report.figures.kinds.multitest import arc_height, draw_arcs, draw_nodes, edges_of
+from bestofk.report.figures.kinds.loss_points import mean_losses
+from bestofk.report.figures.kinds.multitest import (
+    arc_height,
+    arc_spacing,
+    draw_arcs,
+    draw_nodes,
+    edges_of,
+    recommended_index,
+)
 from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
-from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.style import ANY_PAPER, SIZE, Paper, name_size
 from bestofk.stats.pairwise.bayesian import PosteriorResult
 from bestofk.stats.pairwise.result import PairwiseResult
 
-_POINTS = 96
-"""Places at which a density is drawn."""
+_GRID_POINTS = 96
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DensitiesLayout:
-    """One row per learner, by preference: its node, its name, and the density of its values.
-
-    Attributes
-    ----------
-    labels : tuple of str
-    nodes : tuple of points
-        Middle of each node, top to bottom by preference.
-    edges : tuple of (int, int)
-        Places in the preference, as in the graph.
-    grid : tuple of float
-        Values of the user's metric at which the densities are given.
-    densities : tuple of tuple of float
-        Of each learner at `grid`.
-    means : tuple of float
-    picture : Picture
-    """
-
-    labels: tuple[str, ...]
-    nodes: tuple[Point, ...]
-    edges: tuple[tuple[int, int], ...]
-    grid: tuple[float, ...]
-    densities: tuple[tuple[float, ...], ...]
-    means: tuple[float, ...]
-    picture: Picture
-
-
-def layout_densities(
-    value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
-) -> DensitiesLayout:
-    """Place the graph upright, and beside each learner the density of its values.
+def layout_densities(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -> Picture:
+    """Draw the graph upright, with the density of the values of each learner beside it.
 
     Parameters
     ----------
     value : Study or Decision
         With a stated preference.
     losses : Losses, optional
-        What the order was found from, where it does not say so itself.
+        The losses behind an order that does not contain them.
     paper : Paper, optional
-        What it must fit.
 
     Notes
     -----
     Gaussian kernel with Silverman's width, 0.9 min(s, IQR / 1.34) n^(-1/5), over all folds of
-    a learner; over data-set means where there are several data sets.
+    a learner; over data-set means if there are several data sets.
 
     References
     ----------
@@ -76,239 +51,181 @@ def layout_densities(
     B. W. Silverman, Density estimation for statistics and data analysis (1986), eq. 3.31.
     """
     order = preferring(value, "densities")
-    table = losses_of(value, losses)
-    if table is None:
-        raise ArgumentError(
-            "figure 'densities': the order does not say what it was decided from; give losses=."
-        )
+    table = _table(value, losses)
     metric = table.metric
-    if losses is None and order.problem is not None and not table.complete:
-        # what was decided on, so that the means are those of the decision
-        sample = metric.shown(order.problem.sample(1))
-    else:
-        sample = metric.shown(sample_of(table, tuple(str(name) for name in order.by_preference)))
+    grid, densities, means = densities_of(value, losses)
     K = len(order.by_preference)
     edges = edges_of(order)
-    chosen = None if order.recommended is None else order.by_preference.index(order.recommended)
+    chosen = recommended_index(order)
     pitch = 34.0 if K <= 8 else max(15.0, min(26.0, 620.0 / K))
-    size = SIZE if K <= 30 else SMALL
+    size = name_size(K)
     sheet = Sheet(paper)
     labels = sheet.labels(order.by_preference, paper.share(0.3, 190.0), size)
     radius = 10.0 if K <= 8 else max(4.5, pitch * 0.3)
-    longest, spacing = max((j - i for i, j in edges), default=0), pitch
-    while arc_height(longest, spacing) > paper.share(0.22, 1e9):
-        spacing *= 0.9
-    reach = arc_height(longest, spacing)
-    x = 10 + reach + radius
+    spacing = arc_spacing(edges, pitch, paper.share(0.22, 1e9))
+    x = 10 + arc_height(edges, spacing) + radius
     top = 8 + pitch * 0.9
-    nodes = tuple((x, top + k * pitch) for k in range(K))
-    beaten = {i for i, _ in edges}
+    nodes = {k: (x, top + k * pitch) for k in range(K)}
     draw_arcs(sheet, nodes, edges, radius=radius, chosen=chosen, spacing=spacing, upright=True)
+    beaten = {i for i, _ in edges}
+    candidates = [k for k in range(K) if k not in beaten]
     draw_nodes(
-        sheet,
-        nodes,
-        radius=radius,
-        numbers=range(1, K + 1) if K <= 8 else None,
-        thick=tuple(k for k in range(K) if k not in beaten),
-        shaded=chosen,
-    )
-    name_at = x + radius + 8
-    start = name_at + sheet.widest(labels, size) + 14
-    low, high = around(float(np.nanmin(sample)), float(np.nanmax(sample)), margin=0.08)
-    scale = Scale(low=low, high=high, start=start, end=start + paper.rest(start + 14, 300.0))
-    grid = np.linspace(low, high, _POINTS)
-    densities = [_density(row[np.isfinite(row)], grid) for row in sample]
-    means = [float(np.nanmean(row)) for row in sample]
+        sheet, nodes, radius=radius, numbered=K <= 8, candidates=candidates, chosen=chosen
+    )  # fmt: skip
+    name_left = x + radius + 8
+    start = name_left + sheet.widest(labels, size) + 14
+    end = start + paper.rest(start + 14, 300.0)
+    scale = Scale(low=float(grid[0]), high=float(grid[-1]), start=start, end=end)
     bottom = top + (K - 1) * pitch + 8
     end = x_axis(sheet, scale, top=8, bottom=bottom, title=printable(metric.name))
-    # A height says as much in every row; a lone spike must not flatten the others.
+    # All rows share one scale of heights; clip a single spike that would flatten the others.
     peaks = [float(density.max()) for density in densities]
     tallest = min(max(peaks), 2.0 * float(np.median(peaks)))
     for k, (label, density) in enumerate(zip(labels, densities, strict=True)):
         base = nodes[k][1] + radius * 0.5
-        lift = np.minimum(density / tallest, 1.0) * pitch * 0.9
-        shown = lift > 0.004 * pitch
+        heights = np.minimum(density / tallest, 1.0) * pitch * 0.9
+        shown = heights > 0.004 * pitch
         colour = "blue" if k == chosen else "muted"
         outline = [
             (scale(float(g)), base - float(h))
-            for g, h in zip(grid[shown], lift[shown], strict=True)
+            for g, h in zip(grid[shown], heights[shown], strict=True)
         ]
         sheet.line((scale.start, base), (scale.end, base), colour="faint", width=0.5)
-        sheet.area(
-            (outline[0][0], base),
-            *outline,
-            (outline[-1][0], base),
-            fill=colour,
-            opacity=0.22,
-        )
+        ends = (outline[0][0], base), (outline[-1][0], base)
+        sheet.area(ends[0], *outline, ends[1], fill=colour, opacity=0.22)
         sheet.line(*outline, colour=colour, width=1.2)
-        sheet.line(
-            (scale(means[k]), base), (scale(means[k]), base - pitch * 0.3), colour=colour, width=1.4
-        )
-        sheet.say(name_at, nodes[k][1], label, size=size, colour="blue" if k == chosen else "ink")
-    width = scale.end + 12
-    what = "the data-set means" if len(table.datasets) > 1 else f"the {metric.name} on the folds"
-    note = (
-        f"Density of {what} of each learner, its mean marked. Top to bottom by preference. Arrows: "
-        f"the data override the preference. {basis(order)}"
-    )
-    end = sheet.note(note, left=8, top=end + 6, width=width - 16)
-    return DensitiesLayout(
-        labels=labels,
-        nodes=nodes,
-        edges=edges,
-        grid=tuple(grid.tolist()),
-        densities=tuple(tuple(density.tolist()) for density in densities),
-        means=tuple(means),
-        picture=sheet.picture(
-            width,
-            end + 6,
-            alt=printable(
-                f"Graph of {K} learners by preference, with the density of the {metric.name} of "
-                "each."
-            ),
-            x_scale=scale,
-        ),
+        middle = scale(float(means[k]))
+        sheet.line((middle, base), (middle, base - pitch * 0.3), colour=colour, width=1.4)
+        colour = "blue" if k == chosen else "ink"
+        sheet.write(name_left, nodes[k][1], label, size=size, colour=colour)
+    several = len(table.datasets) > 1
+    what = "the data-set means" if several else f"the {metric.name} on the folds"
+    return sheet.finish(
+        scale.end + 12,
+        end + 6,
+        note=f"Density of {what} of each learner, with a mark at its mean. Top to bottom by "
+        f"preference. Arrows: the data override the preference. {basis(order)}",
+        alt=f"Graph of {K} learners by preference, with the density of the {metric.name} of each.",
+        margin=8,
+        x_scale=scale,
     )
 
 
-def sample_of(table: Any, names: tuple[str, ...]) -> Floats:
-    """(K, n) losses of learners: by fold of one data set, or means of several; NaN is missing."""
-    values = table.reorder(names).values
-    if len(table.datasets) > 1:
-        sums = np.where(np.isnan(values), 0.0, values).sum(axis=(2, 3, 4))
-        count = (~np.isnan(values)).sum(axis=(2, 3, 4))
-        with np.errstate(invalid="ignore"):
-            means: Floats = sums / count
-        return means
-    return np.asarray(values.reshape(len(values), -1))
+def _table(value: Any, losses: Any) -> Any:
+    table = losses_of(value, losses)
+    if table is None:
+        raise ArgumentError("figure 'densities' needs the losses behind this order; pass losses=.")
+    return table
+
+
+def densities_of(value: Any, losses: Any = None) -> tuple[Floats, Floats, Floats]:
+    """Return a grid of values of the metric, the density of each learner on it, and the means."""
+    order = preferring(value, "densities")
+    table = _table(value, losses)
+    if losses is None and order.problem is not None and not table.complete:
+        # Use the losses behind the decision, so that the means agree.
+        sample = order.problem.sample(1)
+    else:
+        table = table.reorder(tuple(map(str, order.by_preference)))
+        sample = table.values.reshape(len(order.by_preference), -1)
+        if len(table.datasets) > 1:
+            sample = mean_losses(table, axes=(2, 3, 4))
+    sample = table.metric.shown(sample)
+    low, high = around(float(np.nanmin(sample)), float(np.nanmax(sample)), margin=0.08)
+    grid = np.linspace(low, high, _GRID_POINTS)
+    densities = np.array([_density(row[np.isfinite(row)], grid) for row in sample])
+    return grid, densities, np.nanmean(sample, axis=1)
 
 
 def _density(sample: Floats, grid: Floats) -> Floats:
     n = len(sample)
     spread = float(np.std(sample, ddof=1)) if n > 1 else 0.0
     low, high = np.quantile(sample, (0.25, 0.75))
-    widths = [w for w in (spread, (high - low) / 1.34) if w > 0]
-    step = float(grid[1] - grid[0])
-    # no narrower than the grid can show
-    width = max(0.9 * min(widths, default=0.0) * n**-0.2, 1.5 * step)
+    widths = [width for width in (spread, (high - low) / 1.34) if width > 0]
+    # The grid cannot show narrower kernels.
+    width = max(0.9 * min(widths, default=0.0) * n**-0.2, 1.5 * float(grid[1] - grid[0]))
     z = (grid[:, None] - sample) / width
-    kernel: Floats = np.exp(-0.5 * z * z).sum(axis=1) / (n * width * np.sqrt(2 * np.pi))
-    return kernel
+    density: Floats = np.exp(-0.5 * z * z).sum(axis=1) / (n * width * np.sqrt(2 * np.pi))
+    return density
 
 
-# The difference of two learners: every fold or data set a point, and nested intervals.
-
+# The difference of two learners: every fold or data set as a point, and nested intervals.
 
 LEVELS = (0.99, 0.95, 0.8, 0.5)
-"""Of the nested intervals, the widest first."""
-_MOST_POINTS = 2000
-_WIDTH, _LEFT = 430.0, 24.0
+"""Coverage of the nested intervals, the widest first."""
 _OPACITY = {0.99: 0.16, 0.95: 0.32, 0.8: 0.5, 0.5: 0.75}
+_MAX_POINTS = 2000
+_AXIS_LENGTH, _MARGIN = 430.0, 24.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceLayout:
-    """Points and intervals along one axis of differences, zero in it.
-
-    Attributes
-    ----------
-    points : tuple of points
-        Where each difference stands.
-    intervals : tuple of (level, left, right)
-        Where the nested intervals end, the widest first; empty where the test offers none.
-    rope : (left, right) or None
-        Where the region of practical equivalence ends, where there is one.
-    zero, estimate : float
-        Where no difference, and the mean one, stand.
-    picture : Picture
-    """
-
-    points: tuple[Point, ...]
-    intervals: tuple[tuple[float, float, float], ...]
-    rope: tuple[float, float] | None
-    zero: float
-    estimate: float
-    picture: Picture
-
-
-def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> DifferenceLayout:
-    """Place the differences that a pairwise test was made on, and its intervals.
+def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
+    """Draw the differences behind a pairwise test, and its nested intervals.
 
     Parameters
     ----------
     value : PairwiseResult
-        Of one pair.
+        Result of one pair.
     paper : Paper, optional
-        What it must fit.
 
     Examples
     --------
     >>> from bestofk import pairwise
     >>> result = pairwise.wilcoxon([0.2, 0.3, 0.4, 0.3], [0.1, 0.3, 0.2, 0.1])
-    >>> layout = layout_difference(result)
-    >>> len(layout.points), [level for level, _, _ in layout.intervals]
-    (4, [0.99, 0.95, 0.8, 0.5])
+    >>> layout_difference(result).alt[:40]
+    '4 differences. wilcoxon: mean difference'
     """
-    if not isinstance(value, PairwiseResult) or np.ndim(value.pvalue):
-        got = "several pairs" if isinstance(value, PairwiseResult) else type(value).__name__
-        raise ArgumentError(f"figure 'difference': the result of one pair is needed; got {got}.")
+    if np.ndim(value.pvalue):
+        raise ArgumentError("figure 'difference' needs the result of one pair; got several pairs.")
     differences = _differences(value)
-    spans = _spans(value)
-    ends = [end for _, low, high in spans for end in (low, high) if np.isfinite(end)]
+    intervals = _intervals(value)
     estimate = float(value.estimate)
-    width = value.rope_width if isinstance(value, PosteriorResult) else 0.0
-    reach = [-width, width, estimate, *ends, *differences.tolist()]
-    least, most = around(min(reach), max(reach))
-    long = paper.rest(2 * _LEFT, _WIDTH)
-    across = Scale(low=least, high=most, start=_LEFT, end=_LEFT + long)
+    posterior = isinstance(value, PosteriorResult)
+    rope = value.rope_width if posterior else 0.0
+    ends = [end for _, low, high in intervals for end in (low, high) if np.isfinite(end)]
+    values = [-rope, rope, estimate, *ends, *differences.tolist()]
+    low, high = around(min(values), max(values))
+    length = paper.rest(2 * _MARGIN, _AXIS_LENGTH)
+    scale = Scale(low=low, high=high, start=_MARGIN, end=_MARGIN + length)
     sheet = Sheet(paper)
     top, points_height, bar = 22.0, 46.0 if len(differences) else 0.0, 9.0
     bar_top = top + points_height + 8
     bottom = bar_top + bar + 8
-    zero = across(0.0)
-    rope = (across(-width), across(width)) if width else None
-    if rope is not None:
-        sheet.box(rope[0], top, rope[1], bottom, fill="orange", opacity=0.25)
-    end = x_axis(sheet, across, top=top, bottom=bottom, title="loss of a − loss of b")
+    zero = scale(0.0)
+    if rope:
+        sheet.box(scale(-rope), top, scale(rope), bottom, fill="orange", opacity=0.25)
+    end = x_axis(sheet, scale, top=top, bottom=bottom, title="loss of a − loss of b")
     sheet.line((zero, top), (zero, bottom), colour="ink", width=1.0, dash=(4, 3))
-    # an end of the axis that zero stands at has no room for words, nor a difference to speak of
+    heading = top - SIZE * 0.8
     if zero - 6 - sheet.text_width("a is better", SIZE) > 0:
-        sheet.say(zero - 6, top - SIZE * 0.8, "a is better", colour="muted", anchor="end")
-    if zero + 6 + sheet.text_width("b is better", SIZE) < across.end + _LEFT:
-        sheet.say(zero + 6, top - SIZE * 0.8, "b is better", colour="muted")
-    points = _stacked(differences, across, top=top, height=points_height)
+        sheet.write(zero - 6, heading, "a is better", colour="muted", anchor="end")
+    if zero + 6 + sheet.text_width("b is better", SIZE) < scale.end + _MARGIN:
+        sheet.write(zero + 6, heading, "b is better", colour="muted")
+    points = _stacked(differences, scale, top=top, height=points_height)
     radius, opacity = (2.6, 0.75) if len(points) <= 40 else (2.0, 0.5)
     for point in points:
         sheet.dot(*point, radius, fill="blue", opacity=opacity)
-    placed = tuple((level, across(low), across(high)) for level, low, high in spans)
-    for level, low, high in placed:
-        sheet.box(low, bar_top, high, bar_top + bar, fill="blue", opacity=_OPACITY[level])
-    middle = across(estimate)
+    for level, low, high in intervals:
+        left, right = scale(low), scale(high)
+        sheet.box(left, bar_top, right, bar_top + bar, fill="blue", opacity=_OPACITY[level])
+    middle = scale(estimate)
     sheet.line((middle, bar_top - 3), (middle, bar_top + bar + 3), colour="vermillion", width=2.2)
-    sentence = (
+    note = (
         f"{value.test}: mean difference {number(estimate)} (the upright line), {_evidence(value)}."
     )
-    if rope is not None:
-        sentence += f" The band is the region of practical equivalence, {width:g} either way."
-    if spans:
-        kind = "credible" if isinstance(value, PosteriorResult) else "confidence"
-        sentence += f" Shaded: its {kind} intervals of 50, 80, 95 and 99 %."
+    if rope:
+        note += f" The band is the region of practical equivalence, {rope:g} either way."
+    if intervals:
+        kind = "credible" if posterior else "confidence"
+        note += f" Shaded: its {kind} intervals of 50, 80, 95 and 99 %."
     if len(differences) > len(points):
-        sentence += f" {len(points)} of {len(differences)} differences are drawn."
-    end = sheet.note(sentence, left=_LEFT, top=end + 6, width=long)
-    return DifferenceLayout(
-        points=points,
-        intervals=placed,
-        rope=rope,
-        zero=zero,
-        estimate=middle,
-        picture=sheet.picture(
-            2 * _LEFT + long,
-            end + 6,
-            alt=printable(f"{counted(len(differences), 'difference')}. {sentence}"),
-            x_scale=across,
-        ),
+        note += f" The figure shows {len(points)} of {len(differences)} differences."
+    return sheet.finish(
+        2 * _MARGIN + length,
+        end + 6,
+        note=note,
+        alt=f"{counted(len(differences), 'difference')}. {note}",
+        margin=_MARGIN,
+        x_scale=scale,
     )
 
 
@@ -323,31 +240,32 @@ def _evidence(value: PairwiseResult) -> str:
 def _differences(value: PairwiseResult) -> Floats:
     if len(value.losses) != 2:
         return np.empty(0)
-    a, b = (np.asarray(part, dtype=float).ravel() for part in value.losses)
+    a, b = (np.asarray(losses, dtype=float).ravel() for losses in value.losses)
     return a - b if a.shape == b.shape else np.empty(0)
 
 
-def _spans(value: PairwiseResult) -> list[tuple[float, float, float]]:
+def _intervals(value: PairwiseResult) -> list[tuple[float, float, float]]:
+    """Return level, low and high of the nested intervals; none if the test has none."""
     try:
-        found = [(level, value.confidence_interval(level)) for level in LEVELS]
+        intervals = [(level, *value.confidence_interval(level)) for level in LEVELS]
     except ArgumentError:
         return []
-    ends = [(level, float(interval.low), float(interval.high)) for level, interval in found]
-    return [(level, low, high) for level, low, high in ends if low <= high]
+    return [
+        (level, float(low), float(high)) for level, low, high in intervals if low <= high
+    ]  # fmt: skip
 
 
-def _stacked(differences: Floats, across: Scale, *, top: float, height: float) -> tuple[Point, ...]:
-    """Points side by side where they are apart, one over the other where they are not."""
-    if len(differences) > _MOST_POINTS:
-        differences = np.sort(differences)[:: len(differences) // _MOST_POINTS + 1]
-    places = np.sort([across(float(value)) for value in differences])
+def _stacked(differences: Floats, scale: Scale, *, top: float, height: float) -> list[Point]:
+    """Return a point per difference; stack points that would overlap."""
+    if len(differences) > _MAX_POINTS:
+        differences = np.sort(differences)[:: len(differences) // _MAX_POINTS + 1]
     columns: dict[int, list[float]] = {}
-    for place in places:
-        columns.setdefault(round(place / 5.0), []).append(float(place))
+    for x in np.sort([scale(float(difference)) for difference in differences]):
+        columns.setdefault(round(x / 5.0), []).append(float(x))
     tallest = max((len(column) for column in columns.values()), default=1)
     step = min(5.5, height / tallest)
-    return tuple(
-        (place, top + height - step * (rank + 0.5))
+    return [
+        (x, top + height - step * (rank + 0.5))
         for column in columns.values()
-        for rank, place in enumerate(column)
-    )
+        for rank, x in enumerate(column)
+    ]

@@ -1,223 +1,155 @@
-"""The pairwise matrix: the difference of every pair, its interval and p, and who is better."""
+"""The pairwise matrix: the difference of every pair, its interval and p, and the better one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.formatting import counted, printable
-from bestofk.report.figures.comparisons import (
-    Comparisons,
-    comparisons_of,
-    learners_of,
-    minus,
-    short_p,
-)
-from bestofk.report.figures.labels import LINE
-from bestofk.report.figures.picture import Picture, Point, Sheet, short_number
+from bestofk._base.formatting import counted
+from bestofk.report.figures.comparisons import Comparisons, comparisons_of, minus, short_p
+from bestofk.report.figures.labels import LINE_HEIGHT
+from bestofk.report.figures.picture import Picture, Sheet, short_number
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
-_IN_FULL = 8
-"""Up to so many learners a cell holds the difference, its interval and p."""
+_MAX_FULL = 8
+"""Up to this many learners, a cell shows the difference, its interval and p."""
+_MAX_SHORT = 24
+"""Up to this many learners, a cell shows the difference and p."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixLayout:
-    """A triangle: the cell in row r and column c (c < r) compares two learners.
-
-    Attributes
-    ----------
-    labels : tuple of str
-        Best first; each stands on the diagonal, at the end of its row and on top of its column.
-    order : tuple of int
-        Those learners as the result counts them.
-    cells : tuple of (row, column, left, top, better)
-        Where a cell stands, and who is shown to be better: -1 the row, 1 the column, 0 neither.
-    side : (float, float)
-        Width and height of a cell.
-    detail : {"full", "short", "colour"}
-        What fits into a cell.
-    picture : Picture
-    """
-
-    labels: tuple[str, ...]
-    order: tuple[int, ...]
-    cells: tuple[tuple[int, int, float, float, int], ...]
-    side: tuple[float, float]
-    detail: str
-    picture: Picture
-
-
-def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> MatrixLayout:
-    """Place every pair of learners in a triangle.
+def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Picture:
+    """Draw every pair of learners as a cell of a triangle, the best learner first.
 
     Parameters
     ----------
     value : Decision, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     paper : Paper, optional
-        What it must fit.
     **options
         As for `comparisons_of`: `names`, `alpha`, `level`.
     """
-    # cells of more learners have no room for an interval
-    if learners_of(value) > _IN_FULL:
+    # Cells have no space for an interval if there are more learners.
+    if len(getattr(getattr(value, "decision", value), "by_preference", ())) > _MAX_FULL:
         options = {**options, "level": None}
     pairs = comparisons_of(value, **options)
-    K = len(pairs.order)
+    order = pairs.order
+    K = len(order)
     sheet = Sheet(paper)
     left, top = 10.0, 8.0
-    detail, side, size = _cell_size(sheet, pairs)
-    room = paper.rest(left + (K - 1) * side[0] + 13, 190.0)
-    labels = sheet.labels([pairs.names[a] for a in pairs.order], min(room, 190.0), size)
-    cells = []
+    detail, (width, height), size = _cell_size(sheet, pairs)
+    name_width = min(paper.rest(left + (K - 1) * width + 13, 190.0), 190.0)
+    labels = sheet.labels([pairs.names[a] for a in order], name_width, size)
+    cells = [
+        (order[row], order[column], left + column * width, top + row * height)
+        for row in range(K)
+        for column in range(row)
+    ]
     boxes = []
-    ink = _strength(pairs, words=detail != "colour")
-    for row in range(K):
-        a = pairs.order[row]
-        y = top + row * side[1]
-        for column in range(row):
-            b = pairs.order[column]
-            x = left + column * side[0]
-            better = int(pairs.better[a, b])
-            cells.append((row, column, x, y, better))
-            # the better placed learner is the one expected to be better
-            colour = {1: "blue", -1: "vermillion", 0: "wash"}[better]
-            boxes.append((colour, ink(a, b) if better else 1.0, x, y))
+    largest = float(np.abs(pairs.difference).max()) or 1.0
+    for a, b, x, y in cells:
+        better = int(pairs.better[a, b])
+        share = abs(float(pairs.difference[a, b])) / largest
+        # Words must stay readable on the darkest colour.
+        opacity = 0.3 + 0.03 * round(20 * share) if detail == "colour" else 0.16 + 0.34 * share
+        colour = {1: "blue", -1: "vermillion", 0: "wash"}[better]
+        boxes.append((colour, opacity if better else 1.0, x, y))
     if detail == "colour":
-        # neighbours of one style are written together
+        # Neighbours of one style share it in the SVG.
         boxes.sort()
     for colour, opacity, x, y in boxes:
-        right, bottom = x + side[0] - 0.75, y + side[1] - 0.75
+        right, bottom = x + width - 0.75, y + height - 0.75
         sheet.box(x + 0.75, y + 0.75, right, bottom, fill=colour, opacity=opacity)
-    for row, column, x, y, _ in cells:
-        _write(sheet, pairs, pairs.order[row], pairs.order[column], (x, y), side, detail)
+    for a, b, x, y in cells:
+        _write_cell(sheet, pairs, a, b, (x + width / 2, y + height / 2), detail)
+    ends = []
     for row, label in enumerate(labels):
-        sheet.say(left + row * side[0] + 5, top + (row + 0.5) * side[1], label, size=size)
-    edges = [
-        left + row * side[0] + 5 + sheet.text_width(label, size) for row, label in enumerate(labels)
-    ]
-    width = max(max(edges) + 8, 420.0)
+        x = left + row * width + 5
+        sheet.write(x, top + (row + 0.5) * height, label, size=size)
+        ends.append(x + sheet.text_width(label, size))
     if paper.width is not None:
-        sheet.shift(max(0.0, (paper.width - max(edges) - 8) / 2 - left))
-        width = paper.width
-    bottom = sheet.note(
-        _reading(pairs, detail), left=left, top=top + K * side[1] + 8, width=width - 2 * left
-    )
-    return MatrixLayout(
-        labels=labels,
-        order=pairs.order,
-        cells=tuple(cells),
-        side=side,
-        detail=detail,
-        picture=sheet.picture(width, bottom + 6, alt=_alt(pairs)),
+        sheet.shift(max(0.0, (paper.width - max(ends) - 8) / 2 - left))
+    count = int(np.triu(pairs.different).sum())
+    return sheet.finish(
+        paper.rest(0.0, max(max(ends) + 8, 420.0)),
+        top + K * height + 8,
+        note=_note(pairs, detail),
+        alt=f"Matrix of {counted(K * (K - 1) // 2, 'pair')} of {K} learners; a difference is shown "
+        f"in {count}.",
     )
 
 
 def _cell_size(sheet: Sheet, pairs: Comparisons) -> tuple[str, tuple[float, float], float]:
-    """What fits into a cell, its width and height, and the size of the names."""
+    """Return what fits into a cell, its width and height, and the font size of the names."""
     K = len(pairs.order)
-    # what the cells leave is for the name of the last row
+    # The remaining width is for the name of the last row.
     most = sheet.paper.rest(23 + sheet.paper.share(0.24, 190.0), 1e9) / max(K - 1, 1)
-    if K <= _IN_FULL:
+    if K <= _MAX_FULL:
         texts = [_full(pairs, a, b) for a in pairs.order for b in pairs.order if a != b]
-        wide = max(sheet.text_width(line, SMALL, bold=True) for lines in texts for line in lines)
-        if wide + 8 <= most:
-            high = max(map(len, texts)) * SMALL * LINE + 8
-            return "full", (max(wide + 12 if wide + 12 <= most else most, 58.0), high), SIZE
-    if K <= 24 and most >= 30.0:
+        width = max(sheet.text_width(line, SMALL, bold=True) for lines in texts for line in lines)
+        if width + 8 <= most:
+            height = max(map(len, texts)) * SMALL * LINE_HEIGHT + 8
+            return "full", (max(min(width + 12, most), 58.0), height), SIZE
+    if K <= _MAX_SHORT and most >= 30.0:
         return "short", (min(34.0, most), 22.0), SIZE
-    high = 12.0
-    free = sheet.paper.width is None
-    return "colour", (high if free else min(20.0, most), high), SMALL
-
-
-def _strength(pairs: Comparisons, *, words: bool) -> Any:
-    """Darker the larger the difference, within what words can be read on."""
-    most = float(np.abs(pairs.difference).max()) or 1.0
-
-    def opacity(a: int, b: int) -> float:
-        share = abs(float(pairs.difference[a, b])) / most
-        return 0.16 + 0.34 * share if words else 0.3 + 0.03 * round(20 * share)
-
-    return opacity
-
-
-def _signed(pairs: Comparisons, value: float) -> str:
-    """A difference with as many decimals as the others of the figure."""
-    most = float(np.abs(pairs.difference).max())
-    if most and (most < 1e-3 or most >= 1e6):
-        return minus(f"{value:+.3g}")
-    return minus(f"{value:+.{4 if most < 0.1 else 3 if most < 10 else 1}f}")
+    return "colour", (12.0 if sheet.paper.width is None else min(20.0, most), 12.0), SMALL
 
 
 def _full(pairs: Comparisons, a: int, b: int) -> list[str]:
-    lines = [_signed(pairs, pairs.difference[a, b])]
+    """Return the difference, its interval and p."""
+    largest = float(np.abs(pairs.difference).max())
+
+    def signed(value: float) -> str:
+        if largest and (largest < 1e-3 or largest >= 1e6):
+            return minus(f"{value:+.3g}")
+        return minus(f"{value:+.{4 if largest < 0.1 else 3 if largest < 10 else 1}f}")
+
+    lines = [signed(pairs.difference[a, b])]
     if pairs.low is not None and pairs.high is not None:
         low, high = float(pairs.low[a, b]), float(pairs.high[a, b])
         if isfinite(low) and isfinite(high):
-            lines.append(f"{_signed(pairs, low)} to {_signed(pairs, high)}")
+            lines.append(f"{signed(low)} to {signed(high)}")
         elif isfinite(low):
-            lines.append(f"from {_signed(pairs, low)}")
+            lines.append(f"from {signed(low)}")
         elif isfinite(high):
-            lines.append(f"up to {_signed(pairs, high)}")
+            lines.append(f"up to {signed(high)}")
     if np.isfinite(pairs.pvalue[a, b]):
         lines.append(f"p {short_p(float(pairs.pvalue[a, b]), pairs.alpha)}")
     return lines
 
 
-def _write(
-    sheet: Sheet,
-    pairs: Comparisons,
-    a: int,
-    b: int,
-    corner: Point,
-    side: tuple[float, float],
-    detail: str,
+def _short(pairs: Comparisons, a: int, b: int) -> list[str]:
+    """Return the difference and p in at most six characters each."""
+    lines = [_three_digits(float(pairs.difference[a, b]), float(np.abs(pairs.difference).max()))]
+    p = float(pairs.pvalue[a, b])
+    if isfinite(p):
+        lines.append(_tiny_p(p, pairs.alpha))
+    return lines
+
+
+def _write_cell(
+    sheet: Sheet, pairs: Comparisons, a: int, b: int, middle: tuple[float, float], detail: str
 ) -> None:
-    x, y = corner
-    middle, height = x + side[0] / 2, SMALL * LINE
+    x, y = middle
     better = int(pairs.better[a, b])
     colour = "ink" if better else "muted"
     if detail == "full":
         lines = _full(pairs, a, b)
-        start = y + (side[1] - len(lines) * height) / 2
         for k, line in enumerate(lines):
-            sheet.say(
-                middle,
-                start + (k + 0.5) * height,
-                line,
-                size=SMALL,
-                anchor="middle",
-                colour=colour,
-                bold=bool(k == 0 and better),
-            )
+            at = y + (k + 0.5 - len(lines) / 2) * SMALL * LINE_HEIGHT
+            bold = k == 0 and better != 0
+            sheet.write(x, at, line, size=SMALL, anchor="middle", colour=colour, bold=bold)
     elif detail == "short":
-        # three digits say it in a narrow cell
-        value = pairs.difference[a, b]
-        text = _three_digits(float(value), float(np.abs(pairs.difference).max()))
-        p = float(pairs.pvalue[a, b])
-        lines = [text, _tiny_p(p, pairs.alpha) if p == p else ""]
-        for k, line in enumerate(lines):
-            if line:
-                sheet.say(
-                    middle,
-                    y + side[1] / 2 + (k - 0.5) * 9.2,
-                    line,
-                    size=7.0,
-                    anchor="middle",
-                    colour=colour,
-                )
+        for k, line in enumerate(_short(pairs, a, b)):
+            sheet.write(x, y + (k - 0.5) * 9.2, line, size=7.0, anchor="middle", colour=colour)
     elif better < 0:
-        # not by the colour alone
-        sheet.dot(middle, y + side[1] / 2, 2.0, fill="paper")
+        # Mark the cell by more than its colour.
+        sheet.dot(x, y, 2.0, fill="paper")
 
 
-def _three_digits(value: float, most: float) -> str:
-    """A difference in a narrow cell, where the largest of the figure is `most`."""
-    if most and (most < 1e-2 or most >= 1e4):
+def _three_digits(value: float, largest: float) -> str:
+    """Format a difference for a narrow cell; `largest` is the largest of the figure."""
+    if largest and (largest < 1e-2 or largest >= 1e4):
         text = short_number(value, "+.1e") if value else "0"
         return text if len(text) <= 6 else short_number(value, "+.0e")
     digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
@@ -228,34 +160,28 @@ def _tiny_p(p: float, alpha: float) -> str:
     if p < 0.001 <= alpha:
         return "p<.001"
     text = short_p(p, alpha)
-    # four decimals are all that a narrow cell holds
     text = text if len(text) <= 6 else f"{p:.4f}"
     return f"p{text}".replace("0.", ".") if text[0] in "<>" else f"p {text}".replace("0.", ".")
 
 
-def _reading(pairs: Comparisons, detail: str) -> str:
-    what = {
-        "full": f"In each cell: the {pairs.score_name} of the row (named at its right end) less "
-        "that of the column (named on top)"
-        + (", its interval" if pairs.low is not None else "")
-        + (f", {pairs.p_words}" if np.isfinite(pairs.pvalue).all() else ""),
-        "short": f"In each cell: the {pairs.score_name} of the row less that of the column, and "
-        f"{pairs.p_words}",
-        "colour": f"Each cell compares the row (named at its right end) with the column (named on "
-        f"top); darker: a larger difference of the {pairs.score_name}",
-    }[detail]
-    said = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
+def _note(pairs: Comparisons, detail: str) -> str:
+    cell = f"In each cell: the {pairs.score_name} of the row"
+    if detail == "full":
+        interval = ", its interval" if pairs.low is not None else ""
+        p = f", {pairs.p_words}" if np.isfinite(pairs.pvalue).all() else ""
+        content = (
+            f"{cell} (named at its right end) minus that of the column (named on top){interval}{p}"
+        )
+    elif detail == "short":
+        content = f"{cell} minus that of the column, and {pairs.p_words}"
+    else:
+        content = (
+            "Each cell compares the row (named at its right end) with the column (named on top); "
+            f"darker: a larger difference of the {pairs.score_name}"
+        )
     dotted = " with a dot" if detail == "colour" else ""
+    intervals = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
     return (
-        f"{what}. Blue: the column is significantly better; orange{dotted}: the row is; grey: no "
-        f"evidence of a difference. {pairs.note}{said}"
-    )
-
-
-def _alt(pairs: Comparisons) -> str:
-    count = int(np.triu(pairs.different).sum())
-    K = len(pairs.order)
-    return printable(
-        f"Matrix of {counted(K * (K - 1) // 2, 'pair')} of {K} learners; a difference is shown in "
-        f"{count}."
+        f"{content}. Blue: the column is significantly better; orange{dotted}: the row is; grey: "
+        f"no evidence of a difference. {pairs.note}{intervals}"
     )
