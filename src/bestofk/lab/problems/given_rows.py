@@ -29,9 +29,7 @@ def _check(data: DataSet, problem: str, rows: int | None) -> None:
             "matrix or a list of texts."
         )
     if rows is not None and whole(rows, f"rows of problem {problem!r}", at_least=4) > data.n:
-        raise refuse(
-            f"rows of problem {problem!r}", f"at most {data.n}, as in the data", rows
-        )
+        raise refuse(f"rows of problem {problem!r}", f"at most {data.n}, as in the data", rows)
 
 
 def _sample(n: int, rows: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:

@@ -180,9 +180,7 @@ def network(
         )
     if paper is not None:
         if paper not in PAPER_SETS:
-            raise ArgumentError(
-                f"paper must be 2, 3 or 4; got {paper!r}."
-            )
+            raise ArgumentError(f"paper must be 2, 3 or 4; got {paper!r}.")
         return _from_json(_paper_sets()[str(paper)], rows, f"for Set {paper} of Bouckaert 2003")
     if file is not None:
         try:
