@@ -178,7 +178,7 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     )
     verdict = raced.looks[-1].verdict
     settled = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
-    differs = (decided.order[:, : len(settled)] != settled).any(axis=1)
+    differs = (decided.ranking[:, : len(settled)] != settled).any(axis=1)
     # every ending must claim what is certain, and nothing impossible
     claims = decided.claims.swapaxes(1, 2)
     if family.name != "preference":

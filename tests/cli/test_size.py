@@ -68,7 +68,7 @@ def test_error_rates_family_and_control(capsys, scores):
     [
         ([], "one of design (such as '10x10'), datasets or instances must be given"),
         (["nowhere.csv"], "nowhere.csv"),
-        (["{scores}", "--sd", "1"], "sd is taken from the losses"),
+        (["{scores}", "--sd", "1"], "the losses determine sd"),
         (["{scores}", "--power", "2"], "power must be strictly between 0 and 1"),
         (["{scores}", "--test", "5x2cv-t"], "covers five runs of two folds"),
         (["{scores}", "--test", "nothing"], "There is no pairwise test 'nothing'"),

@@ -105,7 +105,7 @@ def test_the_full_plan_decides_the_same(
     if raced.settled:
         assert np.flatnonzero(verdict.candidates()).tolist() == [full.recommended]
         if target == "order":
-            assert verdict.order()[0].tolist() == list(full.order)
+            assert verdict.order()[0].tolist() == list(full.ranking)
     else:
         assert (raced.runs == planned).any()
     claims = {(int(j), int(i)) for i, j in np.argwhere(verdict.sure)}

@@ -194,7 +194,5 @@ def test_wrong_settings(settings: dict, says: str) -> None:
 
 
 def test_only_one_kind_of_learner() -> None:
-    with pytest.raises(
-        ArgumentError, match="compared with itself on other columns"
-    ):
+    with pytest.raises(ArgumentError, match="compared with itself on other columns"):
         simulate(["nn", "nmc"], SMALL, "kfold:4", sets=1)

@@ -200,8 +200,9 @@ def _pairs_of_decision(
     )
     if not as_decided:
         return _pairs_of_problem(
-            decision.problem, test, arguments, alpha=alpha, family=family or decided, control=control,
-            correction=correction or ("holm" if decision.test_choice is None else decision.correction),
+            decision.problem, test, arguments, alpha=alpha, family=family or decided,
+            control=control, correction=correction
+            or ("holm" if decision.test_choice is None else decision.correction),
         )  # fmt: skip
     assert decision.test_choice is not None
     return _PlannedPairs(
