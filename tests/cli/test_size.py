@@ -75,7 +75,7 @@ def test_error_rates_family_and_control(capsys, scores):
         (["{scores}", "--family", "some"], "'some' is not one of"),
         (["--design", "10x10"], "sd, the standard deviation"),
         (["--design", "10y10", "--sd", "1"], "10y10"),
-        (["--design", "time:9", "--sd", "1"], "plan with '10x10' instead"),
+        (["--design", "time:9", "--sd", "1"], "use '10x10' instead"),
         (["--design", "group-10x10", "--sd", "1"], "count groups as rows"),
         (["--datasets", "9", "--sd", "1", "--control", "a"], "--control needs LOSSES"),
         (["--datasets", "9", "--sd", "1", "--higher-is-better"], "needs LOSSES"),

@@ -363,9 +363,9 @@ def test_frame_and_json():
     frame = plan.to_frame()
     assert len(frame) == 3
     assert {"first", "second", "power", "needed_runs", "needed_rows"} <= set(frame.columns)
-    held = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
-    assert held["pairs"][0]["needed"][1]["unit"] == "rows"
-    assert held["explanation"] == plan.explain()
+    contents = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
+    assert contents["pairs"][0]["needed"][1]["unit"] == "rows"
+    assert contents["explanation"] == plan.explain()
 
 
 def test_numbers_are_rounded_for_reading():

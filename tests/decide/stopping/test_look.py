@@ -12,9 +12,9 @@ from bestofk.stats.adjust import CORRECTIONS
 
 
 def test_no_ending_undoes_what_is_settled():
-    found = stopping_exact.search(12, seed=20)
-    assert found["endings"] > 1000
-    assert found["counterexamples"] == 0
+    result = stopping_exact.search(12, seed=20)
+    assert result["endings"] > 1000
+    assert result["counterexamples"] == 0
 
 
 def test_the_search_finds_a_bound_that_is_a_little_too_narrow(monkeypatch, capsys):

@@ -95,9 +95,9 @@ def test_the_full_plan_decides_the_same(
         losses, prefer="listed" if stated else None, test=TESTS[kind].__name__,
         correction=correction, guard=guard, family=family, control=control,
     )  # fmt: skip
-    held = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
+    contents = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
     raced = replay(
-        losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), held,
+        losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), contents,
         StopRule(target=target, risk=0.0), guard=guard, stated=stated,
     )  # fmt: skip
     verdict = raced.looks[-1].verdict
@@ -144,11 +144,11 @@ def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(mo
     whole = PlannedUnits.exact
 
     def narrower(self, a, b):
-        found = whole(self, a, b)
-        return replace(found, t_low=share * found.t_low, t_high=share * found.t_high)
+        result = whole(self, a, b)
+        return replace(result, t_low=share * result.t_low, t_high=share * result.t_high)
 
     monkeypatch.setattr(PlannedUnits, "exact", narrower)
     how = stopping_datasets.draw, stopping_datasets.first_endings, stopping_datasets.changed
-    found = stopping_exact.search(8, 10, *how)
-    assert found["endings"] > 500
-    assert (found["counterexamples"] == 0) == (share == 1)
+    result = stopping_exact.search(8, 10, *how)
+    assert result["endings"] > 500
+    assert (result["counterexamples"] == 0) == (share == 1)
