@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import bdtrc
 
 from bestofk.lab.claims import false_claims
+from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
-from bestofk.lab.problems.given_rows import ColumnBlocks
 from bestofk.lab.simulation import Simulation
 from bestofk.run.inputs import NESTED, REPEATED
 from case_table import Case, Row, main, markdown

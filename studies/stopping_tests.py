@@ -106,7 +106,7 @@ def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -
                                   design=design, prefer="listed", test=test, df=df)  # fmt: skip
                 for target in TARGETS:
                     race = race_of(design, test, df, target)
-                    for losses, order in zip(tables, full.order, strict=True):
+                    for losses, order in zip(tables, full.ranking, strict=True):
                         other, less = differs(losses, race, order)
                         wrong[target] += other
                         saved[target] += less
