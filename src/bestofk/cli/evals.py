@@ -226,7 +226,7 @@ def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
 
 def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
     """Return the cost of each model by the measure of the verdict, under its title."""
-    from bestofk.evals.model_choice import COST_TITLES, main_cost, shown_cost
+    from bestofk.decide.statements.models import COST_TITLES, main_cost, shown_cost
 
     of = main_cost(choice.costs, choice.cost_of)
     if of is None:
@@ -237,7 +237,7 @@ def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
 
 def _cost_lines(choice: ModelChoice) -> list[str]:
     """Return the known costs of a sample, by model."""
-    from bestofk.evals.model_choice import COST_TITLES, shown_cost
+    from bestofk.decide.statements.models import COST_TITLES, shown_cost
 
     lines = []
     for of, title in COST_TITLES.items():

@@ -32,10 +32,10 @@ simulation_options = option_group(
     click.option("--data", metavar="FILE",
                  help="Your own rows: a file, or the name of an embedded data set."),
     click.option("--target", metavar="COL", help="Column of --data to predict."),
-    click.option("--cv", "plan", default="10x10", show_default=True, help="See: bestofk plans."),
+    click.option("--cv", default="10x10", show_default=True, help="See: bestofk plans."),
     click.option("--sets", type=int, default=1000, show_default=True,
                  help="Number of data sets."),
-    click.option("--scoring", "loss", help="zero-one by default."),
+    click.option("--scoring", help="zero-one by default."),
     seed_option,
     jobs_option,
     click.option("--engine", default="auto", show_default=True,
@@ -102,7 +102,7 @@ def _learners(options: dict[str, Any]) -> list[str]:
 
 def _simulation(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a simulation."""
-    names = ("sets", "loss", "n_jobs", "engine", "scheduler", "store")
+    names = ("sets", "scoring", "n_jobs", "engine", "scheduler", "store")
     return {
         **{name: options[name] for name in names},
         "random_state": options["seed"],
@@ -113,7 +113,7 @@ def _simulation(options: dict[str, Any]) -> dict[str, Any]:
 def _test(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a measurement of a test."""
     arguments = {
-        **{name: options[name] for name in ("test", "plan", "alternative", "procedure")},
+        **{name: options[name] for name in ("test", "cv", "alternative", "procedure")},
         "correction": options["correction"],
         "learners": _learners(options),
         "df": df_value(options["df"]),
@@ -271,7 +271,7 @@ def _measure_decisions(
         result = function(
             _learners(options),
             _problem(options, default_problem),
-            options["plan"],
+            options["cv"],
             **{name: value for name, value in settings.items() if value is not None},
             **more,
             **_simulation(options),
@@ -311,7 +311,7 @@ def calibrate(**options: Any) -> None:
             options["test"],
             _learners(options),
             _problem(options, "binary"),
-            options["plan"],
+            options["cv"],
             alpha=options["alpha"],
             alternative=options["alternative"],
             **_simulation(options),

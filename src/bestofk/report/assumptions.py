@@ -13,7 +13,7 @@ from bestofk._base.registry import Assumption, Check
 from bestofk.decide.decision import Decision
 from bestofk.decide.problem import Problem
 from bestofk.decide.stopping.races import Race
-from bestofk.decide.stopping.stopped_order import StoppedDecision
+from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.entry import PairwiseTest

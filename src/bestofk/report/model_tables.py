@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.evals.model_choice import shown_cost
+from bestofk.decide.statements.models import shown_cost
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
 from bestofk.report.figures.registry import FIGURES
