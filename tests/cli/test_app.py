@@ -110,7 +110,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
         ("import bestofk", ()),
         ("from bestofk.cli import main; main(['--help'])", ()),
         ("from bestofk.cli import main; main(['order', '--help'])", ()),
-        ("import bestofk; bestofk.stats.pairwise, bestofk.stats.multiple, bestofk.decide, bestofk.Losses",
+        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Losses",
          ("numpy",)),
     ],
 )  # fmt: skip

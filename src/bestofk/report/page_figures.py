@@ -149,8 +149,8 @@ PAGE_FIGURES = (
     PageFigure(
         kind="graph",
         title="Where the data override the preference",
-        caption="By preference, the most preferred first. An arrow leads to a learner that is shown "
-        "to be better.",
+        caption="By preference, the most preferred first. An arrow leads to a learner that is "
+        "shown to be better.",
         condition=_decided_in_steps,
     ),
     PageFigure(
