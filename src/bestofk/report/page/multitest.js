@@ -142,7 +142,7 @@ const bestofk = (() => {
       const beaten = preferred.filter((learner) => verdicts.get(learner) === "worse");
       const { passedOver } = result.steps[0];
       if (beaten.length) {
-        sentences.push([...use, ". It is significantly better than ", ...listing(beaten),
+        sentences.push([...use, ": it is significantly better than ", ...listing(beaten),
           ", which you prefer", isSmallest ? `, and it has ${mean}.` : "."]);
       } else if (isSmallest) {
         sentences.push([...use, `, which has ${mean}.`]);
