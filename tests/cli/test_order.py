@@ -52,7 +52,10 @@ def test_a_direction_that_nothing_tells_is_refused_with_both_commands(run, score
     code, out, err = run("order", str(path), "--json")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
-    up, down = (err[err.index("'bestofk") :].split(" reads the numbers")[0], err.split("scores, ")[1])
+    up, down = (
+        err[err.index("'bestofk") :].split(" reads the numbers")[0],
+        err.split("scores, ")[1],
+    )
     chosen = []
     for typed in (up, down.partition(" as losses")[0]):
         code, out, err = run(*shlex.split(typed.strip()[1:-1])[1:])
