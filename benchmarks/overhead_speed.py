@@ -86,8 +86,8 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 
 def run_serially(experiment: Any) -> float:
+    from bestofk.run.comparison_task import ComparisonTask
     from bestofk.run.engines.engine import Engine
-    from bestofk.run.evaluation.task import ComparisonTask
 
     cells = list(experiment.places())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)

@@ -49,8 +49,8 @@ def runner(
     sets: list[Any], learners: tuple[str, ...], plan: str, **options: Any
 ) -> Callable[[], dict[str, float]]:
     """Return a function that evaluates all cells and returns their losses."""
+    from bestofk.run.comparison_task import ComparisonTask
     from bestofk.run.engines.engine import Engine
-    from bestofk.run.evaluation.task import ComparisonTask
     from bestofk.run.experiment import Experiment
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss

@@ -11,9 +11,9 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import RunError
 from bestofk.run.cells import FAILURE_KINDS, Failure
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.evaluation.evaluate import evaluate
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

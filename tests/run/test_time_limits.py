@@ -13,9 +13,9 @@ import pytest
 
 import bestofk as bk
 import time_limits
+from bestofk.run import evaluate as evaluation, evaluate as whole_plans
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation import evaluate as evaluation, evaluate as whole_plans
-from bestofk.run.evaluation.task import ComparisonTask
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

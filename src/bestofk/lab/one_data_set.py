@@ -26,7 +26,7 @@ from bestofk.learners.predict import (
     seed_names,
 )
 from bestofk.run.cells import Failure
-from bestofk.run.evaluation.evaluate import Evaluator
+from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.task import ItemEvaluator, caught_warnings
 from bestofk.splits.splits import Splits

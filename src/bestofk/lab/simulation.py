@@ -28,7 +28,7 @@ from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.evaluate import is_trusted
 from bestofk.run.experiment import NamedLearner
 from bestofk.run.metrics import Loss, as_loss
 from bestofk.run.progress import Progress, observer

@@ -19,9 +19,9 @@ from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.evaluation.results import ResultTable, amended, as_table
 from bestofk.run.experiment import Place
 from bestofk.run.metrics import loss_shown
+from bestofk.run.results import ResultTable, amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design, Subsets

@@ -22,8 +22,8 @@ from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS
 from bestofk.learners.specification import named_learners
-from bestofk.run.evaluation.results import counts_rows_alike, is_one_test_set, tested_units
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
+from bestofk.run.results import counts_rows_alike, is_one_test_set, tested_units
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan, plan as make_plan

@@ -15,7 +15,6 @@ from bestofk.decide.preference import PanelOrder
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
-from bestofk.run.evaluation.results import ResultTable
 from bestofk.run.experiment import Place
 from bestofk.run.inputs import is_panel
 from bestofk.run.metrics import span_of
@@ -23,6 +22,7 @@ from bestofk.run.race.conclude import conclude_race
 from bestofk.run.race.plan import planned_race, rule_from
 from bestofk.run.race.run import hold_race
 from bestofk.run.replicate import Replication
+from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
 from bestofk.run.study import Study

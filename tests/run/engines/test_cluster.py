@@ -14,10 +14,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import BestOfKError, MissingExtraError, RunError
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.cluster import run_on_cluster
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.evaluate import evaluate
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines import forked_workers
 from bestofk.run.engines.process_family import Guard, end_group, end_marked, is_stopped
 from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange

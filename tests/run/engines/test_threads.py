@@ -12,9 +12,9 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, Interrupted
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engines import threads
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.task import ComparisonTask
 from bestofk.run.run_task import run_task
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.workers import Pool, run_in_workers
-from bestofk.run.evaluation.evaluate import evaluate
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange

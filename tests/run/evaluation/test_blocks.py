@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run.evaluation.task import blocks_of
+from bestofk.run.comparison_task import blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import strange_learners as strange

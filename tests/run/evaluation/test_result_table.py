@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bestofk.run import comparison_task
 from bestofk.run.cells import CellBatch, CellResult, Failure
-from bestofk.run.evaluation import task as comparison_task
-from bestofk.run.evaluation.results import ResultTable, as_table
-from bestofk.run.evaluation.task import ComparisonTask
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.experiment import Places
+from bestofk.run.results import ResultTable, as_table
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 

@@ -24,9 +24,9 @@ from bestofk.decide.stopping.stopped_order import (
 )
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.conclude import cost_table, failed_cell, setting_of
-from bestofk.run.evaluation.results import amended, as_table
 from bestofk.run.metrics import loss_shown
 from bestofk.run.race.run import HeldRace, Seen
+from bestofk.run.results import amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.stats.adjust import CORRECTIONS

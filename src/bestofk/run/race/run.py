@@ -17,9 +17,9 @@ from bestofk.decide.statements.stopped import progress_line
 from bestofk.decide.stopping import Look, PlannedT, race
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.run.cells import CellResult
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table
 from bestofk.run.engines.threads import held_threads
-from bestofk.run.evaluation.task import ComparisonTask
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Experiment, Place
 from bestofk.run.progress import Progress, observer

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import os
+import pickle
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +22,6 @@ from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.evaluation.fingerprints import kept_surroundings
-from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
-from bestofk.run.evaluation.results import pack
 from bestofk.run.experiment import Experiment, NamedLearner, Place, UnavailableEstimator
 from bestofk.run.judge import (
     Fold,
@@ -32,6 +35,7 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
+from bestofk.run.results import pack
 from bestofk.run.task import Caught, ItemEvaluator, caught_warnings
 from bestofk.splits.splits import Splits, distinct_rows
 
@@ -492,3 +496,248 @@ def _said(caught: Caught) -> tuple[str, ...]:
 def _hears_the_user() -> bool:
     """Whether an interruption may come from the keyboard, and not from the learner itself."""
     return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+TRUSTED = ("sklearn", "bestofk")
+"""Packages whose learners may run in this process, which they do not crash, and share rows."""
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def model_factory(estimator: Any) -> Callable[[int], Any]:
+    """A function of a seed that gives an unfitted copy of `estimator`.
+
+    Every setting called `random_state`, also of nested estimators, gets the seed. Copies of
+    estimators whose settings are plain values are made by their constructor, which is what
+    scikit-learn's `clone` comes to but many times faster.
+    """
+    from bestofk.learners.preparation import copy_of
+
+    kind = type(estimator)
+    seeds = seed_names(estimator)
+    if not hasattr(estimator, "get_params"):
+        from copy import deepcopy
+
+        return lambda _: deepcopy(estimator)
+    settings = estimator.get_params(deep=False)
+    flat = all(isinstance(value, _PLAIN) for value in settings.values())
+    if flat and type(copy_of(estimator)) is kind and not _cloned_by_itself(estimator):
+        if seeds == ["random_state"] and "random_state" in settings:
+            return lambda seed: kind(**{**settings, "random_state": seed})
+        return lambda _: kind(**settings)
+
+    def fresh(seed: int) -> Any:
+        model = copy_of(estimator)
+        if seeds:
+            model.set_params(**dict.fromkeys(seeds, seed))
+        return model
+
+    return fresh
+
+
+def _cloned_by_itself(estimator: Any) -> bool:
+    """Its class makes its own copies, or carries metadata that a constructor would lose."""
+    own = getattr(type(estimator), "__sklearn_clone__", None)
+    from sklearn.base import BaseEstimator
+
+    inherited = getattr(BaseEstimator, "__sklearn_clone__", None)
+    return own is not inherited or hasattr(estimator, "_metadata_request")
+
+
+def is_trusted(estimator: Any) -> bool:
+    """The estimator and everything inside it is scikit-learn's or ours."""
+    parts = [estimator]
+    if hasattr(estimator, "get_params"):
+        parts += [
+            value
+            for value in estimator.get_params(deep=True).values()
+            if hasattr(value, "fit") or callable(value)
+        ]
+    return all(_package(part) in TRUSTED for part in parts)
+
+
+def works_in_threads(estimator: Any) -> bool:
+    """Ours, and says that its work is done in compiled kernels."""
+    return is_trusted(estimator) and getattr(estimator, "_in_threads", False) is True
+
+
+def _package(part: Any) -> str:
+    module = part.__module__ if callable(part) and hasattr(part, "__module__") else None
+    return (module or type(part).__module__).partition(".")[0]
+
+
+def may_write(estimator: Any) -> bool:
+    """It may overwrite the rows that it is given, so it must have its own."""
+    if not is_trusted(estimator):
+        return True
+    settings = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return any(
+        name.rpartition("__")[2].startswith("copy") and value is False
+        for name, value in settings.items()
+    )
+
+
+def model_size(model: Any) -> int | None:
+    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled.
+
+    The same in whichever process it was fitted: what a process happens to hold once or twice, or
+    under which name it can import a class, does not count.
+    """
+    counter = _Counter()
+    try:
+        _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
+    except (Exception, SystemExit):
+        # any class may raise anything while it is pickled; then its size is not known
+        return None
+    return counter.total
+
+
+class _Weigher(pickle.Pickler):
+    """A pickler for which it does not matter where a part of the model came from.
+
+    Texts, and NumPy's types of arrays, are one object each until they have been sent to another
+    process; what is one object there and two here would be written once or twice. So equal ones
+    are written once. Classes and functions weigh as much as their names: a class that was sent to
+    a worker may not be importable there.
+    """
+
+    def __init__(self, counter: _Counter, **options: Any) -> None:
+        super().__init__(counter, **options)
+        self.counter, self.seen = counter, set[Any]()
+
+    def persistent_id(self, held: Any) -> int | None:
+        """A mark for what is weighed by its value; everything else is pickled."""
+        kind = type(held)
+        if kind in (str, bytes):
+            weight = self._text(held)
+        elif isinstance(held, type | FunctionType):
+            weight = self._text(str(held.__module__)) + self._text(held.__qualname__) + 2
+        elif kind.__module__ == "numpy.dtypes":
+            weight = 0 if held in self.seen else len(pickle.dumps(held, protocol=5))
+            self.seen.add(held)
+        else:
+            return None
+        self.counter.total += weight
+        return 0
+
+    def _text(self, held: str | bytes) -> int:
+        """What pickle takes for a text, less the mark that stands for it."""
+        if (type(held), held) in self.seen:
+            return 0
+        self.seen.add((type(held), held))
+        size = len(held if isinstance(held, bytes) else held.encode("utf-8", "surrogatepass"))
+        return size + (3 if size < 256 else 6) - _MARK
+
+
+_MARK = 3
+"""Bytes of the mark."""
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.total = 0
+
+    def write(self, data: bytes) -> int:
+        self.total += len(data)
+        return len(data)
+
+    def buffer(self, view: pickle.PickleBuffer) -> None:
+        self.total += view.raw().nbytes
+
+
+_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in (
+        "SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPIPE", "SIGCHLD", "SIGUSR1", "SIGUSR2",
+    )
+    if hasattr(signal, name)
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def kept_surroundings() -> Iterator[None]:
+    """Put back what a learner changed of its process."""
+    with contextlib.ExitStack() as undo:
+        undo.callback(_no_second_self, os.getpid())
+        undo.callback(_streams_back, sys.stdout, sys.stderr)
+        streams: tuple[Any, Any] = _Unclosed(sys.stdout), _Unclosed(sys.stderr)
+        sys.stdout, sys.stderr = streams
+        undo.callback(_files_back, [_copy(number) for number in range(3)])
+        undo.callback(sys.setrecursionlimit, sys.getrecursionlimit())
+        undo.callback(_environment_back, dict(os.environ))
+        undo.callback(_path_back, list(sys.path))
+        undo.callback(gc.enable if gc.isenabled() else gc.disable)
+        undo.callback(np.seterr, **np.geterr())
+        with contextlib.suppress(OSError):
+            # the working folder may be gone already
+            undo.callback(_folder_back, os.getcwd())  # noqa: PTH109
+        if threading.current_thread() is threading.main_thread():
+            undo.callback(_signals_back, {one: signal.getsignal(one) for one in _SIGNALS})
+            if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0:
+                undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
+        yield
+
+
+def _no_second_self(pid: int) -> None:
+    """A fork that comes out of a fit is not this process, and must not go on as if it were."""
+    if os.getpid() != pid:
+        os._exit(0)
+
+
+def _copy(number: int) -> int | None:
+    try:
+        return os.dup(number)
+    except OSError:
+        return None
+
+
+def _files_back(copies: list[int | None]) -> None:
+    """Standard input, output and error, whatever was closed."""
+    for number, copy in enumerate(copies):
+        if copy is None:
+            continue
+        try:
+            same = os.path.sameopenfile(number, copy)
+        except OSError:
+            same = False
+        with contextlib.suppress(OSError):
+            if not same:
+                os.dup2(copy, number)
+            os.close(copy)
+
+
+class _Unclosed:
+    """A stream for a learner to write to, and to close: the stream itself stays open."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        """Nothing: others will write to it."""
+
+
+def _streams_back(out: Any, err: Any) -> None:
+    sys.stdout, sys.stderr = out, err
+
+
+def _environment_back(before: dict[str, str]) -> None:
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _path_back(before: list[str]) -> None:
+    sys.path[:] = before
+
+
+def _folder_back(before: str) -> None:
+    with contextlib.suppress(OSError):
+        os.chdir(before)
+
+
+def _signals_back(before: dict[signal.Signals, Any]) -> None:
+    for one, handler in before.items():
+        if handler is not None and signal.getsignal(one) != handler:
+            signal.signal(one, handler)

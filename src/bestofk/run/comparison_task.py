@@ -10,11 +10,16 @@ from typing import Any
 
 from bestofk._base.formatting import joined
 from bestofk.run.cells import CellResult, Digests, Failure
-from bestofk.run.evaluation.evaluate import ALL_FOLDS, Evaluator, takes_whole_plans
-from bestofk.run.evaluation.models import is_trusted, works_in_threads
-from bestofk.run.evaluation.results import ResultTable
+from bestofk.run.evaluate import (
+    ALL_FOLDS,
+    Evaluator,
+    is_trusted,
+    takes_whole_plans,
+    works_in_threads,
+)
 from bestofk.run.experiment import Experiment, NamedLearner, Place, Places, UnavailableEstimator
 from bestofk.run.metrics import LOSSES
+from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import Begun, Block, Pace, Shipment, Task, said
