@@ -76,7 +76,7 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
     data = as_dataset(X, y, task="classification")
     return Experiment(
-        contenders=named_estimators(chosen),
+        learners=named_estimators(chosen),
         datasets=(data,),
         splits=(bk.plan(plan, random_state=0).materialise(data.n, data.y),),
         loss=as_loss("zero-one", classes=data.classes),

@@ -56,7 +56,7 @@ def runner(
     from bestofk.run.metrics import as_loss
 
     experiment = Experiment(
-        contenders=named_estimators(list(learners)),
+        learners=named_estimators(list(learners)),
         datasets=tuple(sets),
         splits=tuple(bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets),
         loss=as_loss("zero-one", classes=sets[0].classes),

@@ -190,7 +190,7 @@ def experiment(request):
     plan = bk.plan(request.param, random_state=5)
     depths = (None, 1, 2, None)
     return Experiment(
-        contenders=tuple(
+        learners=tuple(
             NamedLearner.of(name, DecisionTreeClassifier(max_depth=depth))
             for name, depth in zip(WEIRD_NAMES, depths, strict=True)
         ),

@@ -109,7 +109,7 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
 
 
 def learners_name(experiment, place):
-    return experiment.contenders[place.learner].name
+    return experiment.learners[place.learner].name
 
 
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):

@@ -141,7 +141,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
 def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
     (data,) = as_datasets("iris")
     experiment = Experiment(
-        contenders=tuple(
+        learners=tuple(
             NamedLearner.of(name, one)
             for name, one in {
                 "nmc": learner("nmc"),

@@ -72,18 +72,18 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         self._begun = False
         quick = work.loss.name == "zero-one"
         self._whole = {
-            contender.fingerprint: quick
-            and hasattr(contender.estimator, "_predict_plan")
-            and not seed_names(contender.estimator)
-            for contender in work.contenders
+            learner.fingerprint: quick
+            and hasattr(learner.estimator, "_predict_plan")
+            and not seed_names(learner.estimator)
+            for learner in work.learners
         }
 
     def prepare(self) -> None:
         """Load what is loaded once."""
         with contextlib.suppress(Exception), caught_warnings():
-            for contender, encoded in self.work.seen(self.work.encoded(0)):
-                if hasattr(contender.estimator, "fit_encoded"):
-                    contender.estimator.load(encoded)
+            for learner, encoded in self.work.seen(self.work.encoded(0)):
+                if hasattr(learner.estimator, "fit_encoded"):
+                    learner.estimator.load(encoded)
 
     def evaluate(self, items: Iterable[SplitSet]) -> Iterator[SetLosses]:
         """The losses of every item."""
@@ -117,12 +117,12 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
             return np.stack(tables).astype(np.float64)
         losses = np.empty((len(seen), len(splits)))
         others = []
-        for place, (contender, rows) in enumerate(seen):
-            if marks is None or not self._whole[contender.fingerprint]:
+        for place, (learner, rows) in enumerate(seen):
+            if marks is None or not self._whole[learner.fingerprint]:
                 others.append(place)
                 continue
-            main = _plan_shares(contender, rows, splits.main, marks)
-            losses[place] = np.concatenate([main, _subset_shares(contender, rows, splits)])
+            main = _plan_shares(learner, rows, splits.main, marks)
+            losses[place] = np.concatenate([main, _subset_shares(learner, rows, splits)])
         if others and isinstance(work.problem, ColumnBlocks):
             for place in others:
                 data = self._data(number, seen[place][1])
@@ -140,19 +140,19 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         return self.work.problem.draw(self.work.rng(DATA, number), name=name)
 
     def _fitted(
-        self, number: int, data: DataSet, splits: Splits, contenders: list[NamedLearner]
+        self, number: int, data: DataSet, splits: Splits, learners: list[NamedLearner]
     ) -> Floats:
         """Losses of learners that are fitted split by split, as `compare` does it."""
         work = self.work
         experiment = Experiment(
-            contenders=tuple(contenders),
+            learners=tuple(learners),
             datasets=(data,),
             splits=(splits,),
             loss=work.loss,
             repetitions=1,
             random_state=work.seed,
         )
-        losses = np.empty((len(contenders), len(splits)))
+        losses = np.empty((len(learners), len(splits)))
         places = list(experiment.places())
         at = {experiment.key(place).digest: place for place in places}
         for result in Evaluator(experiment).evaluate(places):
@@ -160,7 +160,7 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
             if result.loss is None:
                 assert result.failure is not None
                 raise RunError(
-                    f"{contenders[place.learner].name} failed on data set {number + 1} (run "
+                    f"{learners[place.learner].name} failed on data set {number + 1} (run "
                     f"{place.run + 1}, fold {place.fold + 1}): {result.failure.explain()}"
                 )
             # runs on parts of the rows come last, and may have another number of folds
@@ -180,9 +180,9 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
     ) -> PlanErrors:
         """Which test rows a learner gets wrong."""
         work = self.work
-        contender, rows = seen[place]
-        if self._whole[contender.fingerprint]:
-            errors = plan_errors(contender.estimator, rows, splits, marks)
+        learner, rows = seen[place]
+        if self._whole[learner.fingerprint]:
+            errors = plan_errors(learner.estimator, rows, splits, marks)
             assert errors is not None
             return errors
         blocks = isinstance(work.problem, ColumnBlocks)
@@ -190,10 +190,10 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         numbers = (number, place) if blocks else (number,)
         seeds = work.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
         try:
-            predicted = predict_plan(contender.estimator, data, splits, seeds=seeds)
+            predicted = predict_plan(learner.estimator, data, splits, seeds=seeds)
         except Exception as raised:
             # any learner may raise anything
-            name = contender.name
+            name = learner.name
             raise RunError(f"{name} failed on data set {number + 1}: {raised}") from None
         return errors_of(predicted, rows.y, splits, marks)
 
@@ -216,19 +216,17 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         return np.stack(tables[::-1] if work.problem.best_last else tables)
 
 
-def _plan_shares(
-    contender: NamedLearner, rows: Encoded, splits: Splits, marks: SplitMarks
-) -> Floats:
-    errors = plan_errors(contender.estimator, rows, splits, marks)
+def _plan_shares(learner: NamedLearner, rows: Encoded, splits: Splits, marks: SplitMarks) -> Floats:
+    errors = plan_errors(learner.estimator, rows, splits, marks)
     assert errors is not None
     return _shares(errors, splits)
 
 
-def _subset_shares(contender: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
+def _subset_shares(learner: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
     """Share of wrong answers by fold of the runs on parts of the rows."""
     runs = range(splits.runs, splits.runs + splits.subset_runs)
     tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
-    predicted = predict_subsets(contender.estimator, rows, splits, list(runs))
+    predicted = predict_subsets(learner.estimator, rows, splits, list(runs))
     return np.array(
         [
             np.count_nonzero(codes != rows.y[test]) / len(test)

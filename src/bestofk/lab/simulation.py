@@ -229,7 +229,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     unit: ClassVar[str] = "data sets"
 
     problem: DataProblem
-    contenders: tuple[NamedLearner, ...]
+    learners: tuple[NamedLearner, ...]
     plan: Plan
     loss: Loss
     seed: int
@@ -237,7 +237,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
 
     @cached_property
     def trusted(self) -> bool:
-        return all(is_trusted(contender.estimator) for contender in self.contenders)
+        return all(is_trusted(learner.estimator) for learner in self.learners)
 
     @cached_property
     def _way(self) -> Identity:
@@ -247,7 +247,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     @cached_property
     def _names(self) -> str:
         """Everything that all losses depend on."""
-        learners = "+".join(contender.fingerprint for contender in self.contenders)
+        learners = "+".join(learner.fingerprint for learner in self.learners)
         plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
         way = f"{self._way.digest} {self.threads}"
         return f"{(self.problem.fingerprint, learners, plan, self.loss.name, way)!r}"
@@ -256,7 +256,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     def unknown(self) -> str:
         """Why losses cannot be found again in a store, where they cannot."""
         reasons = (
-            *(f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown),
+            *(f"{one.name}: {one.unknown}" for one in self.learners if one.unknown),
             *(f"the problem: {why}" for why in [self.problem.identity.unknown] if why),
             *(f"the loss: {why}" for why in [self._way.unknown] if why),
         )
@@ -293,7 +293,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
 
     @cached_property
     def _who(self) -> str:
-        return " and ".join(contender.name for contender in self.contenders)
+        return " and ".join(learner.name for learner in self.learners)
 
     def failed(self, result: SetLosses) -> bool:
         return result.failure is not None
@@ -304,7 +304,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     @property
     def learners(self) -> tuple[str, ...]:
         """Names of those whose losses are simulated, most preferred first."""
-        names = tuple(contender.name for contender in self.contenders)
+        names = tuple(learner.name for learner in self.learners)
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
             return tuple(f"{names[0]} {place + 1}" for place in range(len(problem.errors)))
@@ -318,10 +318,10 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         """Who learns from what: all from the same data, or each from its own columns."""
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
-            (contender,) = self.contenders
-            return [(contender, problem.block(encoded, place))
+            (learner,) = self.learners
+            return [(learner, problem.block(encoded, place))
                     for place in range(len(problem.errors))]  # fmt: skip
-        return [(contender, encoded) for contender in self.contenders]
+        return [(learner, encoded) for learner in self.learners]
 
     @property
     def by_instance(self) -> bool:
@@ -480,9 +480,9 @@ def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simula
 
 def _task(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) -> SimulationTask:
     named = named_learners(learners)
-    contenders = tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
+    learners = tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
     if isinstance(problem, Degraded | ColumnBlocks):
-        if len(contenders) != 1:
+        if len(learners) != 1:
             name, meets = (
                 ("degraded", "itself made worse")
                 if isinstance(problem, Degraded)
@@ -492,16 +492,16 @@ def _task(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) 
                 f"learners for problem {name!r} must be one, which meets {meets}; got "
                 f"{', '.join(named)}."
             )
-    elif len(contenders) < 2:
+    elif len(learners) < 2:
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
         )
-    prints = [contender.fingerprint for contender in contenders]
-    for place, contender in enumerate(contenders):
-        if contender.fingerprint in prints[:place]:
-            twin = contenders[prints.index(contender.fingerprint)].name
+    prints = [learner.fingerprint for learner in learners]
+    for place, learner in enumerate(learners):
+        if learner.fingerprint in prints[:place]:
+            twin = learners[prints.index(learner.fingerprint)].name
             raise ArgumentError(
-                f"learners must differ; {contender.name!r} is the same learner as {twin!r}, so "
+                f"learners must differ; {learner.name!r} is the same learner as {twin!r}, so "
                 "that no test could ever tell them apart."
             )
     made = make_plan(plan, random_state=0) if isinstance(plan, str) else plan
@@ -519,7 +519,7 @@ def _task(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) 
     chosen = as_loss("zero-one" if loss is None else loss, classes=classes)
     if isinstance(problem, Degraded) and chosen.name != "zero-one":
         raise ArgumentError("problem 'degraded' counts wrong answers: its loss must be zero-one.")
-    return SimulationTask(problem=problem, contenders=contenders, plan=made, loss=chosen, seed=seed)
+    return SimulationTask(problem=problem, learners=learners, plan=made, loss=chosen, seed=seed)
 
 
 def _losses(

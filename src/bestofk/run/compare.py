@@ -290,7 +290,7 @@ def _experiment(
     for one in datasets:
         check_losses((loss, *others), one, classes)
     return Experiment(
-        contenders=learners,
+        learners=learners,
         datasets=datasets,
         splits=splits,
         loss=loss,
@@ -396,7 +396,7 @@ def _caution(experiment: Experiment, plan: Plan) -> str | None:
     design = experiment.splits[0].design
     if len(experiment.datasets) > 1 or design.kind != "cv":
         return None
-    named = {one.name: one.estimator for one in experiment.contenders}
+    named = {one.name: one.estimator for one in experiment.learners}
     alike = plan if plan.source is None else f"{design.runs}x{design.folds}"
     return advice_for_unstable(named, experiment.datasets[0].n, alike) or ""
 
@@ -489,7 +489,7 @@ def budget_words(budget: float, done: int, total: int) -> str:
 def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
     if all(one.sample_weight is None for one in experiment.datasets):
         return ()
-    named = {one.name: one.estimator for one in experiment.contenders}
+    named = {one.name: one.estimator for one in experiment.learners}
     return tuple(weight_notes(named, experiment.loss))
 
 
@@ -511,9 +511,7 @@ def _taken(experiment: Experiment) -> tuple[str, ...]:
     return tuple(said)
 
 
-def complexities(
-    contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]
-) -> dict[str, float]:
+def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> dict[str, float]:
     """Mean number of parameters by learner, over the data sets.
 
     Only learners that can count their parameters (``complexity()``) have one.
@@ -521,16 +519,16 @@ def complexities(
     from sklearn.base import clone
 
     counted = {}
-    for contender in contenders:
-        if not hasattr(contender.estimator, "complexity"):
+    for learner in learners:
+        if not hasattr(learner.estimator, "complexity"):
             raise ArgumentError(
                 f"prefer 'complexity' needs learners that count their parameters; "
-                f"{contender.name!r} does not: use 'size', or name the learners."
+                f"{learner.name!r} does not: use 'size', or name the learners."
             )
-        counted[contender.name] = float(
+        counted[learner.name] = float(
             np.mean(
                 [
-                    clone(contender.estimator).fit_encoded(one.encoded()).complexity()
+                    clone(learner.estimator).fit_encoded(one.encoded()).complexity()
                     for one in datasets
                 ]
             )
@@ -587,7 +585,7 @@ def more_time(
     if not unknown:
         return f"{ended}: {enough} s should be enough (--budget {enough})."
     at_work = {one for one in unknown if so_far.get(one, 0.0) >= NOTICED}
-    names = shortened([experiment.contenders[one].name for one in sorted(at_work or unknown)], 3)
+    names = shortened([experiment.learners[one].name for one in sorted(at_work or unknown)], 3)
     after = f" after {duration(max(so_far[one] for one in at_work))}" if at_work else ""
     return (
         f"{ended}: {names} had not finished a fit{after}. Try {enough} s (--budget {enough}), or "

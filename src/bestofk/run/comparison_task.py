@@ -130,7 +130,7 @@ class _WholePlans:
         return Block(items=tuple(self.waiting.pop(at)), as_one=True)
 
     def _shares_most(self, at: tuple[int, int]) -> bool:
-        estimator = self.experiment.contenders[at[1]].estimator
+        estimator = self.experiment.learners[at[1]].estimator
         return bool(getattr(estimator, "_splits_share_most", False))
 
     def _most(self, dataset: int, learner: int, first_run: int) -> int:
@@ -172,13 +172,13 @@ class ComparisonTask(Task[Place, CellResult]):
 
     @cached_property
     def trusted(self) -> bool:
-        return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)
+        return all(is_trusted(learner.estimator) for learner in self.experiment.learners)
 
     @cached_property
     def in_threads(self) -> bool:
         # a loss of the caller's need not bear to be called by two threads at once
         ours = any(loss is self.experiment.loss for loss in LOSSES.values())
-        estimators = [contender.estimator for contender in self.experiment.contenders]
+        estimators = [learner.estimator for learner in self.experiment.learners]
         return ours and all(works_in_threads(estimator) for estimator in estimators)
 
     def key(self, item: Place) -> str:
@@ -233,7 +233,7 @@ class ComparisonTask(Task[Place, CellResult]):
         experiment = self.experiment
         digests = Digests(experiment.loss.name)
         datasets = [data.fingerprint for data in experiment.datasets]
-        learners = [contender.fingerprint for contender in experiment.contenders]
+        learners = [learner.fingerprint for learner in experiment.learners]
         found: dict[str, list[Place]] = {}
         for place in places:
             digest = digests.of(
@@ -313,7 +313,7 @@ class ComparisonTask(Task[Place, CellResult]):
     def names(self, item: Place) -> tuple[str, str]:
         """The names of the learner and the data set of a cell."""
         experiment = self.experiment
-        return experiment.contenders[item.learner].name, experiment.datasets[item.dataset].name
+        return experiment.learners[item.learner].name, experiment.datasets[item.dataset].name
 
     def failed(self, result: CellResult) -> bool:
         return result.failure is not None
@@ -346,16 +346,16 @@ class ComparisonTask(Task[Place, CellResult]):
         import cloudpickle
 
         experiment = self.experiment
-        packed = [_packed(contender.estimator) for contender in experiment.contenders]
+        packed = [_packed(learner.estimator) for learner in experiment.learners]
         staying = frozenset(place for place, data in enumerate(packed) if data is None)
-        words = joined([repr(experiment.contenders[place].name) for place in sorted(staying)])
+        words = joined([repr(experiment.learners[place].name) for place in sorted(staying)])
         if len(staying) == len(packed):
             return Shipment(packed=None, staying=words)
         bare = tuple(
-            replace(contender, estimator=UnavailableEstimator("it cannot be pickled."))
-            for contender in experiment.contenders
+            replace(learner, estimator=UnavailableEstimator("it cannot be pickled."))
+            for learner in experiment.learners
         )
-        sent = _Sent(replace(experiment, contenders=bare), packed)
+        sent = _Sent(replace(experiment, learners=bare), packed)
         try:
             body: bytes = cloudpickle.dumps(sent)
         except (Exception, SystemExit):
@@ -378,11 +378,11 @@ class _Sent:
 
 
 def _arrived(experiment: Experiment, estimators: list[bytes | None]) -> ComparisonTask:
-    contenders = tuple(
-        _loaded(contender, packed)
-        for contender, packed in zip(experiment.contenders, estimators, strict=True)
+    learners = tuple(
+        _loaded(learner, packed)
+        for learner, packed in zip(experiment.learners, estimators, strict=True)
     )
-    return ComparisonTask(replace(experiment, contenders=contenders))
+    return ComparisonTask(replace(experiment, learners=learners))
 
 
 def _packed(estimator: Any) -> bytes | None:
@@ -396,13 +396,13 @@ def _packed(estimator: Any) -> bytes | None:
     return data
 
 
-def _loaded(contender: NamedLearner, packed: bytes | None) -> NamedLearner:
+def _loaded(learner: NamedLearner, packed: bytes | None) -> NamedLearner:
     import cloudpickle
 
     if packed is None:
-        return contender
+        return learner
     try:
-        return replace(contender, estimator=cloudpickle.loads(packed))
+        return replace(learner, estimator=cloudpickle.loads(packed))
     except (Exception, SystemExit) as raised:
         text = f"it cannot be loaded in a worker: {said(raised)}"
-        return replace(contender, estimator=UnavailableEstimator(text, kind="missing"))
+        return replace(learner, estimator=UnavailableEstimator(text, kind="missing"))

@@ -53,7 +53,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 
     The predictions are the same either way.
     """
-    estimator = experiment.contenders[learner].estimator
+    estimator = experiment.learners[learner].estimator
     splits = experiment.splits[dataset]
     return (
         hasattr(estimator, "_predict_plan")
@@ -130,9 +130,9 @@ def _turn(place: Place | CellKey) -> tuple[int, int, int]:
 
 @dataclass(slots=True)
 class _Runner:
-    """One contender on one data set: how to make models."""
+    """One learner on one data set: how to make models."""
 
-    contender: NamedLearner
+    learner: NamedLearner
     fresh: Callable[[int], Any]
     form: str
     writes: bool
@@ -143,18 +143,16 @@ class _Runner:
     """How the rows are handed, where not as declared."""
 
     @classmethod
-    def of(
-        cls, contender: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = ""
-    ) -> _Runner:
+    def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:
         return cls(
-            contender=contender,
+            learner=learner,
             fresh=model_factory(ready.estimator),
             form=ready.form,
             writes=ready.form != "encoded" and may_write(ready.estimator),
             seeded=bool(seed_names(ready.estimator)),
             weights=None
             if rows.weights is None
-            else prepared_argument(ready.estimator, contender.estimator),
+            else prepared_argument(ready.estimator, learner.estimator),
             said=said,
         )
 
@@ -186,7 +184,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
         for dataset in range(len(self.experiment.datasets)):
-            for learner in range(len(self.experiment.contenders)):
+            for learner in range(len(self.experiment.learners)):
                 # a learner that cannot be prepared fails in its cells, with a reason
                 with contextlib.suppress(Exception, SystemExit):
                     self._runner(dataset, learner)
@@ -256,13 +254,13 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
     def _runner(self, dataset: int, learner: int) -> _Runner:
         at = (dataset, learner)
         if at not in self._runners:
-            contender = self.experiment.contenders[learner]
+            named = self.experiment.learners[learner]
             rows = self.rows(dataset)
-            ready = _ready(contender.estimator, rows)
+            ready = _ready(named.estimator, rows)
             if ready.form == "encoded":
                 with caught_warnings():
                     ready.estimator.load(rows.encoded)
-            self._runners[at] = _Runner.of(contender, ready, rows)
+            self._runners[at] = _Runner.of(named, ready, rows)
         return self._runners[at]
 
     def _other_runner(self, dataset: int, learner: int) -> _Runner | None:
@@ -275,15 +273,15 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         if at not in self._others:
             from bestofk.learners.preparation import MARK, otherwise
 
-            contender, rows = self.experiment.contenders[learner], self.rows(dataset)
+            named, rows = self.experiment.learners[learner], self.rows(dataset)
             place = Place(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
             splits, key = self.experiment.splits[dataset], self.experiment.key(place)
             self._others[at] = None
-            for number, ready in enumerate((None, *otherwise(contender.estimator, rows.data))):
+            for number, ready in enumerate((None, *otherwise(named.estimator, rows.data))):
                 runner = (
                     self._runner(dataset, learner)
                     if ready is None
-                    else _Runner.of(contender, ready, rows, said=f"{MARK}{ready.done.explain()}")
+                    else _Runner.of(named, ready, rows, said=f"{MARK}{ready.done.explain()}")
                 )
                 fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
                 with contextlib.suppress(Exception):
@@ -310,7 +308,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             # what goes wrong in all folds at once may go well in each
             with caught_warnings(), contextlib.suppress(Exception):
                 predicted = predicted_in_plan(
-                    experiment.contenders[learner].estimator, rows.encoded, splits, group
+                    experiment.learners[learner].estimator, rows.encoded, splits, group
                 )
         if predicted is None:
             for place in group:
@@ -389,7 +387,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
     def _trusted(self, learner: int) -> bool:
         if learner not in self._trusts:
             try:
-                self._trusts[learner] = is_trusted(self.experiment.contenders[learner].estimator)
+                self._trusts[learner] = is_trusted(self.experiment.learners[learner].estimator)
             except Exception:  # whatever a stranger's class raises
                 self._trusts[learner] = False
         return self._trusts[learner]
@@ -407,7 +405,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         except (UnscoredError, MemoryError):
             raise
         except Exception:
-            if declares(runner.contender.estimator):
+            if declares(runner.learner.estimator):
                 raise
             other = self._other_runner(place.dataset, place.learner)
             if other is None:

@@ -33,7 +33,7 @@ class NamedLearner:
 
     @classmethod
     def of(cls, name: str, estimator: Any) -> NamedLearner:
-        """The contender with its fingerprint."""
+        """The learner with its fingerprint."""
         found = learner_fingerprint(estimator)
         return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
 
@@ -78,7 +78,7 @@ class Places(Sequence[Place]):
 class Experiment:
     """Everything that the cells are a pure function of; picklable."""
 
-    contenders: tuple[NamedLearner, ...]
+    learners: tuple[NamedLearner, ...]
     datasets: tuple[DataSet, ...]
     splits: tuple[Splits, ...]
     """One for each data set."""
@@ -114,7 +114,7 @@ class Experiment:
     def _key(self, place: Place) -> CellKey:
         return CellKey(
             dataset=self.datasets[place.dataset].fingerprint,
-            learner=self.contenders[place.learner].fingerprint,
+            learner=self.learners[place.learner].fingerprint,
             splits=self.splits_key(place.dataset, place.run, place.fold),
             loss=self.loss.name,
             run=place.run,
@@ -165,7 +165,7 @@ class Experiment:
     @property
     def unknown(self) -> tuple[str, ...]:
         """Who cannot be known again, and why: a store never finds such fits."""
-        found = [f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown]
+        found = [f"{one.name}: {one.unknown}" for one in self.learners if one.unknown]
         judged = self.way(0).unknown
         return (*found, f"the loss: {judged}") if judged else tuple(found)
 
@@ -186,7 +186,7 @@ class Experiment:
         for dataset, splits in enumerate(self.splits):
             for run, fold in splits.places():
                 for repetition in range(self.repetitions):
-                    for learner in range(len(self.contenders)):
+                    for learner in range(len(self.learners)):
                         yield Place(
                             learner=learner,
                             dataset=dataset,
@@ -209,7 +209,7 @@ class Experiment:
     def n_cells(self) -> int:
         """Number of cells."""
         per_learner = sum(len(splits) for splits in self.splits)
-        return len(self.contenders) * per_learner * self.repetitions
+        return len(self.learners) * per_learner * self.repetitions
 
 
 _PLAIN = (type(None), bool, int, float, str, bytes)

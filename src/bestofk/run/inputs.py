@@ -68,14 +68,14 @@ def named_estimators(learners: Any, *, task: str = "classification") -> tuple[Na
     return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
 
 
-def check_task(contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
+def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
     """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
     from sklearn.base import is_classifier, is_regressor
 
     data = datasets[0]
     numbers = data.task == "regression"
-    for contender in contenders:
-        estimator = contender.estimator
+    for learner in learners:
+        estimator = learner.estimator
         if isinstance(estimator, UnavailableEstimator):
             continue
         try:
@@ -83,7 +83,7 @@ def check_task(contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]) 
         except Exception:  # whatever a stranger's class raises; its fits will say
             continue
         if wrong:
-            raise ArgumentError(_wrong_kind(contender.name, data))
+            raise ArgumentError(_wrong_kind(learner.name, data))
 
 
 def _wrong_kind(learner: str, data: DataSet) -> str:
@@ -389,7 +389,7 @@ def default_plan(
 
 def check_settings(experiment: Experiment, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
-    names = [learner.name for learner in experiment.contenders]
+    names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
     if is_one_test_set(experiment):
         design = Design(kind="test-set", folds=tested_units(experiment))

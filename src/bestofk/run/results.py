@@ -90,7 +90,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
                 [splits.folds_in(run) for run in range(splits.runs + splits.subset_runs)]
                 for splits in experiment.splits
             ],
-            learners=len(experiment.contenders),
+            learners=len(experiment.learners),
             repetitions=experiment.repetitions,
             key=experiment.key,
         )
@@ -312,7 +312,7 @@ def instance_losses(
     return Losses(
         table,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=[experiment.contenders[learner].name for learner in kept],
+        algorithms=[experiment.learners[learner].name for learner in kept],
         datasets=[data.name],
         design=Design(
             kind="test-set",
@@ -379,15 +379,15 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for data in experiment.datasets:
         by_learner = found.setdefault(data.name, {})
-        for contender in experiment.contenders:
-            if isinstance(contender.estimator, UnavailableEstimator):
+        for learner in experiment.learners:
+            if isinstance(learner.estimator, UnavailableEstimator):
                 continue
             try:
-                done = ready_learner(contender.estimator, data).done
+                done = ready_learner(learner.estimator, data).done
             except Exception:
                 # any class may raise anything; its fits say why
                 continue
-            by_learner[contender.name] = done.to_dict()
+            by_learner[learner.name] = done.to_dict()
     return found
 
 

@@ -55,7 +55,7 @@ def test_columns_have_the_numbers_of_the_cells(experiment, some):
     for dataset, splits in enumerate(experiment.splits):
         losses = table.column("loss", dataset)
         there = table.there(dataset)
-        assert losses.shape == (len(splits), experiment.repetitions, len(experiment.contenders))
+        assert losses.shape == (len(splits), experiment.repetitions, len(experiment.learners))
         for number, (run, fold) in enumerate(splits.places()):
             assert table.split_of(dataset, run) + fold == number
         for place, result in some.items():

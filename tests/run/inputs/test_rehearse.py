@@ -131,7 +131,7 @@ def test_many_learners_are_rehearsed_quickly():
     splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
     experiment = Experiment(
-        contenders=named_estimators(learners), datasets=datasets, splits=splits,
+        learners=named_estimators(learners), datasets=datasets, splits=splits,
         loss=as_loss("zero-one", classes=datasets[0].classes), repetitions=1, random_state=0,
     )  # fmt: skip
     begin = time.process_time()

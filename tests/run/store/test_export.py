@@ -27,7 +27,7 @@ def memory():
 def grid(experiment, results):
     """The losses in the order of bk.Losses, straight from the cells."""
     by_digest = {result.key.digest: result.loss for result in results}
-    sizes = (len(experiment.contenders), len(experiment.datasets), experiment.splits[0].runs,
+    sizes = (len(experiment.learners), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
     values = np.full(sizes, np.nan)
     for place in experiment.places():
@@ -43,7 +43,7 @@ def test_a_study_is_read_back_to_the_bit(store, experiment, evaluated, table):
     store.put(results)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table)
-    assert losses.algorithms == tuple(contender.name for contender in experiment.contenders)
+    assert losses.algorithms == tuple(learner.name for learner in experiment.learners)
     assert losses.datasets == tuple(data.name for data in experiment.datasets)
     assert losses.loss_name == "zero-one"
     assert losses.values.tobytes() == grid(experiment, results).tobytes()

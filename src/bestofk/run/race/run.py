@@ -403,7 +403,7 @@ def run_race(
     """
     task = ComparisonTask(experiment)
     per_run = planned.fits_per_unit * experiment.repetitions
-    total = len(experiment.contenders) * planned.most * per_run
+    total = len(experiment.learners) * planned.most * per_run
     progress = RaceProgress(observer(execution.progress), total)
     with open_store(execution.store) as kept:
         kept.register(spec)
