@@ -89,7 +89,7 @@ def run_serially(experiment: Any) -> float:
     from bestofk.run.comparison_task import ComparisonTask
     from bestofk.run.engines.engine import Engine
 
-    cells = list(experiment.places())
+    cells = list(experiment.cells())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)
     return sum(cell.loss for cell in engine.run(task, cells, total=len(cells)))
 

@@ -65,7 +65,7 @@ def runner(
     )
 
     def go() -> dict[str, float]:
-        cells = list(experiment.places())
+        cells = list(experiment.cells())
         run = Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
         return {cell.key.digest: cell.loss for cell in run}
 

@@ -150,7 +150,7 @@ def fill(path: Path, stored: int) -> None:
     with open_store(path) as store:
         store.register(study_of(experiment, plan=plan.spec))
         batch = []
-        for cell in experiment.places():
+        for cell in experiment.cells():
             loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
             batch.append(
                 CellResult(key=experiment.key(cell), loss=float(loss), fit_time=1e-3,

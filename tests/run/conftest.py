@@ -208,7 +208,7 @@ def evaluated(experiment):
 
     def results():
         results = {}
-        for cell in experiment.places():
+        for cell in experiment.cells():
             key = experiment.key(cell)
             splits = experiment.splits[cell.dataset]
             results[key.digest] = CellResult(

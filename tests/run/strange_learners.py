@@ -42,7 +42,7 @@ def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_sta
 def by_place(experiment, results):
     """{(learner's name, dataset, run, fold, repetition): result}, each exactly once."""
     names = {}
-    for place in experiment.places():
+    for place in experiment.cells():
         name = experiment.learners[place.learner].name
         at = (name, place.dataset, place.run, place.fold, place.repetition)
         names[experiment.key(place).digest] = at

@@ -93,7 +93,7 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
     everything = HARD | {name: SOFT[name] for name in ("raises", "memory limit")}
     learners = {name: learner for name, (learner, *_) in everything.items()} | good
     experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
-    blocks = blocks_of(experiment, experiment.places())
+    blocks = blocks_of(experiment, experiment.cells())
     found = strange.by_place(
         experiment, run_in_workers(ComparisonTask(experiment), blocks, jobs=2, timeout=2.5)
     )
@@ -103,7 +103,7 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
         assert failure.kind == kind in FAILURE_KINDS
         assert reason in failure.reason
     here = strange.by_place(experiment, evaluate(experiment, [
-        place for place in experiment.places() if learners_name(experiment, place) in good
+        place for place in experiment.cells() if learners_name(experiment, place) in good
     ]))  # fmt: skip
     assert {at: found[at].loss for at in here} == {at: cell.loss for at, cell in here.items()}
 
@@ -136,7 +136,7 @@ def test_warnings_are_kept_with_the_cell_and_not_shown():
     filters = list(warnings.filters)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        warns, many, silent, raises = evaluate(experiment, experiment.places())
+        warns, many, silent, raises = evaluate(experiment, experiment.cells())
     assert not shown
     assert warnings.filters == filters
     assert warns.warnings == ("RuntimeWarning: did not converge",)

@@ -154,7 +154,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
         repetitions=2,
         random_state=4,
     )
-    places = list(experiment.places())
+    places = list(experiment.cells())
     assert len(places) == experiment.n_cells
     together = {result.key: result.loss for result in evaluate(experiment, places)}
     one_by_one = Evaluator(experiment)

@@ -153,7 +153,7 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
             random_state=work.seed,
         )
         losses = np.empty((len(learners), len(splits)))
-        places = list(experiment.places())
+        places = list(experiment.cells())
         at = {experiment.key(place).digest: place for place in places}
         for result in Evaluator(experiment).evaluate(places):
             place = at[result.key.digest]

@@ -278,7 +278,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         return {
             key: SetLosses(
                 key=key,
-                losses=np.frombuffer(data, dtype="<f8").reshape(len(self.learners), -1),
+                losses=np.frombuffer(data, dtype="<f8").reshape(len(self.names), -1),
             )
             for key, data in found.items()
         }
@@ -302,7 +302,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         return result.seconds
 
     @property
-    def learners(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """Names of those whose losses are simulated, most preferred first."""
         names = tuple(learner.name for learner in self.learners)
         problem = self.problem
@@ -422,7 +422,7 @@ def simulate(
     begin = time.monotonic()
     found = _losses(task, items, running, store, observer(progress))
     design = task.design(first)
-    K, cells = len(task.learners), design.runs * design.folds
+    K, cells = len(task.names), design.runs * design.folds
     losses = np.stack(found).reshape(sets, repeats, K, 1, -1)
     subsets = design.subsets
     parts = None
@@ -431,7 +431,7 @@ def simulate(
     return Simulation(
         losses=losses[..., :cells].reshape(sets, repeats, K, 1, design.runs, design.folds, 1),
         subset_losses=parts,
-        learners=task.learners,
+        learners=task.names,
         design=design,
         problem=drawn,
         plan=task.plan.spec,
@@ -448,7 +448,7 @@ def rehearse(learners: Any, problem: Any, plan: Any, loss: Any = None) -> Simula
     task = _task(learners, drawn, plan, loss, 0)
     design = task.design(task.splits(0, 0, task.encoded(0)))
     rng = np.random.default_rng(0)
-    shape, subsets = (1, 2, len(task.learners), 1), design.subsets
+    shape, subsets = (1, 2, len(task.names), 1), design.subsets
     losses = rng.integers(0, 2, (*shape, design.runs, design.folds, 1)).astype(np.float64)
     parts = None
     if subsets is not None:
@@ -456,7 +456,7 @@ def rehearse(learners: Any, problem: Any, plan: Any, loss: Any = None) -> Simula
     return Simulation(
         losses=losses,
         subset_losses=parts,
-        learners=task.learners,
+        learners=task.names,
         design=design,
         problem=drawn,
         plan=task.plan.spec,

@@ -24,7 +24,7 @@ from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Experiment, NamedLearner, Place, Places
+from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.inputs import (
     advice_for_unstable,
     as_datasets,
@@ -364,12 +364,12 @@ def run_comparison(
 
 
 def _by_other_losses(
-    experiment: Experiment, results: Mapping[Place, CellResult]
+    experiment: Experiment, results: Mapping[CellIndex, CellResult]
 ) -> dict[str, ByOtherLoss]:
     """What the same models came to by the other losses; where rows can be tested, by rows."""
     found = {}
     for number, other in enumerate(experiment.others):
-        own = {place: result.also[number] for place, result in results.items() if result.also}
+        own = {cell: result.also[number] for cell, result in results.items() if result.also}
         finer = None
         if has_instances(other):
             finer = partial(instance_losses, other, results)
@@ -408,7 +408,7 @@ def _run(
     deadline: float | None,
     decision: Settings,
     race: PlannedRace | None,
-) -> tuple[HeldRace | None, Mapping[Place, CellResult], tuple[str, ...], str, str]:
+) -> tuple[HeldRace | None, Mapping[CellIndex, CellResult], tuple[str, ...], str, str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store.
 
     Of a race those that are needed. With them what the reader must know, and what a budget that
@@ -418,11 +418,11 @@ def _run(
 
     task = ComparisonTask(experiment)
     store, budget = execution.store, execution.budget
-    places = Places(experiment)
-    cut: dict[Place, float] = {}
+    cells = AllCells(experiment)
+    cut: dict[CellIndex, float] = {}
     stop = _first_failure if execution.on_failure == "stop" else None
     notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_words, experiment.unknown))
-    results: Mapping[Place, CellResult]
+    results: Mapping[CellIndex, CellResult]
     held = None
     if race is not None:
         from bestofk.run.race.run import run_race
@@ -436,7 +436,7 @@ def _run(
             kept.register(spec)
             results = run_task(
                 task,
-                places,
+                cells,
                 engine=execution.runner(),
                 store=None if store is None else kept,
                 progress=observer(execution.progress),
@@ -447,9 +447,9 @@ def _run(
             )
         where = kept.shown_url
     too_little = ""
-    unfinished = len(results) < len(places) if held is None else held.broken and held.whole
+    unfinished = len(results) < len(cells) if held is None else held.broken and held.whole
     if budget is not None and unfinished:
-        notes += (budget_words(budget, len(results), len(places)),)
+        notes += (budget_words(budget, len(results), len(cells)),)
         too_little = more_time(experiment, results, cut, budget)
     return held, results, notes, too_little, where
 
@@ -459,13 +459,13 @@ def deadline_of(budget: float | None) -> float | None:
     return None if budget is None else time.monotonic() + positive(budget, "budget")
 
 
-def _first_failure(task: ComparisonTask, place: Place, result: CellResult) -> RunError | None:
+def _first_failure(task: ComparisonTask, cell: CellIndex, result: CellResult) -> RunError | None:
     """What a failure stops the comparison with, where it should."""
     if result.failure is None:
         return None
-    learner, dataset = task.names(place)
+    learner, dataset = task.names(cell)
     return RunError(
-        f"{learner} failed on {dataset!r} (run {place.run + 1}, fold {place.fold + 1}): "
+        f"{learner} failed on {dataset!r} (run {cell.run + 1}, fold {cell.fold + 1}): "
         f"{result.failure.explain()}"
     )
 
@@ -544,8 +544,8 @@ NOTICED = 0.1
 
 def more_time(
     experiment: Experiment,
-    results: Mapping[Place, CellResult],
-    cut: Mapping[Place, float],
+    results: Mapping[CellIndex, CellResult],
+    cut: Mapping[CellIndex, float],
     budget: float,
 ) -> str:
     """That the budget was too short for one fold of all learners, and what would be enough.
@@ -565,21 +565,21 @@ def more_time(
         Seconds.
     """
     spent: dict[int, list[float]] = {}
-    for place, result in results.items():
+    for cell, result in results.items():
         seconds = (result.fit_time or 0.0) + (result.predict_time or 0.0)
-        spent.setdefault(place.learner, []).append(seconds)
+        spent.setdefault(cell.learner, []).append(seconds)
     so_far: dict[int, float] = {}
-    for place, seconds in cut.items():
-        so_far[place.learner] = max(seconds, so_far.get(place.learner, 0.0))
+    for cell, seconds in cut.items():
+        so_far[cell.learner] = max(seconds, so_far.get(cell.learner, 0.0))
     need, unknown = budget, set[int]()
-    for place in experiment.places():
-        if place.run or place.fold or place in results:
+    for cell in experiment.cells():
+        if cell.run or cell.fold or cell in results:
             continue
-        if place.learner in spent:
-            need += MARGIN * max(spent[place.learner])
+        if cell.learner in spent:
+            need += MARGIN * max(spent[cell.learner])
         else:
-            unknown.add(place.learner)
-            need += MARGIN * max(so_far.get(place.learner, 0.0), budget / 2)
+            unknown.add(cell.learner)
+            need += MARGIN * max(so_far.get(cell.learner, 0.0), budget / 2)
     enough = math.ceil(need) + 1
     ended = f"The budget of {budget:g} s ended before all learners had finished one fold"
     if not unknown:

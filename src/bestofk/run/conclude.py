@@ -19,7 +19,7 @@ from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.experiment import Place
+from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
 from bestofk.run.results import ResultTable, amended, as_table
 from bestofk.run.store.stored_study import StudySpec
@@ -32,7 +32,7 @@ LEAST_HALVINGS = 5
 
 def complete_part(
     spec: StudySpec,
-    results: Mapping[Place, CellResult],
+    results: Mapping[CellIndex, CellResult],
     kept: Sequence[int],
     design: Design,
 ) -> tuple[Losses | None, tuple[str, ...]]:
@@ -145,7 +145,7 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
     }
 
 
-def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
+def cost_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> dict[str, Cost]:
     """Mean fit time and predict time of every learner over its cells, and the size of its model.
 
     The size is that of the first fold of every data set, which alone is weighed.
@@ -255,7 +255,7 @@ def other_metric(
 
 def conclude(
     spec: StudySpec,
-    results: Mapping[Place, CellResult],
+    results: Mapping[CellIndex, CellResult],
     *,
     design: Design,
     decision: Settings,
@@ -268,19 +268,19 @@ def conclude(
     """The study of `spec` from what came of its cells, decided as `decision` asks.
 
     `design` is that of the first data set's splits; `finer` may give losses by test instance of
-    the learners that are compared, in place of one number each, where there is but one split;
+    the learners that are compared, instead of one number each, where there is but one split;
     `others` are the cells by other losses. `too_little` says what a budget should have been that
     ended too early.
     """
     # engines and stores give their results in no certain order: a table has one
     table = as_table(spec, results)
     failures = tuple(
-        failed_cell(spec, table.place(index), table.failures[index])
+        failed_cell(spec, table.cell(index), table.failures[index])
         for index in sorted(table.failures)
     )
     left_out = _left_out(spec, table)
     compared = [
-        place for place, learner in enumerate(spec.learners) if learner.name not in left_out
+        index for index, learner in enumerate(spec.learners) if learner.name not in left_out
     ]  # fmt: skip
     costs = cost_table(spec, table)
     losses, dropped = complete_part(spec, table, compared, design)
@@ -339,7 +339,7 @@ def _one_split(losses: Losses) -> bool:
 class ByOtherLoss:
     """The cells of a study by another loss; `finer` as for `conclude`."""
 
-    results: Mapping[Place, CellResult]
+    results: Mapping[CellIndex, CellResult]
     finer: Callable[[Sequence[int]], Losses | None] | None = None
 
 
@@ -357,23 +357,23 @@ def _by_another(
     other = replace(spec, loss=loss)
     table = as_table(other, held.results)
     left_out = _left_out(other, table)
-    kept = [place for place in compared if spec.learners[place].name not in left_out]
+    kept = [index for index in compared if spec.learners[index].name not in left_out]
     losses, _ = complete_part(other, table, kept, design)
     if losses is not None and held.finer is not None and _one_split(losses):
         losses = held.finer(kept) or losses
     recommended = None if decided is None or decided.best is None else str(decided.best)
     metric = metric_of(loss_shown(loss))
-    lacking = [spec.learners[place].name for place in compared if place not in kept]
+    lacking = [spec.learners[index].name for index in compared if index not in kept]
     return other_metric(loss, losses, decision, costs, recommended, metric, lacking)
 
 
-def failed_cell(spec: StudySpec, place: Place, failure: Failure) -> FailedCell:
+def failed_cell(spec: StudySpec, cell: CellIndex, failure: Failure) -> FailedCell:
     return FailedCell(
-        learner=spec.learners[place.learner].name,
-        dataset=spec.datasets[place.dataset].name,
-        run=place.run,
-        fold=place.fold,
-        repetition=place.repetition,
+        learner=spec.learners[cell.learner].name,
+        dataset=spec.datasets[cell.dataset].name,
+        run=cell.run,
+        fold=cell.fold,
+        repetition=cell.repetition,
         kind=failure.kind,
         reason=failure.reason,
     )
@@ -387,9 +387,9 @@ def _left_out(spec: StudySpec, table: ResultTable) -> dict[str, str]:
         fits += table.there(dataset)[: data.runs * data.folds].sum(axis=(0, 1))
     reasons: list[Counter[str]] = [Counter() for _ in spec.learners]
     for index in sorted(table.failures):
-        place = table.place(index)
-        if place.run < spec.datasets[place.dataset].runs:
-            reasons[place.learner][table.failures[index].explain()] += 1
+        cell = table.cell(index)
+        if cell.run < spec.datasets[cell.dataset].runs:
+            reasons[cell.learner][table.failures[index].explain()] += 1
     left_out = {}
     for learner, counted, total in zip(spec.learners, reasons, fits.tolist(), strict=True):
         failed = counted.total()

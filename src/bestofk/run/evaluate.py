@@ -22,7 +22,7 @@ from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.experiment import Experiment, NamedLearner, Place, UnavailableEstimator
+from bestofk.run.experiment import CellIndex, Experiment, NamedLearner, UnavailableEstimator
 from bestofk.run.judge import (
     Fold,
     Judge,
@@ -66,35 +66,35 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 
 
 def predicted_in_plan(
-    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[Place]
+    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[CellIndex]
 ) -> dict[tuple[int, int], Codes]:
     """Predicted codes by (run, fold), all folds of the runs in `group`."""
     found: dict[tuple[int, int], Codes] = {}
-    on_all_rows = [place for place in group if place.run < splits.runs]
+    on_all_rows = [cell for cell in group if cell.run < splits.runs]
     if on_all_rows:
         part, position = _only(splits.main, on_all_rows)
         codes = estimator._predict_plan(encoded, part)
         found = {at: codes[number] for at, number in position.items()}
-    subsets = sorted({place.run for place in group} - {place.run for place in on_all_rows})
-    places = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
-    found |= zip(places, predict_subsets(estimator, encoded, splits, subsets), strict=True)
+    subsets = sorted({cell.run for cell in group} - {cell.run for cell in on_all_rows})
+    pairs = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
+    found |= zip(pairs, predict_subsets(estimator, encoded, splits, subsets), strict=True)
     return found
 
 
-def _only(splits: Splits, group: Sequence[Place]) -> tuple[Splits, dict[tuple[int, int], int]]:
+def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tuple[int, int], int]]:
     """The splits that hold the runs of `group`, and where each (run, fold) is among them."""
     if splits.fold_of is None:
-        kept = sorted({place.fold for place in group})
+        kept = sorted({cell.fold for cell in group})
         part = _part(splits, kept, runs=1, folds=len(kept))
-        return part, {(0, fold): place for place, fold in enumerate(kept)}
-    kept = sorted({place.run for place in group})
+        return part, {(0, fold): index for index, fold in enumerate(kept)}
+    kept = sorted({cell.run for cell in group})
     if len(kept) == splits.runs:
         part = splits
     else:
         part = _part(splits, kept, runs=len(kept), folds=splits.folds)
     return part, {
-        (run, fold): place * splits.folds + fold
-        for place, run in enumerate(kept)
+        (run, fold): index * splits.folds + fold
+        for index, run in enumerate(kept)
         for fold in range(splits.folds)
     }
 
@@ -124,8 +124,8 @@ FIRST = (0, 0, 0)
 """The run, fold and repetition whose model is weighed."""
 
 
-def _turn(place: Place | CellKey) -> tuple[int, int, int]:
-    return place.run, place.fold, place.repetition
+def _turn(cell: CellIndex | CellKey) -> tuple[int, int, int]:
+    return cell.run, cell.fold, cell.repetition
 
 
 @dataclass(slots=True)
@@ -166,10 +166,10 @@ class _Shared:
     runner: _Runner | None = None
 
 
-class Evaluator(ItemEvaluator[Place, CellResult]):
+class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     """Evaluates cells of one experiment; keeps prepared rows and models' factories between calls.
 
-    The results depend on the experiment and the place alone, whatever was evaluated before.
+    A result depends only on the experiment and the cell, not on earlier calls.
     """
 
     def __init__(self, experiment: Experiment) -> None:
@@ -189,60 +189,60 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                 with contextlib.suppress(Exception, SystemExit):
                     self._runner(dataset, learner)
 
-    def evaluate(self, items: Iterable[Place]) -> Iterator[CellResult]:
-        """The result of every place, each exactly once, in groups that share work."""
-        whole: dict[tuple[int, int], list[Place]] = {}
-        folds: dict[tuple[int, int, int], list[Place]] = {}
-        for place in items:
-            at = place.dataset, place.learner
+    def evaluate(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
+        """Yield the result of each cell once, in groups that share work."""
+        whole: dict[tuple[int, int], list[CellIndex]] = {}
+        folds: dict[tuple[int, int, int], list[CellIndex]] = {}
+        for cell in items:
+            at = cell.dataset, cell.learner
             if at not in self._whole:
                 self._whole[at] = takes_whole_plans(self.experiment, *at)
             if self._whole[at]:
-                whole.setdefault(at, []).append(place)
+                whole.setdefault(at, []).append(cell)
             else:
-                folds.setdefault(self._fold(place), []).append(place)
+                folds.setdefault(self._fold(cell), []).append(cell)
         for (dataset, learner), group in whole.items():
             yield from self._whole_plan(dataset, learner, group)
         yield from self._by_fold(folds)
 
-    def evaluate_apart(self, items: Iterable[Place]) -> Iterator[CellResult]:
+    def evaluate_apart(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
         """The same results by ordinary fits, and whole plans by none."""
-        folds: dict[tuple[int, int, int], list[Place]] = {}
-        for place in items:
-            folds.setdefault(self._fold(place), []).append(place)
+        folds: dict[tuple[int, int, int], list[CellIndex]] = {}
+        for cell in items:
+            folds.setdefault(self._fold(cell), []).append(cell)
         yield from self._by_fold(folds)
 
-    def _fold(self, place: Place) -> tuple[int, int, int]:
+    def _fold(self, cell: CellIndex) -> tuple[int, int, int]:
         """Where the cells are that share rows, or even models, with this one."""
-        shares = self.experiment.splits[place.dataset].shares_models(place.run)
-        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+        shares = self.experiment.splits[cell.dataset].shares_models(cell.run)
+        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
-    def _by_fold(self, folds: dict[tuple[int, int, int], list[Place]]) -> Iterator[CellResult]:
+    def _by_fold(self, folds: dict[tuple[int, int, int], list[CellIndex]]) -> Iterator[CellResult]:
         for (dataset, run, fold), group in folds.items():
             if fold == ALL_FOLDS:
                 yield from self._nested(dataset, run, group)
                 continue
             splits = self.experiment.splits[dataset]
             parts = Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
-            for place in group:
-                yield self._cell(place, parts)
+            for cell in group:
+                yield self._evaluate_cell(cell, parts)
 
-    def _nested(self, dataset: int, run: int, group: Sequence[Place]) -> Iterator[CellResult]:
+    def _nested(self, dataset: int, run: int, group: Sequence[CellIndex]) -> Iterator[CellResult]:
         """Cells of a run whose folds one model serves: fitted once, the folds in their order."""
         splits = self.experiment.splits[dataset]
         first = Fold(self.rows(dataset), splits.train(run, 0), splits.test(run, 0))
         others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
         parts = [first, *map(first.also_testing, others)]
-        asked: dict[tuple[int, int], dict[int, Place]] = {}
-        for place in group:
-            asked.setdefault((place.learner, place.repetition), {})[place.fold] = place
-        for places in asked.values():
+        cells_of_model: dict[tuple[int, int], dict[int, CellIndex]] = {}
+        for cell in group:
+            cells_of_model.setdefault((cell.learner, cell.repetition), {})[cell.fold] = cell
+        for by_fold in cells_of_model.values():
             shared = _Shared()
-            known = next(iter(places.values()))
-            for fold in range(max(places) + 1):
+            known = next(iter(by_fold.values()))
+            for fold in range(max(by_fold) + 1):
                 # a fold before it is predicted too, since a model may change as it predicts
-                result = self._cell(replace(known, fold=fold), parts[fold], shared)
-                if fold in places:
+                result = self._evaluate_cell(replace(known, fold=fold), parts[fold], shared)
+                if fold in by_fold:
                     yield result
 
     def rows(self, dataset: int) -> Rows:
@@ -274,8 +274,8 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             from bestofk.learners.preparation import MARK, otherwise
 
             named, rows = self.experiment.learners[learner], self.rows(dataset)
-            place = Place(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
-            splits, key = self.experiment.splits[dataset], self.experiment.key(place)
+            cell = CellIndex(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
+            splits, key = self.experiment.splits[dataset], self.experiment.key(cell)
             self._others[at] = None
             for number, ready in enumerate((None, *otherwise(named.estimator, rows.data))):
                 runner = (
@@ -291,7 +291,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         return self._others[at]
 
     def _whole_plan(
-        self, dataset: int, learner: int, group: Sequence[Place]
+        self, dataset: int, learner: int, group: Sequence[CellIndex]
     ) -> Iterator[CellResult]:
         experiment, rows = self.experiment, self.rows(dataset)
         splits = experiment.splits[dataset]
@@ -302,7 +302,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             splits.test(first.run, first.fold),
         )
         # one ordinary fit: its time and weight stand for all cells of this learner
-        model = self._cell(first, parts)
+        model = self._evaluate_cell(first, parts)
         predicted: dict[tuple[int, int], Codes] | None = None
         if model.failure is None:
             # what goes wrong in all folds at once may go well in each
@@ -311,51 +311,53 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                     experiment.learners[learner].estimator, rows.encoded, splits, group
                 )
         if predicted is None:
-            for place in group:
+            for cell in group:
                 fold = Fold(
-                    rows, splits.train(place.run, place.fold), splits.test(place.run, place.fold)
+                    rows, splits.train(cell.run, cell.fold), splits.test(cell.run, cell.fold)
                 )
-                yield model if place is first else self._cell(place, fold)
+                yield model if cell is first else self._evaluate_cell(cell, fold)
             return
-        for place in group:
-            test = splits.test(place.run, place.fold)
-            codes = predicted[place.run, place.fold]
+        for cell in group:
+            test = splits.test(cell.run, cell.fold)
+            codes = predicted[cell.run, cell.fold]
             labels = rows.classes[codes]
             yield self._result(
-                place,
+                cell,
                 [
                     weighted(loss, rows.y[test], labels, weights=parts.weights(test))
                     for loss in experiment.losses
                 ],
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
-                size=model.size if _turn(place) == FIRST else None,
-                n_train=self._n_train(dataset, place),
+                size=model.size if _turn(cell) == FIRST else None,
+                n_train=self._n_train(dataset, cell),
                 n_test=len(test),
                 warnings=model.warnings,
-                predictions=pack(codes, None) if experiment.keeps_predictions(place) else None,
+                predictions=pack(codes, None) if experiment.keeps_predictions(cell) else None,
             )
 
-    def _n_train(self, dataset: int, place: Place) -> int:
+    def _n_train(self, dataset: int, cell: CellIndex) -> int:
         """Rows that train, counted once for all learners."""
-        at = dataset, place.run, place.fold
+        at = dataset, cell.run, cell.fold
         if at not in self._sizes:
-            train = self.experiment.splits[dataset].train(place.run, place.fold)
+            train = self.experiment.splits[dataset].train(cell.run, cell.fold)
             self._sizes[at] = distinct_rows(train)
         return self._sizes[at]
 
-    def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
+    def _evaluate_cell(
+        self, cell: CellIndex, fold: Fold, shared: _Shared | None = None
+    ) -> CellResult:
         experiment = self.experiment
-        key = experiment.key(place)
+        key = experiment.key(cell)
         known: dict[str, Any] = fold.sizes
         with caught_warnings() as caught:
             try:
                 with contextlib.ExitStack() as around:
-                    if not self._trusted(place.learner):
+                    if not self._trusted(cell.learner):
                         around.enter_context(kept_surroundings())
-                    (verdicts, spent), said = self._fit_somehow(place, key, fold, shared)
+                    (verdicts, spent), said = self._fit_somehow(cell, key, fold, shared)
                 told = (*said, *_said(caught))
-                return self._result(place, verdicts, **known, **spent, warnings=told)
+                return self._result(cell, verdicts, **known, **spent, warnings=told)
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
@@ -371,18 +373,18 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                     raise
                 failure = Failure(kind="raised", reason=sentence_of(raised))
         failures = [failure] * len(experiment.losses)
-        return self._result(place, failures, **known, warnings=_said(caught))
+        return self._result(cell, failures, **known, warnings=_said(caught))
 
     def _result(
-        self, place: Place, verdicts: Sequence[float | Failure], **known: Any
+        self, cell: CellIndex, verdicts: Sequence[float | Failure], **known: Any
     ) -> CellResult:
         """A cell by every loss: what the model came to, or why it did not."""
         experiment = self.experiment
         also = tuple(
-            _judged(other.key(place), verdict, **{**known, "predictions": None})
+            _judged(other.key(cell), verdict, **{**known, "predictions": None})
             for other, verdict in zip(experiment.others, verdicts[1:], strict=True)
         )
-        return _judged(experiment.key(place), verdicts[0], **known, also=also)
+        return _judged(experiment.key(cell), verdicts[0], **known, also=also)
 
     def _trusted(self, learner: int) -> bool:
         if learner not in self._trusts:
@@ -393,10 +395,10 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         return self._trusts[learner]
 
     def _fit_somehow(
-        self, place: Place, key: CellKey, fold: Fold, shared: _Shared | None
+        self, cell: CellIndex, key: CellKey, fold: Fold, shared: _Shared | None
     ) -> tuple[tuple[list[float | Failure], dict[str, Any]], tuple[str, ...]]:
         """What came of the fit, and how the rows were handed where not as declared."""
-        runner = self._runner(place.dataset, place.learner)
+        runner = self._runner(cell.dataset, cell.learner)
         if shared is not None and shared.runner is not None:
             runner = shared.runner
             return self._fit(runner, key, fold, shared), (runner.said,) if runner.said else ()
@@ -407,7 +409,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         except Exception:
             if declares(runner.learner.estimator):
                 raise
-            other = self._other_runner(place.dataset, place.learner)
+            other = self._other_runner(cell.dataset, cell.learner)
             if other is None:
                 raise
         return self._fit(other, key, fold, shared), (other.said,)
@@ -463,9 +465,9 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         return (key if shared is None else replace(key, fold=0)).seed(self.experiment.random_state)
 
 
-def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellResult]:
-    """The result of every place of an experiment."""
-    return Evaluator(experiment).evaluate(places)
+def evaluate(experiment: Experiment, cells: Iterable[CellIndex]) -> Iterator[CellResult]:
+    """Yield the result of each cell."""
+    return Evaluator(experiment).evaluate(cells)
 
 
 def _judged(key: CellKey, verdict: float | Failure, **known: Any) -> CellResult:

@@ -48,8 +48,8 @@ class UnavailableEstimator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a cell is: positions of its learner and data set, run, fold and repetition."""
+class CellIndex:
+    """Identify a cell by the positions of its learner and data set, run, fold and repetition."""
 
     learner: int
     dataset: int
@@ -58,14 +58,14 @@ class Place:
     repetition: int
 
 
-class Places(Sequence[Place]):
-    """All places of an experiment, none of which is held."""
+class AllCells(Sequence[CellIndex]):
+    """The cells of an experiment as a sequence that generates them."""
 
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
 
-    def __iter__(self) -> Iterator[Place]:
-        return self._experiment.places()
+    def __iter__(self) -> Iterator[CellIndex]:
+        return self._experiment.cells()
 
     def __len__(self) -> int:
         return self._experiment.n_cells
@@ -97,29 +97,29 @@ class Experiment:
         default_factory=dict, init=False, repr=False
     )
     _ways: dict[int, Identity] = field(default_factory=dict, init=False, repr=False)
-    _keys: dict[Place, CellKey] = field(default_factory=dict, init=False, repr=False)
+    _keys: dict[CellIndex, CellKey] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_keys": {}}
 
-    def key(self, place: Place) -> CellKey:
-        """The names of the cell at `place`; those of small experiments are made once."""
-        found = self._keys.get(place)
+    def key(self, cell: CellIndex) -> CellKey:
+        """Return the key of a cell; keys of small experiments are cached."""
+        found = self._keys.get(cell)
         if found is None:
-            found = self._key(place)
+            found = self._key(cell)
             if len(self._keys) < KEYS_KEPT:
-                self._keys[place] = found
+                self._keys[cell] = found
         return found
 
-    def _key(self, place: Place) -> CellKey:
+    def _key(self, cell: CellIndex) -> CellKey:
         return CellKey(
-            dataset=self.datasets[place.dataset].fingerprint,
-            learner=self.learners[place.learner].fingerprint,
-            splits=self.splits_key(place.dataset, place.run, place.fold),
+            dataset=self.datasets[cell.dataset].fingerprint,
+            learner=self.learners[cell.learner].fingerprint,
+            splits=self.splits_key(cell.dataset, cell.run, cell.fold),
             loss=self.loss.name,
-            run=place.run,
-            fold=place.fold,
-            repetition=place.repetition,
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
         )
 
     @cached_property
@@ -169,7 +169,7 @@ class Experiment:
         judged = self.way(0).unknown
         return (*found, f"the loss: {judged}") if judged else tuple(found)
 
-    def keeps_predictions(self, at: Place | CellKey) -> bool:
+    def keeps_predictions(self, at: CellIndex | CellKey) -> bool:
         """Whether the predictions of a cell are kept."""
         return self.keep_predictions or (self.keep_first and at.run == at.fold == 0)
 
@@ -181,13 +181,13 @@ class Experiment:
             or result.predictions is not None
         )
 
-    def places(self) -> Iterator[Place]:
+    def cells(self) -> Iterator[CellIndex]:
         """Every cell, round by round: all learners of a fold before the next fold."""
         for dataset, splits in enumerate(self.splits):
             for run, fold in splits.places():
                 for repetition in range(self.repetitions):
                     for learner in range(len(self.learners)):
-                        yield Place(
+                        yield CellIndex(
                             learner=learner,
                             dataset=dataset,
                             run=run,

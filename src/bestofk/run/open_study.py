@@ -15,7 +15,7 @@ from bestofk.decide.preference import PanelOrder
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
-from bestofk.run.experiment import Place
+from bestofk.run.experiment import CellIndex
 from bestofk.run.inputs import is_panel
 from bestofk.run.metrics import span_of
 from bestofk.run.race.conclude import conclude_race
@@ -142,7 +142,7 @@ def _record(decisions: Sequence[StoredDecision], which: int) -> StoredDecision:
 
 
 def _with_test_again(decision: Settings, held: StoredTest, changes: Mapping[str, Any]) -> Settings:
-    """The decision with the caller's test in its place, where it is given again."""
+    """Return the settings with the caller's test if the caller passed it again."""
     test = changes.get("test")
     if test is None and "procedure" not in changes:
         raise ArgumentError(
@@ -217,7 +217,7 @@ def _cells(store: Store, spec: StudySpec) -> ResultTable:
 
 def _raced(
     spec: StudySpec,
-    results: Mapping[Place, CellResult],
+    results: Mapping[CellIndex, CellResult],
     design: Design,
     decision: Settings,
     race: Mapping[str, Any] | None,
@@ -237,10 +237,10 @@ def _raced(
         # another decision, that cannot be curtailed
         return ordinary()
 
-    def cells(places: Sequence[Place]) -> Mapping[Place, CellResult]:
-        return {place: results[place] for place in places if place in results}
+    def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
+        return {cell: results[cell] for cell in cells if cell in results}
 
-    held = hold_race(planned, spec, decision, cells)
+    held = hold_race(planned, spec, decision, fetch)
     return conclude_race(held, spec, decision, ordinary, store=where)
 
 
@@ -254,7 +254,7 @@ def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[s
     return (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be made.",)
 
 
-def _design(spec: StudySpec, results: Mapping[Place, CellResult]) -> Design:
+def _design(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> Design:
     """The design of the first data set's splits, with the sizes that are known."""
     first = spec.datasets[0]
     return Design(
@@ -270,14 +270,14 @@ def _design(spec: StudySpec, results: Mapping[Place, CellResult]) -> Design:
 
 
 def _sizes(
-    spec: StudySpec, results: Mapping[Place, CellResult], name: str
+    spec: StudySpec, results: Mapping[CellIndex, CellResult], name: str
 ) -> tuple[int, ...] | None:
     """The sizes of the parts by what the cells know, for stores that do not keep them."""
     first = spec.datasets[0]
     known = {
-        (place.run, place.fold): size
-        for place, result in results.items()
-        if place.dataset == 0 and (size := getattr(result, name)) is not None
+        (cell.run, cell.fold): size
+        for cell, result in results.items()
+        if cell.dataset == 0 and (size := getattr(result, name)) is not None
     }
     folds = [(run, fold) for run in range(first.runs) for fold in range(first.folds)]
     return tuple(known[fold] for fold in folds) if all(fold in known for fold in folds) else None

@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats
 from bestofk.learners.preparation import MARK, Preparation, ready_learner
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
-from bestofk.run.experiment import Experiment, Place, UnavailableEstimator
+from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
 from bestofk.run.metrics import loss_shown
 from bestofk.run.store.stored_study import StudySpec, subsets_of
 from bestofk.splits.design import Design
@@ -40,15 +40,15 @@ def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | N
     return predicted, np.load(io.BytesIO(rest), allow_pickle=False)
 
 
-# The results of a study in columns: a million of them in 60 megabytes, in the order of places.
+# The results of a study in columns: a million of them in 60 megabytes, in the order of cells.
 
 
 COLUMNS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
 _WHOLE = ("size", "n_train", "n_test")
 
 
-class ResultTable(MutableMapping[Place, CellResult]):
-    """Results by place, kept in columns; a cell is made when it is asked for.
+class ResultTable(MutableMapping[CellIndex, CellResult]):
+    """Results by cell, stored in columns; a `CellResult` is built on access.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
         For every data set the number of folds of each of its runs.
     learners, repetitions : int
     key : callable
-        ``key(place)`` gives the names of a cell.
+        ``key(cell)`` returns the key of a cell.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
         *,
         learners: int,
         repetitions: int,
-        key: Callable[[Place], CellKey],
+        key: Callable[[CellIndex], CellKey],
     ) -> None:
         self._learners, self._repetitions, self._key = learners, repetitions, key
         # the number of splits before every run, those of earlier data sets included
@@ -96,7 +96,9 @@ class ResultTable(MutableMapping[Place, CellResult]):
         )
 
     @classmethod
-    def of_study(cls, spec: StudySpec, results: Mapping[Place, CellResult] | None = None) -> Self:
+    def of_study(
+        cls, spec: StudySpec, results: Mapping[CellIndex, CellResult] | None = None
+    ) -> Self:
         """The table of a study, with the results that are given."""
         subsets = subsets_of(spec.plan)
         on_parts = [] if subsets is None else [subsets.folds] * subsets.runs
@@ -106,27 +108,27 @@ class ResultTable(MutableMapping[Place, CellResult]):
             repetitions=spec.repetitions,
             key=_keys_of(spec),
         )
-        for place, result in (results or {}).items():
-            table[place] = result
+        for cell, result in (results or {}).items():
+            table[cell] = result
         return table
 
-    def index(self, place: Place) -> int:
-        """Where a place stands: data set, run, fold, repetition, learner."""
-        return self.index_of(place.dataset, place.run, place.fold, place.repetition, place.learner)
+    def index(self, cell: CellIndex) -> int:
+        """Return the row of a cell, in the order data set, run, fold, repetition, learner."""
+        return self.index_of(cell.dataset, cell.run, cell.fold, cell.repetition, cell.learner)
 
     def index_of(self, dataset: int, run: int, fold: int, repetition: int, learner: int) -> int:
         """The same by its numbers."""
         split = self._before[dataset][run] + fold
         return (split * self._repetitions + repetition) * self._learners + learner
 
-    def place(self, index: int) -> Place:
-        """The place that stands there."""
+    def cell(self, index: int) -> CellIndex:
+        """Return the cell of a row."""
         rest, learner = divmod(index, self._learners)
         split, repetition = divmod(rest, self._repetitions)
         dataset = next(d for d, before in enumerate(self._before) if split < before[-1])
         before = self._before[dataset]
         run = int(np.searchsorted(before, split, side="right")) - 1
-        return Place(
+        return CellIndex(
             learner=learner, dataset=dataset, run=run, fold=split - before[run],
             repetition=repetition,
         )  # fmt: skip
@@ -134,7 +136,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
     def add(
         self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | None = None
     ) -> None:
-        """Keep rows of a batch (all, unless some are named) at the places of `indices`."""
+        """Keep rows of a batch (all, unless some are named) in the rows `indices`."""
         at = np.array(indices, dtype=np.intp)
         for name, column in self._columns.items():
             values = np.array(getattr(batch, name), dtype=np.float64)
@@ -176,9 +178,9 @@ class ResultTable(MutableMapping[Place, CellResult]):
         ]
         self.add(batch, indices, [row for row, _, _ in found])
 
-    def absent(self) -> Iterator[Place]:
-        """The places without a result."""
-        return (self.place(int(index)) for index in np.flatnonzero(~self._there))
+    def absent(self) -> Iterator[CellIndex]:
+        """Return the cells without a result."""
+        return (self.cell(int(index)) for index in np.flatnonzero(~self._there))
 
     def column(self, name: str, dataset: int) -> Floats:
         """One column of a data set, of shape (splits, repetitions, learners); NaN: not known."""
@@ -187,9 +189,9 @@ class ResultTable(MutableMapping[Place, CellResult]):
         part = self._columns[name][before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
-    def warned(self) -> Iterator[tuple[Place, tuple[str, ...]]]:
-        """The places whose fits said something, and what."""
-        return ((self.place(index), said) for index, said in sorted(self._warnings.items()))
+    def warned(self) -> Iterator[tuple[CellIndex, tuple[str, ...]]]:
+        """Return the cells whose fits raised warnings, with the warnings."""
+        return ((self.cell(index), said) for index, said in sorted(self._warnings.items()))
 
     def there(self, dataset: int) -> np.ndarray:
         """Which results are there, in the same shape."""
@@ -202,26 +204,26 @@ class ResultTable(MutableMapping[Place, CellResult]):
         """The number of splits of the data set before the run."""
         return self._before[dataset][run] - self._before[dataset][0]
 
-    def __getitem__(self, place: Place) -> CellResult:
+    def __getitem__(self, cell: CellIndex) -> CellResult:
         try:
-            index = self.index(place)
+            index = self.index(cell)
             known = bool(self._there[index])
         except IndexError:
             known = False
         if not known:
-            raise KeyError(place)
+            raise KeyError(cell)
         numbers: dict[str, Any] = {name: _number(name, column[index])
                                    for name, column in self._columns.items()}  # fmt: skip
         return CellResult(
-            key=self._key(place),
+            key=self._key(cell),
             failure=self.failures.get(index),
             warnings=self._warnings.get(index, ()),
             predictions=self._predictions.get(index),
             **numbers,
         )
 
-    def __setitem__(self, place: Place, result: CellResult) -> None:
-        index = self.index(place)
+    def __setitem__(self, cell: CellIndex, result: CellResult) -> None:
+        index = self.index(cell)
         for name, column in self._columns.items():
             value = getattr(result, name)
             column[index] = np.nan if value is None else value
@@ -229,17 +231,17 @@ class ResultTable(MutableMapping[Place, CellResult]):
         self._there[index] = True
         self._keep(index, result.failure, result.warnings, result.predictions)
 
-    def __delitem__(self, place: Place) -> None:
+    def __delitem__(self, cell: CellIndex) -> None:
         raise TypeError("a result is not taken back")
 
-    def __iter__(self) -> Iterator[Place]:
-        return (self.place(int(index)) for index in np.flatnonzero(self._there))
+    def __iter__(self) -> Iterator[CellIndex]:
+        return (self.cell(int(index)) for index in np.flatnonzero(self._there))
 
     def __len__(self) -> int:
         return self._count
 
 
-def as_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> ResultTable:
+def as_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> ResultTable:
     """The results of a study as a table, if they are none yet."""
     return results if isinstance(results, ResultTable) else ResultTable.of_study(spec, results)
 
@@ -250,24 +252,24 @@ def _number(name: str, value: float) -> float | int | None:
     return int(value) if name in _WHOLE else float(value)
 
 
-def _keys_of(spec: StudySpec) -> Callable[[Place], CellKey]:
+def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
     splits = {
         (dataset, run, fold): name
         for dataset, data in enumerate(spec.datasets)
         for run, fold, name in data.splits
     }
 
-    def key(place: Place) -> CellKey:
-        at = (place.dataset, place.run)
-        found = splits.get((*at, None)) or splits.get((*at, place.fold), "")
+    def key(cell: CellIndex) -> CellKey:
+        at = (cell.dataset, cell.run)
+        found = splits.get((*at, None)) or splits.get((*at, cell.fold), "")
         return CellKey(
-            dataset=spec.datasets[place.dataset].fingerprint,
-            learner=spec.learners[place.learner].fingerprint,
+            dataset=spec.datasets[cell.dataset].fingerprint,
+            learner=spec.learners[cell.learner].fingerprint,
             splits=found,
             loss=spec.loss,
-            run=place.run,
-            fold=place.fold,
-            repetition=place.repetition,
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
         )
 
     return key
@@ -287,7 +289,7 @@ def has_instances(experiment: Experiment) -> bool:
 
 
 def instance_losses(
-    experiment: Experiment, results: Mapping[Place, CellResult], kept: Sequence[int]
+    experiment: Experiment, results: Mapping[CellIndex, CellResult], kept: Sequence[int]
 ) -> Losses | None:
     """Losses of the kept learners on every instance of the one test set."""
     each = experiment.loss.each
@@ -302,8 +304,8 @@ def instance_losses(
     table = np.empty((len(kept), 1, 1, units, experiment.repetitions))
     for row, learner in enumerate(kept):
         for repetition in range(experiment.repetitions):
-            place = Place(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
-            result = results.get(place)
+            cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
+            result = results.get(cell)
             if result is None or result.predictions is None:
                 return None
             predicted = unpack(result.predictions)[0].astype(np.float64)
@@ -397,9 +399,9 @@ def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
         data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
         for data, by_learner in spec.preparation.items()
     }
-    for place, warned in results.warned():
+    for cell, warned in results.warned():
         said = next((line for line in warned if line.startswith(MARK)), None)
         if said is not None:
-            data, learner = spec.datasets[place.dataset].name, spec.learners[place.learner].name
+            data, learner = spec.datasets[cell.dataset].name, spec.learners[cell.learner].name
             found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(MARK))
     return found

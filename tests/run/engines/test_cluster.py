@@ -37,12 +37,12 @@ LEARNERS = {
 
 def on_cluster(experiment, **options):
     return run_on_cluster(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), **options
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), **options
     )
 
 
 def serially(experiment):
-    return strange.outcomes(experiment, evaluate(experiment, experiment.places()))
+    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def dask():
 def test_dask_started_here_gives_the_same_to_the_bit():
     pytest.importorskip("distributed", reason="Dask is not installed")
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
-    places = list(experiment.places())
+    places = list(experiment.cells())
     engine = Engine(name="dask", jobs=2)
     found = strange.outcomes(
         experiment, engine.run(ComparisonTask(experiment), places, total=len(places))

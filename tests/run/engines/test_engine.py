@@ -60,7 +60,7 @@ def experiment():
 
 
 def results_of(experiment, **options):
-    places = list(experiment.places())
+    places = list(experiment.cells())
     return Engine(**options).run(ComparisonTask(experiment), places, total=len(places))
 
 

@@ -53,7 +53,7 @@ def test_what_a_fit_started_ends_with_its_worker(tmp_path, monkeypatch, how, for
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
     begin = time.monotonic()
     results = run_in_workers(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), jobs=1, here=True,
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), jobs=1, here=True,
         timeout=0.5 if how == "timeout" else None,
         deadline=begin + 2.0 if how == "deadline" else None,
     )  # fmt: skip
@@ -111,7 +111,7 @@ def test_a_worker_that_was_stopped_for_a_while_has_not_gone_over_time(tmp_path):
     learners = {"waits": strange.Waits(log=str(log), nap=0.4), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
     results = run_in_workers(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), jobs=1, here=True,
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), jobs=1, here=True,
         timeout=1.0,
     )  # fmt: skip
     # who stops it acts from another process, while this one waits

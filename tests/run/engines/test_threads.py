@@ -44,7 +44,7 @@ class Threaded(Squares):
 def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
     monkeypatch.setattr(threads, "PATIENCE", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
-    places = list(experiment.places())
+    places = list(experiment.cells())
 
     def found(**how):
         task = ComparisonTask(experiment)
@@ -143,7 +143,7 @@ def test_what_a_thread_raises_is_raised():
 def test_filters_of_warnings_are_as_before(monkeypatch):
     monkeypatch.setattr(threads, "PATIENCE", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
-    places = list(experiment.places())
+    places = list(experiment.cells())
     filters, show = list(warnings.filters), warnings.showwarning
     list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), places, total=len(places)))
     assert warnings.filters == filters

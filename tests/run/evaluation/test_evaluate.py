@@ -44,7 +44,7 @@ TWO, THREE, NUMBERS = drawn()
 
 
 def cells(experiment, places=None):
-    return strange.by_place(experiment, evaluate(experiment, places or experiment.places()))
+    return strange.by_place(experiment, evaluate(experiment, places or experiment.cells()))
 
 
 def one_fold(experiment, run, fold):
@@ -134,8 +134,8 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
     experiment = strange.make_experiment(
         learners, {"d": THREE, "e": TWO}, "2x3", repetitions=2, keep_predictions=True
     )
-    together = strange.outcomes(experiment, evaluate(experiment, experiment.places()))
-    places = list(experiment.places())
+    together = strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+    places = list(experiment.cells())
     evaluator = Evaluator(experiment)
     order = np.random.default_rng(0).permutation(len(places))
     alone = [result for at in order for result in evaluator.evaluate([places[at]])]

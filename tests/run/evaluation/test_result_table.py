@@ -8,7 +8,7 @@ import pytest
 from bestofk.run import comparison_task
 from bestofk.run.cells import CellBatch, CellResult, Failure
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.experiment import Places
+from bestofk.run.experiment import AllCells
 from bestofk.run.results import ResultTable, as_table
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
@@ -19,7 +19,7 @@ def some(experiment, evaluated):
     """Results by place: with losses, failures, warnings and predictions; not of all places."""
     by_digest = {result.key.digest: result for result in evaluated()}
     found = {}
-    for number, place in enumerate(experiment.places()):
+    for number, place in enumerate(experiment.cells()):
         result = by_digest[experiment.key(place).digest]
         if number % 5 == 1:
             why = Failure(kind="raised", reason=f"reason {number % 2}")
@@ -41,10 +41,10 @@ def test_a_table_holds_what_it_is_given_in_the_order_of_places(experiment, some)
         assert len(table) == len(some)
         assert list(table) == list(some)
         assert dict(table) == some
-        absent = [place for place in experiment.places() if place not in some]
+        absent = [place for place in experiment.cells() if place not in some]
         assert list(table.absent()) == absent
         assert absent[0] not in table
-        assert [table.place(index) for index in sorted(table.failures)] == [
+        assert [table.cell(index) for index in sorted(table.failures)] == [
             place for place, result in some.items() if result.failure is not None
         ]
 
@@ -89,10 +89,10 @@ def test_a_task_begins_with_what_a_store_holds(
     with open_store(store_url) as store:
         store.put(kept)
         begun = ComparisonTask(experiment).begin(
-            store, Places(experiment), again=lambda result: retried and result.failure is not None
+            store, AllCells(experiment), again=lambda result: retried and result.failure is not None
         )
     stored = {result.key.digest: result for result in kept if not (retried and result.failure)}
-    places = {place: experiment.key(place).digest for place in experiment.places()}
+    places = {place: experiment.key(place).digest for place in experiment.cells()}
     assert dict(begun.results) == {
         place: stored[digest] for place, digest in places.items() if digest in stored
     }

@@ -30,7 +30,7 @@ def grid(experiment, results):
     sizes = (len(experiment.learners), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
     values = np.full(sizes, np.nan)
-    for place in experiment.places():
+    for place in experiment.cells():
         at = (place.learner, place.dataset, place.run, place.fold, place.repetition)
         loss = by_digest.get(experiment.key(place).digest)
         values[at] = np.nan if loss is None else loss
@@ -73,7 +73,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
         assert all(row["loss"] == "" for row in failed)
         # a cell of the two equal learners counts for both
         broken = {result.key.digest for result in results if result.failure is not None}
-        held = [experiment.key(place).digest for place in experiment.places()]
+        held = [experiment.key(place).digest for place in experiment.cells()]
         assert len(failed) == sum(digest in broken for digest in held) >= 2
         assert all(int(row["n_train"]) > 0 for row in failed)
 

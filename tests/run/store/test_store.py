@@ -439,7 +439,7 @@ def test_cells_of_a_study_come_with_their_names(store, experiment, evaluated):
         key = result.key
         found[(learner, dataset, key.run, key.fold, key.repetition)] = result
     assert len(found) == experiment.n_cells
-    for place in experiment.places():
+    for place in experiment.cells():
         at = (place.learner, place.dataset, place.run, place.fold, place.repetition)
         assert found[at] == results[experiment.key(place).digest]
 

@@ -58,7 +58,7 @@ def conclude_race(
         losses=_losses(held, spec),
         costs=cost_table(spec, table),
         failures=tuple(
-            failed_cell(spec, table.place(index), table.failures[index])
+            failed_cell(spec, table.cell(index), table.failures[index])
             for index in sorted(table.failures)
         ),
         left_out=_left_out(held, spec),
@@ -90,9 +90,9 @@ def _decided(
     verdict = last.look.exact if race.exact else last.look.verdict
     names = tuple(spec.learners[number].name for number in held.prefer)
     found = evidence_so_far(last.losses, names, held.test, held.family, verdict, metric=metric)
-    places = order_so_far(found, verdict, last.losses, settled=race.settled)
+    ranking = order_so_far(found, verdict, last.losses, settled=race.settled)
     means = {name: _mean(row) for name, row in zip(names, last.losses, strict=True)}
-    shown = stated_order(held.preference, np.arange(len(names)), places[:1])
+    shown = stated_order(held.preference, np.arange(len(names)), ranking[:1])
     evidence = found
     if not np.array_equal(shown, np.arange(len(names))):
         family, order = held.family, shown.tolist()
@@ -117,8 +117,8 @@ def _decided(
     problem = replace(foreseen.problem, subject=Subject(caution=spec.caution))
     return StoppedDecision(
         procedure=decision.procedure,
-        recommended=names[int(places[0])],
-        ranking=tuple(names[i] for i in places.tolist()),
+        recommended=names[int(ranking[0])],
+        ranking=tuple(names[i] for i in ranking.tolist()),
         by_preference=evidence.names,
         means={name: means[str(name)] for name in evidence.names},
         evidence=evidence,
@@ -187,11 +187,11 @@ def _learners(
     candidates = np.flatnonzero(verdict.candidates())
     best = int(candidates[0]) if len(candidates) == 1 else None
     rule, found = held.planned.rule, []
-    for place, name in enumerate(names):
-        runs = int(last.runs[place])
+    for index, name in enumerate(names):
+        runs = int(last.runs[index])
         ended = runs < held.planned.most and not held.whole
-        stopped = ended and not last.look.go_on[place]
-        cause = _cause(held, names, last, place, best) if stopped else None
+        stopped = ended and not last.look.go_on[index]
+        cause = _cause(held, names, last, index, best) if stopped else None
         why = ""
         if cause is not None:
             why = stop_sentence(
@@ -202,7 +202,7 @@ def _learners(
                 risk=f"{100 * rule.risk:.4g} %",
                 unit=held.planned.unit,
             )
-        known = last.losses[place, :runs]
+        known = last.losses[index, :runs]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
         found.append(
             RacedLearner(
@@ -220,42 +220,42 @@ def _learners(
 
 
 def _cause(
-    held: HeldRace, names: list[str], last: Seen, place: int, best: int | None
+    held: HeldRace, names: list[str], last: Seen, index: int, best: int | None
 ) -> StopReason | None:
     """Why a learner is stopped; what is beyond doubt goes first."""
     whole_order = held.planned.rule.target == "order"
     for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
         if whole_order and last.look.settled:
             order = verdict.order()[0].tolist()
-            if place in order:
-                return StopReason(kind="placed", exact=exact, place=order.index(place) + 1)
+            if index in order:
+                return StopReason(kind="placed", exact=exact, place=order.index(index) + 1)
             continue
-        found = _reason(verdict, names, place, best, exact=exact)
+        found = _reason(verdict, names, index, best, exact=exact)
         if found is not None:
             return found
     return None
 
 
 def _reason(
-    verdict: IntervalVerdict, names: list[str], place: int, best: int | None, *, exact: bool
+    verdict: IntervalVerdict, names: list[str], index: int, best: int | None, *, exact: bool
 ) -> StopReason | None:
     alone = np.flatnonzero(verdict.candidates())
     sole = int(alone[0]) if len(alone) == 1 else None
-    if sole == place and best == place:
+    if sole == index and best == index:
         return StopReason(kind="recommended", exact=exact)
     if not verdict.stated:
-        ahead = np.flatnonzero(verdict.mean_high[:, place] < 0)
+        ahead = np.flatnonzero(verdict.mean_high[:, index] < 0)
         if not len(ahead):
             return None
         return StopReason(kind="smaller mean", exact=exact, by=names[int(ahead[0])])
-    over = np.flatnonzero(verdict.sure[place, place + 1 :]) + place + 1
+    over = np.flatnonzero(verdict.sure[index, index + 1 :]) + index + 1
     if len(over):
         winner = best if best is not None and best in over else int(over[0])
         return StopReason(kind="overridden", exact=exact, by=names[winner])
-    if sole is None or sole == place:
+    if sole is None or sole == index:
         return None
-    kind: Kind = "preferred" if sole < place else "passed over"
-    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[place]:
+    kind: Kind = "preferred" if sole < index else "passed over"
+    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[index]:
         kind = "smaller mean"
     return StopReason(kind=kind, exact=exact, by=names[sole])
 
@@ -292,9 +292,9 @@ def _losses(held: HeldRace, spec: StudySpec) -> Losses:
     shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
     row_of = {learner: row for row, learner in enumerate(kept)}
-    for place, result in held.results.items():
-        if result.loss is not None and place.learner in row_of:
-            at = (row_of[place.learner], place.dataset, place.run, place.fold, place.repetition)
+    for cell, result in held.results.items():
+        if result.loss is not None and cell.learner in row_of:
+            at = (row_of[cell.learner], cell.dataset, cell.run, cell.fold, cell.repetition)
             values[at] = result.loss
     return Losses(
         values,
@@ -311,7 +311,7 @@ def _losses(held: HeldRace, spec: StudySpec) -> Losses:
 def _left_out(held: HeldRace, spec: StudySpec) -> dict[str, str]:
     found: dict[str, str] = {}
     for number in held.left_out:
-        own = [one for place, one in held.results.items() if place.learner == number]
+        own = [one for cell, one in held.results.items() if cell.learner == number]
         reasons = [one.failure.explain() for one in own if one.failure is not None]
         most = max(dict.fromkeys(reasons), key=reasons.count)
         name = spec.learners[number].name

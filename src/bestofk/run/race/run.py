@@ -21,7 +21,7 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table
 from bestofk.run.engines.threads import held_threads
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Experiment, Place
+from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.progress import Progress, observer
 from bestofk.run.race.plan import PlannedRace
 from bestofk.run.run_task import run_task
@@ -76,8 +76,8 @@ class RaceProgress(Progress):
 
 TOLERATED_FAILURES = 0.1
 """A learner that fails in a larger share of the plan is left out of its decision."""
-Cells = Callable[[Sequence[Place]], Mapping[Place, CellResult]]
-"""The results of some places; fewer than were asked for where the time is up."""
+FetchCells = Callable[[Sequence[CellIndex]], Mapping[CellIndex, CellResult]]
+"""Return the results of some cells; fewer if the time is up."""
 Watch = Callable[[str], None]
 """Hears who is out and what is open."""
 
@@ -110,7 +110,7 @@ class HeldRace:
     Attributes
     ----------
     planned : PlannedRace
-    results : mapping of Place to CellResult
+    results : mapping of CellIndex to CellResult
         All that was asked for.
     whole : bool
         All runs of the plan were needed (or no race could be held): the ordinary decision stands.
@@ -125,7 +125,7 @@ class HeldRace:
     """
 
     planned: PlannedRace
-    results: Mapping[Place, CellResult]
+    results: Mapping[CellIndex, CellResult]
     whole: bool
     broken: bool
     prefer: tuple[int, ...] = ()
@@ -141,7 +141,7 @@ def hold_race(
     planned: PlannedRace,
     spec: StudySpec,
     decision: Settings,
-    cells: Cells,
+    fetch: FetchCells,
     watch: Watch | None = None,
 ) -> HeldRace:
     """Ask for runs until the verdict is settled.
@@ -149,7 +149,7 @@ def hold_race(
     Which runs are asked for depends on the losses alone (and, for a measured preference, on what
     the first run took), so that it does not matter where and when they were computed.
     """
-    track = _Track(planned, spec, cells)
+    track = _Track(planned, spec, fetch)
     everybody = range(len(spec.learners))
     if not track.ask(dict.fromkeys(everybody, 1)) or not track.has_begun():
         return track.ended(whole=True, broken=True)
@@ -174,10 +174,10 @@ def _one_race(
     first = track.losses(kept, np.ones(len(kept), dtype=np.int64))
     settled = decision.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(one) for one in first])
-    places, preference, notes = arrange(names, settled.prefer, means)
+    positions, preference, notes = arrange(names, settled.prefer, means)
     ranks = alike_ranks(names, settled.prefer)
-    ranks = None if ranks is None else ranks[places]
-    prefer = [kept[at] for at in places]
+    ranks = None if ranks is None else ranks[positions]
+    prefer = [kept[at] for at in positions]
     like = planned.foreseen.family
     assert like is not None
     called = [spec.learners[number].name for number in prefer]
@@ -244,15 +244,15 @@ def _one_race(
 class _Track:
     """What was asked for so far."""
 
-    def __init__(self, planned: PlannedRace, spec: StudySpec, cells: Cells) -> None:
-        self.planned, self.spec, self.cells = planned, spec, cells
-        self.results: dict[Place, CellResult] = {}
+    def __init__(self, planned: PlannedRace, spec: StudySpec, fetch: FetchCells) -> None:
+        self.planned, self.spec, self.fetch = planned, spec, fetch
+        self.results: dict[CellIndex, CellResult] = {}
         self._known: dict[tuple[int, int, int], float] = {}
 
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Have so many runs of every learner; False: there is no time."""
         wanted = [
-            Place(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
+            CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
             for unit in range(max(runs.values()))
             for of_unit in range(self.planned.test.folds)
             for dataset, run, fold in self.planned.cells(unit, of_unit)
@@ -260,16 +260,16 @@ class _Track:
             for learner in sorted(runs)
             if unit < runs[learner]
         ]
-        missing = [place for place in wanted if place not in self.results]
+        missing = [cell for cell in wanted if cell not in self.results]
         if missing:
-            self.results.update(self.cells(missing))
-        return all(place in self.results for place in missing)
+            self.results.update(self.fetch(missing))
+        return all(cell in self.results for cell in missing)
 
     def has_begun(self) -> bool:
         """Give those that only failed more runs, until they succeed or are left out."""
         most = self.planned.test.runs
         for runs in range(2, most + 1):
-            worked = {place.learner for place, one in self.results.items() if one.failure is None}
+            worked = {cell.learner for cell, one in self.results.items() if one.failure is None}
             out = self.left_out()
             idle = [
                 number
@@ -282,27 +282,27 @@ class _Track:
                 return False
         return True
 
-    def first_runs(self) -> dict[Place, CellResult]:
+    def first_runs(self) -> dict[CellIndex, CellResult]:
         """The first run of every learner, or the first one in which it did not only fail."""
         found: dict[int, int] = {}
-        for place, one in self.results.items():
+        for cell, one in self.results.items():
             if one.failure is None:
-                run = self._run(place)
-                found[place.learner] = min(found.get(place.learner, run), run)
+                run = self._run(cell)
+                found[cell.learner] = min(found.get(cell.learner, run), run)
         return {
-            place: one
-            for place, one in self.results.items()
-            if self._run(place) == found.get(place.learner, 0)
+            cell: one
+            for cell, one in self.results.items()
+            if self._run(cell) == found.get(cell.learner, 0)
         }
 
-    def _run(self, place: Place) -> int:
+    def _run(self, cell: CellIndex) -> int:
         if self.planned.unit != "run":
-            return place.dataset
+            return cell.dataset
         # a split of a design without runs is a run of its own
         return (
-            place.fold + place.run * self.planned.design.folds
+            cell.fold + cell.run * self.planned.design.folds
             if self.planned.test.folds == 1
-            else place.run
+            else cell.run
         )
 
     def losses(self, learners: Sequence[int], runs: Ints) -> Floats:
@@ -324,7 +324,9 @@ class _Track:
         each = [
             [
                 self.results[
-                    Place(learner=learner, dataset=dataset, run=run, fold=fold, repetition=again)
+                    CellIndex(
+                        learner=learner, dataset=dataset, run=run, fold=fold, repetition=again
+                    )
                 ].loss
                 for again in range(self.spec.repetitions)
             ]
@@ -337,8 +339,8 @@ class _Track:
     def failed(self, learners: Sequence[int]) -> bool:
         """Whether a fit of one of these learners failed."""
         return any(
-            one.failure is not None and place.learner in learners
-            for place, one in self.results.items()
+            one.failure is not None and cell.learner in learners
+            for cell, one in self.results.items()
         )
 
     def left_out(self) -> tuple[int, ...]:
@@ -346,8 +348,8 @@ class _Track:
         fits = self.planned.test.runs * self.planned.fits_per_unit * self.spec.repetitions
         most = TOLERATED_FAILURES * fits
         failed = np.zeros(len(self.spec.learners))
-        for place, result in self.results.items():
-            failed[place.learner] += result.failure is not None
+        for cell, result in self.results.items():
+            failed[cell.learner] += result.failure is not None
         return tuple(np.flatnonzero(failed > most).tolist())
 
     def ended(self, **found: object) -> HeldRace:
@@ -393,8 +395,8 @@ def run_race(
     execution: Execution,
     deadline: float | None,
     *,
-    stop: Callable[[ComparisonTask, Place, CellResult], Exception | None] | None = None,
-    cut: dict[Place, float] | None = None,
+    stop: Callable[[ComparisonTask, CellIndex, CellResult], Exception | None] | None = None,
+    cut: dict[CellIndex, float] | None = None,
 ) -> tuple[HeldRace, str]:
     """What came of the race, and the store.
 
@@ -408,15 +410,15 @@ def run_race(
     with open_store(execution.store) as kept:
         kept.register(spec)
 
-        def cells(places: Sequence[Place]) -> Mapping[Place, CellResult]:
+        def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
             return run_task(
                 task,
-                places,
+                cells,
                 engine=execution.runner(),
                 store=None if execution.store is None else kept,
                 progress=progress,
                 deadline=deadline,
-                stop=None if stop is None else lambda place, result: stop(task, place, result),
+                stop=None if stop is None else lambda cell, result: stop(task, cell, result),
                 retry_failed=execution.retry_failed,
                 cut=cut,
             )
@@ -426,7 +428,7 @@ def run_race(
 
         try:
             with held_threads(task.threads):
-                held = hold_race(planned, spec, decision, cells, watch)
+                held = hold_race(planned, spec, decision, fetch, watch)
         finally:
             progress.close()
     return held, kept.shown_url
