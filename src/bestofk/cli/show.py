@@ -181,11 +181,11 @@ def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:
 
 def _asked(record: StoredDecision) -> str:
     from bestofk._base.errors import BestOfKError
-    from bestofk.run.open_study import decision_of
+    from bestofk.run.open_study import stored_settings
 
     try:
         stops = "" if record.race is None else ", stopped when it is settled"
-        return f"{decision_of(record).describe()}{stops}"
+        return f"{stored_settings(record).describe()}{stops}"
     except BestOfKError as refusal:
         return f"is not known to this bestofk: {refusal}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 import numpy as np
@@ -13,11 +13,11 @@ import numpy as np
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError
 from bestofk.decide.evidence import Family
 from bestofk.decide.problem import BOTH_PARTS, Problem
-from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.calibration import Calibration, read_calibration
 from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-from bestofk.stats.pairwise.resolution import smallest_pvalue as smallest_of_signs
+
+if TYPE_CHECKING:
+    from bestofk.stats.pairwise.calibration import Calibration
 
 
 def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
@@ -126,6 +126,8 @@ def choose_test(
     if test == "auto":
         entry, chosen = _automatic(problem, family)
     else:
+        from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+
         if test in MULTIPLE_TESTS:
             raise ArgumentError(
                 f"test {test!r} is for all learners at once, and this procedure asks for pairs: "
@@ -142,10 +144,13 @@ def choose_test(
     function = entry.load()
     if df == "calibrated":
         df, detail = _calibrated(problem, entry)
-    elif isinstance(df, Calibration | str | os.PathLike):
-        calibration = df if isinstance(df, Calibration) else read_calibration(df)
-        detail = _measured(problem, entry, calibration)
-        df, function = calibration.df, calibration.applied(function)
+    elif df is not None:
+        from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+
+        calibration = read_calibration(df) if isinstance(df, str | os.PathLike) else df
+        if isinstance(calibration, Calibration):
+            detail = _measured(problem, entry, calibration)
+            df, function = calibration.df, calibration.applied(function)
     return Choice(
         name=entry.name,
         function=function,
@@ -180,7 +185,8 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
     if choice.arguments.get("exact") is True:
-        # whatever the test does where it may choose, it counts patterns of signs here
+        from bestofk.stats.pairwise.resolution import smallest_pvalue as smallest_of_signs
+
         return smallest_of_signs(n)
     as_decided = entry.decision_arguments.items() <= choice.arguments.items()
     if entry.decision_smallest_pvalue is not None and as_decided:

@@ -17,8 +17,6 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.gather import bayesian_choice
 from bestofk.decide.preference import preference_ranks
 from bestofk.decide.problem import Problem
-from bestofk.decide.procedures.cheapest_adequate import require_margin_and_preference
-from bestofk.decide.procedures.most_wins import refuse_one_sided
 from bestofk.decide.procedures.multitest import family_of, rope_argument
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
@@ -54,8 +52,12 @@ def foresee(
             )
         return Foreseen(problem=problem, settings=settings)
     if decides_by(settings.procedure) == "adequacy":
+        from bestofk.decide.procedures.cheapest_adequate import require_margin_and_preference
+
         require_margin_and_preference(problem, settings.margin)
     if decides_by(settings.procedure) == "wins":
+        from bestofk.decide.procedures.most_wins import refuse_one_sided
+
         refuse_one_sided(settings.family or "all")
     family = family_of(
         problem,

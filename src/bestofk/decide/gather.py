@@ -14,13 +14,13 @@ from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice, choose_test, units
 from bestofk.decide.evidence import Evidence, Family, Name, Signs
 from bestofk.decide.problem import Problem
-from bestofk.stats.pairwise.bayesian import rope_half_width
-from bestofk.stats.pairwise.pairs import all_pairs
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
 def bayesian_choice(problem: Problem, choice: Choice, rope: Any, random_state: Any) -> Choice:
     """The test itself where it is Bayesian, else the first Bayesian one that covers the design."""
+    from bestofk.stats.pairwise.bayesian import rope_half_width
+
     rope = rope_half_width(rope)
     if choice.posterior:
         return choice
@@ -161,7 +161,9 @@ def _columns(
 ) -> dict[str, Floats]:
     """What the test says of the pairs of some tables, as (B, P) arrays."""
     if family.name != "control" and family.size * values[0, 0].size > PAIRED_LOSSES_AT_MOST:
-        # many learners: in blocks of rows
+        from bestofk.stats.pairwise.pairs import all_pairs
+
+        # many learners: test in blocks of rows
         pairs = all_pairs(choice, values[0], alternative=alternative)
         return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
     first, second = family.pairs()

@@ -108,7 +108,7 @@ def order(
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
     problem = as_problem(losses, prefer=settings.prefer, missing=missing, arguments=reading)
-    return decide(problem, settings)
+    return _decide(problem, settings)
 
 
 def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -> Decision:
@@ -136,6 +136,10 @@ def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -
     problem = as_problem(losses, prefer=settings.prefer, missing=settings.missing)
     if subject is not None:
         problem = replace(problem, subject=subject)
+    return _decide(problem, settings)
+
+
+def _decide(problem: Problem, settings: Settings) -> Decision:
     decision: Decision = PROCEDURES[settings.procedure].load()(problem, **settings.arguments())
     return replace(decision, settings=settings, bootstrap=_interval_verdict(problem, decision))
 

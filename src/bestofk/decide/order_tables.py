@@ -24,8 +24,7 @@ from bestofk.decide.preference import (
     without_noise,
 )
 from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import NOBODY, Decided, untested
+from bestofk.decide.problem_stack import NOBODY, Asked, Decided, ProblemStack, untested
 from bestofk.decide.procedures.multitest import rope_argument
 from bestofk.decide.registry import PROCEDURES
 from bestofk.stats.pairwise.calibration import read_calibration

@@ -325,7 +325,9 @@ def as_ordered(
     arguments: MutableMapping[str, Any] | None = None,
 ) -> Problem:
     """As `as_problem`; a bare array handed to a procedure is in the order of preference."""
-    if prefer is None and not isinstance(losses, Problem) and not _is_named(losses):
+    if isinstance(losses, Problem):
+        return losses
+    if prefer is None and not _is_named(losses):
         prefer = LISTED
     return as_problem(losses, prefer=prefer, missing=missing, arguments=arguments)
 

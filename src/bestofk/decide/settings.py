@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,10 +36,10 @@ from bestofk.decide.preference import (
 )
 from bestofk.decide.registry import PROCEDURES, Procedure
 from bestofk.stats.adjust import CORRECTIONS
-from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.bayesian import rope_half_width
-from bestofk.stats.pairwise.calibration import Calibration, read_calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+if TYPE_CHECKING:
+    from bestofk.stats.pairwise.calibration import Calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +143,8 @@ class Settings:
         if self.margin is not None:
             self._set("margin", positive(self.margin, "margin"))
         if self.rope is not None:
+            from bestofk.stats.pairwise.bayesian import rope_half_width
+
             self._set("rope", rope_half_width(self.rope))
         if self.guard is not None:
             if not isinstance(self.guard, bool | np.bool_):
@@ -157,8 +159,12 @@ class Settings:
             return
         if not isinstance(self.test, str):
             raise refuse("test", "the name of a test or a function", self.test)
-        # which of them the losses allow is known with their design
-        if self.test != "auto" and self.test not in MULTIPLE_TESTS:
+        if self.test == "auto":
+            return
+        from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+
+        # `choose_test` refuses a test that the design of the losses does not allow
+        if self.test not in MULTIPLE_TESTS:
             _ = PAIRWISE_TESTS[self.test]
 
     def _refuse_what_does_not_apply(self, entry: Procedure) -> None:
@@ -269,7 +275,7 @@ class Settings:
             "prefer": preference_to_json(self.prefer),
             "procedure": self.procedure,
             "test": _test_to_json(self.test),
-            "df": self.df.to_dict() if isinstance(self.df, Calibration) else self.df,
+            "df": getattr(self.df, "to_dict", lambda: self.df)(),
             "alpha": self.alpha,
             "correction": self.correction,
             "family": self.family,
@@ -293,6 +299,8 @@ class Settings:
         if isinstance(found.get("test"), Mapping):
             found["test"] = StoredTest(**found["test"])
         if isinstance(found.get("df"), Mapping):
+            from bestofk.stats.pairwise.calibration import Calibration
+
             found["df"] = Calibration.from_json(found["df"])
         return cls(**found)
 
@@ -353,7 +361,11 @@ def _checked_preference(prefer: Any) -> Any:
 
 
 def _checked_df(df: Any) -> Any:
-    if df is None or isinstance(df, Calibration) or (isinstance(df, str) and df == "calibrated"):
+    if df is None or (isinstance(df, str) and df == "calibrated"):
+        return df
+    from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+
+    if isinstance(df, Calibration):
         return df
     if isinstance(df, str | os.PathLike):
         return read_calibration(df)

@@ -13,8 +13,14 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.gather import no_pairs
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import NOBODY, Decided, only, untested
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Asked,
+    Decided,
+    ProblemStack,
+    only,
+    untested,
+)
 from bestofk.decide.statements.wording import called, mean_words, named
 from bestofk.stats.multiple import anova, newman_keuls
 from bestofk.stats.multiple.analysis_of_variance import OneWayParts, anova_of, one_way_parts

@@ -14,8 +14,16 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin, margin_pvalues
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
-from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, judge_group, untested
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Asked,
+    Decided,
+    ProblemStack,
+    distinct,
+    groups_of,
+    judge_group,
+    untested,
+)
 from bestofk.decide.procedures.multitest import multitest
 
 

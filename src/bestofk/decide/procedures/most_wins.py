@@ -15,8 +15,13 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import NOBODY, Decided, tested_many
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Asked,
+    Decided,
+    ProblemStack,
+    tested_many,
+)
 from bestofk.decide.procedures.multitest import multitest
 from bestofk.decide.statements.wording import called, mean_words, named
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.gather import against_margin, bayesian_choice, gather_evidence
 from bestofk.decide.preference import PreferenceLike, without_noise
 from bestofk.decide.problem import Problem, as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import Decided, sort_by_overrides, tested_many
+from bestofk.decide.procedures.graph import sort_by_overrides
+
+if TYPE_CHECKING:
+    from bestofk.decide.problem_stack import Asked, Decided, ProblemStack
 
 
 def multitest(
@@ -161,6 +163,8 @@ def multitest(
 
 def multitest_many(stack: ProblemStack, asked: Asked) -> Decided:
     """MultiTest on every table of a stack."""
+    from bestofk.decide.problem_stack import tested_many
+
     decided = tested_many(stack, asked)
     return decided.with_order(
         _ordered(

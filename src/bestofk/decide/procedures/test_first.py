@@ -14,8 +14,16 @@ from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.gather import compare_in, no_pairs
 from bestofk.decide.preference import Name, PreferenceLike, without_noise
 from bestofk.decide.problem import as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
-from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, only, untested
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Asked,
+    Decided,
+    ProblemStack,
+    distinct,
+    groups_of,
+    only,
+    untested,
+)
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
 
 

@@ -25,7 +25,7 @@ from bestofk.decide.stopping.stopped_order import (
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.conclude import cost_table, failed_cell, setting_of
 from bestofk.run.metrics import loss_shown
-from bestofk.run.race.run import HeldRace, Seen
+from bestofk.run.race.run import RaceOutcome, RecordedLook
 from bestofk.run.results import amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
@@ -34,73 +34,75 @@ from bestofk.stats.tails import t_quantile
 
 
 def conclude_race(
-    held: HeldRace,
+    outcome: RaceOutcome,
     spec: StudySpec,
-    decision: Settings,
-    ordinary: Callable[[], Study],
+    settings: Settings,
+    whole_plan: Callable[[], Study],
     *,
     notes: tuple[str, ...] = (),
     store: str = "memory",
 ) -> Study:
-    """The study of a race; where all runs of the plan were needed, the `ordinary` one."""
-    if held.whole:
-        study = ordinary()
-        if held.broken or not held.seen or study.decision is None:
+    """The study of a race; where all runs of the plan were needed, the `whole_plan` one."""
+    if outcome.whole:
+        study = whole_plan()
+        if outcome.cut or not outcome.looks or study.decision is None:
             return study
-        return replace(study, race=_race(held, spec, study.losses.metric))
-    last = held.seen[-1]
-    metric = _losses(held, spec).metric
-    race = _race(held, spec, metric)
-    decided = _decided(held, spec, last, race, metric, decision)
-    table = as_table(spec, held.results)
+        return replace(study, race=_race(outcome, spec, study.losses.metric))
+    last = outcome.looks[-1]
+    metric = _losses(outcome, spec).metric
+    race = _race(outcome, spec, metric)
+    decision = _decision(outcome, spec, last, race, metric, settings)
+    table = as_table(spec, outcome.results)
     return Study(
-        decision=decided,
-        losses=_losses(held, spec),
+        decision=decision,
+        losses=_losses(outcome, spec),
         costs=cost_table(spec, table),
         failures=tuple(
             failed_cell(spec, table.cell(index), table.failures[index])
             for index in sorted(table.failures)
         ),
-        left_out=_left_out(held, spec),
+        left_out=_left_out(outcome, spec),
         plan=spec.plan,
         loss=spec.loss,
         random_state=spec.random_state,
-        setting=setting_of(spec, _plan_words(held)),
+        setting=setting_of(spec, _plan_words(outcome)),
         assumed=spec.taken,
         data_account=spec.account,
         preparation=amended(spec, table),
         notes=(*notes, *spec.notes),
         spec=spec,
         store=store,
-        settings=decision,
+        settings=settings,
         race=race,
     )
 
 
-def _decided(
-    held: HeldRace,
+def _decision(
+    outcome: RaceOutcome,
     spec: StudySpec,
-    last: Seen,
+    last: RecordedLook,
     race: Race,
     metric: Metric,
-    decision: Settings,
+    settings: Settings,
 ) -> StoppedDecision:
-    assert held.test is not None
-    assert held.family is not None
+    assert outcome.test is not None
+    assert outcome.family is not None
     verdict = last.look.exact if race.exact else last.look.verdict
-    names = tuple(spec.learners[number].name for number in held.prefer)
-    found = evidence_so_far(last.losses, names, held.test, held.family, verdict, metric=metric)
+    names = tuple(spec.learners[number].name for number in outcome.prefer)
+    found = evidence_so_far(
+        last.losses, names, outcome.test, outcome.family, verdict, metric=metric
+    )
     ranking = order_so_far(found, verdict, last.losses, settled=race.settled)
     means = {name: _mean(row) for name, row in zip(names, last.losses, strict=True)}
-    shown = stated_order(held.preference, np.arange(len(names)), ranking[:1])
+    shown = stated_order(outcome.preference, np.arange(len(names)), ranking[:1])
     evidence = found
     if not np.array_equal(shown, np.arange(len(names))):
-        family, order = held.family, shown.tolist()
+        family, order = outcome.family, shown.tolist()
         at = None if family.control is None else order.index(family.control)
         evidence = evidence_so_far(
             last.losses[shown],
             tuple(names[i] for i in order),
-            held.test,
+            outcome.test,
             replace(family, control=at),
             replace(
                 verdict,
@@ -111,12 +113,12 @@ def _decided(
             ),
             metric=metric,
         )
-    foreseen = held.planned.foreseen
+    foreseen = outcome.planned.foreseen
     choice = foreseen.choice
     assert choice is not None
     problem = replace(foreseen.problem, subject=Subject(caution=spec.caution))
     return StoppedDecision(
-        procedure=decision.procedure,
+        procedure=settings.procedure,
         recommended=names[int(ranking[0])],
         ranking=tuple(names[i] for i in ranking.tolist()),
         by_preference=evidence.names,
@@ -124,50 +126,52 @@ def _decided(
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,
-        alpha=held.family.alpha,
-        correction=held.family.correction,
+        alpha=outcome.family.alpha,
+        correction=outcome.family.correction,
         design=problem.describe(),
-        preference=held.preference,
-        guard=decision.guard is not False,
+        preference=outcome.preference,
+        guard=settings.guard is not False,
         caution=caution_of(problem, choice),
-        notes=held.notes,
-        settings=decision,
+        notes=outcome.notes,
+        settings=settings,
         race=race,
     )
 
 
-def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
-    assert held.test is not None
-    assert held.family is not None
-    last, rule, test = held.seen[-1], held.planned.rule, held.test
-    names = [spec.learners[number].name for number in held.prefer]
+def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
+    assert outcome.test is not None
+    assert outcome.family is not None
+    last, rule, test = outcome.looks[-1], outcome.planned.rule, outcome.test
+    names = [spec.learners[number].name for number in outcome.prefer]
     # what the whole plan decides is settled, be it by a hair
-    settled = last.look.settled or held.whole
-    _, _, exact = still_open(last.look.exact, held.family, rule.target)
-    exact = (exact and settled) or held.whole
+    settled = last.look.settled or outcome.whole
+    _, _, exact = still_open(last.look.exact, outcome.family, rule.target)
+    exact = (exact and settled) or outcome.whole
     # at the end of all runs there is nobody to go on with: those that were open before still are
-    undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
+    undecided = [one.look.open_pairs for one in outcome.looks if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
-    ended = "settled" if settled else "unfinished" if held.broken else "runs"
+    ended = "settled" if settled else "unfinished" if outcome.cut else "runs"
     pair: tuple[int, int] | None = None
     bands: tuple[Band, ...] = ()
     critical = (0.0, 0.0)
     if isinstance(test, PlannedT):
-        pair, bands = _funnel(held)
-        level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
-        strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
+        pair, bands = _funnel(outcome)
+        level = outcome.family.alpha / (1.0 if outcome.family.alternative != "two-sided" else 2.0)
+        strict = level / (
+            outcome.family.size if CORRECTIONS[outcome.family.correction].adjusts else 1
+        )
         critical = (-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees))
-    per_run = held.planned.fits_per_unit * spec.repetitions
+    per_run = outcome.planned.fits_per_unit * spec.repetitions
     return Race(
-        learners=_learners(held, names, last, exact=exact),
+        learners=_learners(outcome, names, last, exact=exact),
         settled=settled,
         exact=exact,
         target=rule.target,
         settle=rule.settle,
         risk=rule.risk,
         planned_runs=test.runs,
-        max_runs=held.planned.most,
-        fits=len(held.results),
+        max_runs=outcome.planned.most,
+        fits=len(outcome.results),
         planned_fits=len(spec.learners) * test.runs * per_run,
         fits_per_run=per_run,
         open_pairs=() if settled else open_pairs,
@@ -176,31 +180,31 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
         bands=bands,
         critical=critical,
         metric=metric,
-        unit=held.planned.unit,
+        unit=outcome.planned.unit,
     )
 
 
 def _learners(
-    held: HeldRace, names: list[str], last: Seen, *, exact: bool
+    outcome: RaceOutcome, names: list[str], last: RecordedLook, *, exact: bool
 ) -> tuple[RacedLearner, ...]:
     verdict = last.look.exact if exact else last.look.verdict
     candidates = np.flatnonzero(verdict.candidates())
     best = int(candidates[0]) if len(candidates) == 1 else None
-    rule, found = held.planned.rule, []
+    rule, found = outcome.planned.rule, []
     for index, name in enumerate(names):
         runs = int(last.runs[index])
-        ended = runs < held.planned.most and not held.whole
+        ended = runs < outcome.planned.most and not outcome.whole
         stopped = ended and not last.look.go_on[index]
-        cause = _cause(held, names, last, index, best) if stopped else None
+        cause = _cause(outcome, names, last, index, best) if stopped else None
         why = ""
         if cause is not None:
             why = stop_sentence(
                 [(name, runs)],
                 cause,
-                planned=held.planned.test.runs,
+                planned=outcome.planned.test.runs,
                 limit=rule.settle == "limit",
                 risk=f"{100 * rule.risk:.4g} %",
-                unit=held.planned.unit,
+                unit=outcome.planned.unit,
             )
         known = last.losses[index, :runs]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
@@ -212,7 +216,7 @@ def _learners(
                 mean=_mean(known),
                 why=why,
                 cause=cause,
-                unit=held.planned.unit,
+                unit=outcome.planned.unit,
                 course=course,
             )
         )
@@ -220,10 +224,10 @@ def _learners(
 
 
 def _cause(
-    held: HeldRace, names: list[str], last: Seen, index: int, best: int | None
+    outcome: RaceOutcome, names: list[str], last: RecordedLook, index: int, best: int | None
 ) -> StopReason | None:
     """Why a learner is stopped; what is beyond doubt goes first."""
-    whole_order = held.planned.rule.target == "order"
+    whole_order = outcome.planned.rule.target == "order"
     for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
         if whole_order and last.look.settled:
             order = verdict.order()[0].tolist()
@@ -260,39 +264,39 @@ def _reason(
     return StopReason(kind=kind, exact=exact, by=names[sole])
 
 
-def _funnel(held: HeldRace) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
+def _funnel(outcome: RaceOutcome) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
     """The pair that was open last, and what every look left open of its statistic."""
-    open_looks = [one.look for one in held.seen if one.look.open_pairs]
+    open_looks = [one.look for one in outcome.looks if one.look.open_pairs]
     if not open_looks:
         return None, ()
     pair = open_looks[-1].open_pairs[0]
-    K = len(held.prefer)
+    K = len(outcome.prefer)
     rows, columns = np.triu_indices(K, 1)
     at = int(np.flatnonzero((rows == pair[0]) & (columns == pair[1]))[0])
     found: dict[int, Band] = {}
-    for one in held.seen:
+    for one in outcome.looks:
         runs = int(one.runs[list(pair)].min())
         bounds = one.look.bounds
         found[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
     return pair, tuple(found.values())
 
 
-def _plan_words(held: HeldRace) -> str | None:
+def _plan_words(outcome: RaceOutcome) -> str | None:
     """``10x10 with up to 30 runs``, where a race may go beyond the plan."""
-    planned = held.planned
+    planned = outcome.planned
     if planned.rule.settle != "limit":
         return None
     return f"{planned.test.runs}x{planned.test.folds} with up to {planned.most} runs"
 
 
-def _losses(held: HeldRace, spec: StudySpec) -> Losses:
+def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
     """What was used, with gaps where a learner was stopped."""
-    design = held.planned.design
-    kept = sorted(held.prefer)
+    design = outcome.planned.design
+    kept = sorted(outcome.prefer)
     shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
     row_of = {learner: row for row, learner in enumerate(kept)}
-    for cell, result in held.results.items():
+    for cell, result in outcome.results.items():
         if result.loss is not None and cell.learner in row_of:
             at = (row_of[cell.learner], cell.dataset, cell.run, cell.fold, cell.repetition)
             values[at] = result.loss
@@ -308,10 +312,10 @@ def _losses(held: HeldRace, spec: StudySpec) -> Losses:
     )
 
 
-def _left_out(held: HeldRace, spec: StudySpec) -> dict[str, str]:
+def _left_out(outcome: RaceOutcome, spec: StudySpec) -> dict[str, str]:
     found: dict[str, str] = {}
-    for number in held.left_out:
-        own = [one for cell, one in held.results.items() if cell.learner == number]
+    for number in outcome.left_out:
+        own = [one for cell, one in outcome.results.items() if cell.learner == number]
         reasons = [one.failure.explain() for one in own if one.failure is not None]
         most = max(dict.fromkeys(reasons), key=reasons.count)
         name = spec.learners[number].name

@@ -86,9 +86,9 @@ class PlannedRace:
                 "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
 
 
-def rule_from(held: Mapping[str, Any]) -> StopRule:
+def rule_from(stored: Mapping[str, Any]) -> StopRule:
     """The rule that `PlannedRace.to_dict` wrote."""
-    return StopRule(**{name: held[name] for name in ("target", "settle", "risk", "max_runs")})
+    return StopRule(**{name: stored[name] for name in ("target", "settle", "risk", "max_runs")})
 
 
 def long_enough(plan: Plan, rule: StopRule) -> Plan:
@@ -110,7 +110,7 @@ def long_enough(plan: Plan, rule: StopRule) -> Plan:
 def planned_race(
     names: Sequence[str],
     design: Design,
-    decision: Settings,
+    settings: Settings,
     rule: StopRule,
     *,
     runs: int,
@@ -121,43 +121,43 @@ def planned_race(
 
     Of several data sets all runs are made, data set by data set.
     """
-    if decides_by(decision.procedure) != "steps":
+    if decides_by(settings.procedure) != "steps":
         raise ArgumentError(
-            f"stop='settled' is for the procedure multitest; {decision.procedure!r} needs the "
+            f"stop='settled' is for the procedure multitest; {settings.procedure!r} needs the "
             "whole plan: leave stop out."
         )
     for name in ("margin", "rope"):
-        if getattr(decision, name) is not None:
+        if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
     if design.subsets is not None:
         raise ArgumentError(
             "stop='settled' is for plans without runs on parts of the rows, which are needed in "
-            f"full: {_instead(decision)}."
+            f"full: {_instead(settings)}."
         )
     if datasets > 1:
-        return _over_datasets(names, design, decision, rule, datasets, span)
+        return _over_datasets(names, design, settings, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
-            f"stop='settled' stops between runs, and the plan has one alone: {_instead(decision)}."
+            f"stop='settled' stops between runs, and the plan has one alone: {_instead(settings)}."
         )
     planned = _first_runs(design, runs)
-    if callable(decision.test) or isinstance(decision.df, Calibration) or _cannot(decision.test):
-        raise _uncovered(decision.test_name, decision)
-    foreseen = foresee(decision, names, planned)
+    if callable(settings.test) or isinstance(settings.df, Calibration) or _cannot(settings.test):
+        raise _uncovered(settings.test_name, settings)
+    foreseen = foresee(settings, names, planned)
     choice = foreseen.choice
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
-        raise _uncovered(decision.test_name if choice is None else choice.name, decision)
-    told = choice.arguments
+        raise _uncovered(settings.test_name if choice is None else choice.name, settings)
+    arguments = choice.arguments
     share = None
     if entry.curtailed == "corrected":
-        share = told.get("test_share")
-        share = told["n_test"] / told["n_train"] if share is None else share
+        share = arguments.get("test_share")
+        share = arguments["n_test"] / arguments["n_train"] if share is None else share
     if design.kind in _SPLITS:
         units, folds = planned.runs * planned.folds, 1
     else:
         units, folds = planned.runs, planned.folds
-    df = told.get("df")
+    df = arguments.get("df")
     test = PlannedT(
         runs=units,
         folds=folds,
@@ -165,7 +165,7 @@ def planned_race(
         test_share=share,
         span=span,
         step=None,
-        units=told.get("units") if df is None else None,
+        units=arguments.get("units") if df is None else None,
     )
     return PlannedRace(rule=rule, test=test, design=design, foreseen=foreseen)
 
@@ -173,7 +173,7 @@ def planned_race(
 def _over_datasets(
     names: Sequence[str],
     design: Design,
-    decision: Settings,
+    settings: Settings,
     rule: StopRule,
     datasets: int,
     span: float | None,
@@ -185,9 +185,9 @@ def _over_datasets(
         )
     by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
     can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
-    if callable(decision.test):
+    if callable(settings.test):
         raise ArgumentError(f"{can}: {_WILCOXON}, or leave stop out.")
-    foreseen = foresee(decision, names, design, datasets=datasets)
+    foreseen = foresee(settings, names, design, datasets=datasets)
     choice = foreseen.choice
     assert foreseen.family is not None
     assert choice is not None
@@ -218,18 +218,18 @@ def _cannot(test: Any) -> bool:
     return PAIRWISE_TESTS[test].curtailed not in _BY_RUNS
 
 
-def _uncovered(test: str, decision: Settings) -> ArgumentError:
+def _uncovered(test: str, settings: Settings) -> ArgumentError:
     return ArgumentError(
         f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
-        f"{_instead(decision)}."
+        f"{_instead(settings)}."
     )
 
 
-def _instead(decision: Settings) -> str:
+def _instead(settings: Settings) -> str:
     """What can be settled."""
     named = [
         name
-        for name, given in (("test", decision.test != "auto"), ("df", decision.df is not None))
+        for name, given in (("test", settings.test != "auto"), ("df", settings.df is not None))
         if given
     ]
     without = f" and leave {joined(named)} out" if named else ""

@@ -34,11 +34,11 @@ class RaceProgress(Progress):
     """Passes what the rounds say on to one observer that hears of all of them as one run."""
 
     def __init__(self, inner: Progress, total: int) -> None:
-        self.inner, self.total, self.begun = inner, total, False
+        self.inner, self.total, self.started = inner, total, False
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:  # noqa: ARG002
-        if not self.begun:
-            self.begun = True
+        if not self.started:
+            self.started = True
             self.inner.__enter__()
             self.inner.start(total=self.total, done=done, unit=unit)
         elif done:
@@ -55,7 +55,7 @@ class RaceProgress(Progress):
 
     def close(self) -> None:
         """The race is over, or broke off."""
-        if self.begun:
+        if self.started:
             self.inner.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
@@ -74,7 +74,7 @@ class RaceProgress(Progress):
 # A race over the cells of a study: which runs are asked for, and what they showed.
 
 
-TOLERATED_FAILURES = 0.1
+MAX_FAILED_SHARE = 0.1
 """A learner that fails in a larger share of the plan is left out of its decision."""
 FetchCells = Callable[[Sequence[CellIndex]], Mapping[CellIndex, CellResult]]
 """Return the results of some cells; fewer if the time is up."""
@@ -95,7 +95,7 @@ class _LeftOutError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class RecordedLook:
     """One look, and how far everybody was."""
 
     look: Look
@@ -104,7 +104,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldRace:
+class RaceOutcome:
     """What came of a race.
 
     Attributes
@@ -114,11 +114,11 @@ class HeldRace:
         All that was asked for.
     whole : bool
         All runs of the plan were needed (or no race could be held): the ordinary decision stands.
-    broken : bool
+    cut : bool
         The time was up before it was settled.
     prefer : tuple of int
         Numbers of the learners in the order of preference.
-    seen : tuple of Seen
+    looks : tuple of RecordedLook
         Every look, by that order.
     test, family
         What was curtailed.
@@ -127,23 +127,23 @@ class HeldRace:
     planned: PlannedRace
     results: Mapping[CellIndex, CellResult]
     whole: bool
-    broken: bool
+    cut: bool
     prefer: tuple[int, ...] = ()
     preference: Preference = NO_PREFERENCE
     notes: tuple[str, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    looks: tuple[RecordedLook, ...] = ()
     test: PlannedTest | None = None
     family: Family | None = None
     left_out: tuple[int, ...] = field(default=())
 
 
-def hold_race(
+def race_cells(
     planned: PlannedRace,
     spec: StudySpec,
-    decision: Settings,
+    settings: Settings,
     fetch: FetchCells,
     watch: Watch | None = None,
-) -> HeldRace:
+) -> RaceOutcome:
     """Ask for runs until the verdict is settled.
 
     Which runs are asked for depends on the losses alone (and, for a measured preference, on what
@@ -151,33 +151,32 @@ def hold_race(
     """
     track = _Track(planned, spec, fetch)
     everybody = range(len(spec.learners))
-    if not track.ask(dict.fromkeys(everybody, 1)) or not track.has_begun():
-        return track.ended(whole=True, broken=True)
+    if not track.ask(dict.fromkeys(everybody, 1)) or not track.start():
+        return track.ended(whole=True, cut=True)
     while True:
         out = track.left_out()
-        kept = [number for number in everybody if number not in out]
-        names = [spec.learners[number].name for number in kept]
-        if len(kept) < 2 or (decision.control is not None and decision.control not in names):
-            return track.ended(whole=True, broken=False)
+        remaining = [number for number in everybody if number not in out]
+        names = [spec.learners[number].name for number in remaining]
+        if len(remaining) < 2 or (settings.control is not None and settings.control not in names):
+            return track.ended(whole=True, cut=False)
         try:
-            held = _one_race(track, kept, names, decision, watch)
+            return _one_race(track, remaining, names, settings, watch)
         except _LeftOutError:
             continue
-        return held
 
 
 def _one_race(
-    track: _Track, kept: list[int], names: list[str], decision: Settings, watch: Watch | None
-) -> HeldRace:
+    track: _Track, remaining: list[int], names: list[str], settings: Settings, watch: Watch | None
+) -> RaceOutcome:
     """The race of those that are not left out."""
     planned, spec = track.planned, track.spec
-    first = track.losses(kept, np.ones(len(kept), dtype=np.int64))
-    settled = decision.settled(names, cost_table(spec, track.first_runs()))
+    first = track.losses(remaining, np.ones(len(remaining), dtype=np.int64))
+    preferred = settings.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(one) for one in first])
-    positions, preference, notes = arrange(names, settled.prefer, means)
-    ranks = alike_ranks(names, settled.prefer)
+    positions, preference, notes = arrange(names, preferred.prefer, means)
+    ranks = alike_ranks(names, preferred.prefer)
     ranks = None if ranks is None else ranks[positions]
-    prefer = [kept[at] for at in positions]
+    prefer = [remaining[at] for at in positions]
     like = planned.foreseen.family
     assert like is not None
     called = [spec.learners[number].name for number in prefer]
@@ -186,7 +185,7 @@ def _one_race(
         learners=len(prefer),
         alpha=like.alpha,
         correction=like.correction,
-        control=None if decision.control is None else called.index(str(decision.control)),
+        control=None if settings.control is None else called.index(str(settings.control)),
     )
     test, floor = planned.test, 0.0
     if isinstance(test, PlannedT):
@@ -194,7 +193,7 @@ def _one_race(
         test = replace(test, step=_step(first, sizes, planned))
         if test.span is not None and sizes is not None:
             floor = (test.span / float(np.mean(sizes))) ** 2
-    seen: list[Seen] = []
+    looks: list[RecordedLook] = []
 
     def fill(runs: Ints) -> Floats:
         if not track.ask(dict(zip(prefer, runs.tolist(), strict=True))):
@@ -205,14 +204,14 @@ def _one_race(
             raise _FailedError
         return track.losses(prefer, runs)
 
-    def saw(look: Look, runs: Ints) -> None:
-        seen.append(Seen(look=look, runs=runs, losses=track.losses(prefer, runs)))
+    def record_look(look: Look, runs: Ints) -> None:
+        looks.append(RecordedLook(look=look, runs=runs, losses=track.losses(prefer, runs)))
         if watch is not None:
             pairs = [(called[i], called[j]) for i, j in look.open_pairs]
             out = [name for name, on in zip(called, look.go_on, strict=True) if not on]
             watch(progress_line(len(prefer) - len(out), out, pairs))
 
-    made = {
+    facts = {
         "prefer": tuple(prefer),
         "preference": preference,
         "notes": notes,
@@ -221,24 +220,24 @@ def _one_race(
     }
     try:
         raced = race(
-            fill, len(prefer), test, family, planned.rule, guard=decision.guard is not False,
-            stated=preference.stated, floor=floor, ranks=ranks, watch=saw,
+            fill, len(prefer), test, family, planned.rule, guard=settings.guard is not False,
+            stated=preference.stated, floor=floor, ranks=ranks, watch=record_look,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
         open_still = planned.rule.settle == "plan" and not raced.settled and not whole
     except _FailedError:
         open_still, whole = True, False
     except _TimeUpError:
-        return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+        return track.ended(whole=not looks, cut=True, looks=tuple(looks), **facts)
     if open_still:
         # what failed keeps pairs open: the ordinary decision knows what to do about it
         if not track.ask(dict.fromkeys(prefer, test.runs)):
-            return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+            return track.ended(whole=not looks, cut=True, looks=tuple(looks), **facts)
         whole = True
         runs = np.full(len(prefer), test.runs)
-        if seen:
-            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prefer, runs)))
-    return track.ended(whole=whole, broken=False, seen=tuple(seen), **made)
+        if looks:
+            looks.append(replace(looks[-1], runs=runs, losses=track.losses(prefer, runs)))
+    return track.ended(whole=whole, cut=False, looks=tuple(looks), **facts)
 
 
 class _Track:
@@ -251,7 +250,7 @@ class _Track:
 
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Have so many runs of every learner; False: there is no time."""
-        wanted = [
+        cells = [
             CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
             for unit in range(max(runs.values()))
             for of_unit in range(self.planned.test.folds)
@@ -260,12 +259,12 @@ class _Track:
             for learner in sorted(runs)
             if unit < runs[learner]
         ]
-        missing = [cell for cell in wanted if cell not in self.results]
+        missing = [cell for cell in cells if cell not in self.results]
         if missing:
             self.results.update(self.fetch(missing))
         return all(cell in self.results for cell in missing)
 
-    def has_begun(self) -> bool:
+    def start(self) -> bool:
         """Give those that only failed more runs, until they succeed or are left out."""
         most = self.planned.test.runs
         for runs in range(2, most + 1):
@@ -346,18 +345,18 @@ class _Track:
     def left_out(self) -> tuple[int, ...]:
         """Learners that failed more often than the whole plan tolerates."""
         fits = self.planned.test.runs * self.planned.fits_per_unit * self.spec.repetitions
-        most = TOLERATED_FAILURES * fits
+        most = MAX_FAILED_SHARE * fits
         failed = np.zeros(len(self.spec.learners))
         for cell, result in self.results.items():
             failed[cell.learner] += result.failure is not None
         return tuple(np.flatnonzero(failed > most).tolist())
 
-    def ended(self, **found: object) -> HeldRace:
-        return HeldRace(
+    def ended(self, **facts: object) -> RaceOutcome:
+        return RaceOutcome(
             planned=self.planned,
             results=dict(self.results),
             left_out=self.left_out(),
-            **found,  # type: ignore[arg-type]
+            **facts,  # type: ignore[arg-type]
         )
 
 
@@ -391,13 +390,13 @@ def run_race(
     experiment: Experiment,
     spec: StudySpec,
     planned: PlannedRace,
-    decision: Settings,
+    settings: Settings,
     execution: Execution,
     deadline: float | None,
     *,
     stop: Callable[[ComparisonTask, CellIndex, CellResult], Exception | None] | None = None,
     cut: dict[CellIndex, float] | None = None,
-) -> tuple[HeldRace, str]:
+) -> tuple[RaceOutcome, str]:
     """What came of the race, and the store.
 
     `stop` gives the error that a failure ends the race with, `cut` gets the fits that the
@@ -407,15 +406,15 @@ def run_race(
     per_run = planned.fits_per_unit * experiment.repetitions
     total = len(experiment.learners) * planned.most * per_run
     progress = RaceProgress(observer(execution.progress), total)
-    with open_store(execution.store) as kept:
-        kept.register(spec)
+    with open_store(execution.store) as opened:
+        opened.register(spec)
 
         def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
             return run_task(
                 task,
                 cells,
                 engine=execution.runner(),
-                store=None if execution.store is None else kept,
+                store=None if execution.store is None else opened,
                 progress=progress,
                 deadline=deadline,
                 stop=None if stop is None else lambda cell, result: stop(task, cell, result),
@@ -428,7 +427,7 @@ def run_race(
 
         try:
             with held_threads(task.threads):
-                held = hold_race(planned, spec, decision, fetch, watch)
+                outcome = race_cells(planned, spec, settings, fetch, watch)
         finally:
             progress.close()
-    return held, kept.shown_url
+    return outcome, opened.shown_url
