@@ -1,8 +1,8 @@
-"""The kernels, compiled when the package is built: one library for each kind of processor.
+"""Compile the kernels: one library for each processor variant.
 
-`pip install .` runs this through hatchling. In a source tree ``python hatch_build.py`` builds into
-``src``. The compiler is ``CC`` where that is set, else cc, gcc or clang, else the one in the
-package ``ziglang``, which is asked for as a build requirement only where none of them is found.
+`pip install .` runs this through hatchling. In a source tree, ``python hatch_build.py`` builds into
+``src``. The compiler is ``CC`` if that is set, else cc, gcc or clang, else the one in the package
+``ziglang``, which is a build requirement only if no other compiler exists.
 """
 
 from __future__ import annotations
@@ -32,43 +32,43 @@ FLAGS = [
 ]
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 LEVELS = ("x86-64-v3", "x86-64-v4")
-PLAIN = (
+SCALAR_SOURCES = (
     "exact_sums", "multitest_filling", "multitest_tree", "processor", "split_marks", "tan",
     "voted_perceptron", "weka_learners",
 )  # fmt: skip
-"""Sources that gain nothing from vectors: one object serves all libraries."""
-WIDE = (
+"""Sources that vector instructions do not speed up; all libraries share one object."""
+WIDE_SOURCES = (
     "c45_binary", "logistic", "multitest_logistic", "nearest_mean", "neighbour",
 )  # fmt: skip
-"""Sources that gain from x86-64-v4 (by how their names begin); others take the objects of v3."""
+"""Name prefixes of sources that x86-64-v4 speeds up; others use the objects of v3."""
 ADVICE = "install a C compiler (gcc or clang), or the package ziglang with pip"
 
 
 def system_compiler() -> list[str] | None:
-    """The command of the C compiler that the system has."""
-    asked = os.environ.get("CC")
-    if asked:
-        return shlex.split(asked)
-    return next(([found] for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    """Return the command of the system's C compiler, None if there is none."""
+    command = os.environ.get("CC")
+    if command:
+        return shlex.split(command)
+    return next(([path] for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
 
 
 def find_compiler() -> list[str]:
-    """The system's compiler, else zig's."""
-    found = system_compiler()
-    if found is not None:
-        return found
+    """Return the command of the system's compiler, else of zig's."""
+    command = system_compiler()
+    if command is not None:
+        return command
     if importlib.util.find_spec("ziglang") is None:
         raise SystemExit(f"bestofk cannot be built without a C compiler: {ADVICE}.")
     return ZIG
 
 
 def variants() -> list[str]:
-    """Kinds of processors to build for."""
+    """Return the processor variants to build for."""
     return ["generic", *(LEVELS if platform.machine().lower() in ("x86_64", "amd64") else ())]
 
 
 def digest_of_sources() -> str:
-    """By which a library and its sources are told to belong together."""
+    """Return the digest of the sources, which identifies the libraries built from them."""
     digest = hashlib.sha256()
     for path in sorted((KERNELS / "source").glob("*.[ch]")):
         digest.update(path.name.encode() + path.read_bytes())
@@ -76,26 +76,26 @@ def digest_of_sources() -> str:
 
 
 def flags_for(variant: str, compiler: list[str]) -> list[str]:
-    """What chooses the kind of processor; zig would take the machine's own."""
+    """Return the flags that select the processor; zig would otherwise use this machine's."""
     if "ziglang" in compiler or Path(compiler[0]).stem == "zig":
         name = variant.replace("-", "_") if variant in LEVELS else "baseline"
         return [f"-mcpu={name}"]
     return [f"-march={variant}"] if variant in LEVELS else []
 
 
-def kind_of(source: str, variant: str) -> str:
-    """The kind of processor for which a source is compiled that a variant takes."""
-    if source in PLAIN:
+def object_variant(source: str, variant: str) -> str:
+    """Return the variant for which a source is compiled when it is linked into a library."""
+    if source in SCALAR_SOURCES:
         return "generic"
-    if variant == "x86-64-v4" and not source.startswith(WIDE):
+    if variant == "x86-64-v4" and not source.startswith(WIDE_SOURCES):
         return "x86-64-v3"
     return variant
 
 
-def effort(source: str, kind: str) -> str:
-    """How hard the compiler tries: less where nothing is gained, or where few will run it."""
-    rarely_run = kind == "generic" and len(variants()) > 1
-    return "-O2" if source in PLAIN or rarely_run else "-O3"
+def optimisation(source: str, variant: str) -> str:
+    """Return the optimisation level: lower if it has no effect or the code rarely runs."""
+    rarely_run = variant == "generic" and len(variants()) > 1
+    return "-O2" if source in SCALAR_SOURCES or rarely_run else "-O3"
 
 
 def build(
@@ -106,45 +106,46 @@ def build(
     only: str | None = None,
 ) -> list[Path]:
     """Compile all variants, or only one, into a folder; return the libraries."""
-    wanted = [variant for variant in variants() if only in (None, variant)]
+    selected = [variant for variant in variants() if only in (None, variant)]
     command = compiler or find_compiler()
     into.mkdir(parents=True, exist_ok=True)
     sources = sorted((KERNELS / "source").glob("*.c"), key=lambda path: -path.stat().st_size)
-    mark = f'-DBESTOFK_SOURCES="{digest_of_sources()}"'
-    base = [*command, *FLAGS, *([] if os.name == "nt" else ["-fPIC"]), mark]
-    built = []
+    digest = f'-DBESTOFK_SOURCES="{digest_of_sources()}"'
+    base = [*command, *FLAGS, *([] if os.name == "nt" else ["-fPIC"]), digest]
+    libraries = []
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         ThreadPoolExecutor(os.cpu_count() or 1) as pool,
     ):
         jobs = {}
-        for variant in wanted:
+        for variant in selected:
             for source in sources:
-                kind = kind_of(source.stem, variant)
-                target = Path(folder) / f"{source.stem}-{kind}.o"
-                flags = [effort(source.stem, kind), *flags_for(kind, command)]
+                compiled_for = object_variant(source.stem, variant)
+                target = Path(folder) / f"{source.stem}-{compiled_for}.o"
+                level = optimisation(source.stem, compiled_for)
+                flags = [level, *flags_for(compiled_for, command)]
                 jobs[target] = [*base, *flags, *more_flags, "-c", str(source), "-o", str(target)]
         list(pool.map(_run, jobs.values()))
-        for variant in wanted:
+        for variant in selected:
             library = into / f"kernels-{variant}.bin"
             objects = [
-                str(Path(folder) / f"{s.stem}-{kind_of(s.stem, variant)}.o") for s in sources
+                str(Path(folder) / f"{s.stem}-{object_variant(s.stem, variant)}.o") for s in sources
             ]
             linked = Path(folder) / library.name
             _run([*linker(command, more_flags, objects), "-o", str(linked)])
-            # a new file in one step: processes that run go on with the library they have
-            beside = library.with_name(f".{library.name}-{os.getpid()}")
-            shutil.copyfile(linked, beside)
-            beside.replace(library)
-            built.append(library)
-    return built
+            # replace the file atomically: running processes keep the library they loaded
+            temporary = library.with_name(f".{library.name}-{os.getpid()}")
+            shutil.copyfile(linked, temporary)
+            temporary.replace(library)
+            libraries.append(library)
+    return libraries
 
 
 def linker(command: list[str], more_flags: tuple[str, ...], objects: list[str]) -> list[str]:
-    """What joins the objects to a library.
+    """Return the command that links the objects to a library.
 
-    On Linux zig's linker alone, with the libraries that Python has loaded: zig would first
-    compile its own C library, for minutes.
+    On Linux, call only zig's linker with the libraries that Python has loaded. Otherwise zig would
+    first compile its own C library, which takes minutes.
     """
     if command == ZIG and sys.platform == "linux":
         return [*ZIG[:-1], "ld.lld", "-shared", *objects, *_loaded_libraries()]
@@ -152,8 +153,8 @@ def linker(command: list[str], more_flags: tuple[str, ...], objects: list[str]) 
 
 
 def _loaded_libraries() -> list[str]:
-    """The C and mathematics libraries of this process."""
-    import math  # noqa: F401  (loads it)
+    """Return the paths of the C and mathematics libraries of this process."""
+    import math  # noqa: F401  (loads the library)
 
     lines = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
     paths = {line.split(maxsplit=5)[5] for line in lines if len(line.split(maxsplit=5)) == 6}
@@ -165,9 +166,10 @@ def _run(command: list[str]) -> None:
     try:
         subprocess.run(command, check=True, capture_output=True, text=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        said = getattr(error, "stderr", None) or str(error)
+        message = getattr(error, "stderr", None) or str(error)
         raise SystemExit(
-            f"bestofk cannot be built, since its C compiler {command[0]} failed: {ADVICE}.\n{said}"
+            f"bestofk cannot be built because the C compiler {command[0]} failed: {ADVICE}.\n"
+            f"{message}"
         ) from error
 
 
@@ -178,16 +180,16 @@ except ModuleNotFoundError:  # run as a program
 else:
 
     class KernelsHook(BuildHookInterface[Any]):
-        """Compiles the kernels into the package before it is packed."""
+        """Compile the kernels into the package before it is packed."""
 
         PLUGIN_NAME = "custom"
 
         def dependencies(self) -> list[str]:
-            """What building needs besides: zig's compiler where the system has none."""
+            """Require zig's compiler if the system has none."""
             return [] if system_compiler() else ["ziglang>=0.13"]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-            """Compile, and say for which platform the wheel is."""
+            """Compile the kernels and set the platform of the wheel."""
             if self.target_name != "wheel":
                 return
             from packaging.tags import sys_tags
@@ -195,23 +197,24 @@ else:
             libraries = build(KERNELS / "built")
             build_data["artifacts"] += [str(path.relative_to(ROOT)) for path in libraries]
             build_data["pure_python"] = False
-            plain = next(tag.platform for tag in sys_tags() if "linux_" not in tag.platform[1:])
-            build_data["tag"] = f"py3-none-{plain}"
+            platforms = (tag.platform for tag in sys_tags())
+            tag = next(name for name in platforms if "linux_" not in name[1:])
+            build_data["tag"] = f"py3-none-{tag}"
 
 
 def main() -> None:
     """Build in the source tree."""
     parser = argparse.ArgumentParser(description="Compile the kernels of bestofk.")
-    parser.add_argument("--into", type=Path, default=KERNELS / "built", help="the folder")
-    parser.add_argument("--zig", action="store_true", help="with the package ziglang")
-    parser.add_argument("--flag", action="append", default=[], help="one more for the compiler")
-    parser.add_argument("--only", choices=variants(), help="one variant")
-    given = parser.parse_args()
+    parser.add_argument("--into", type=Path, default=KERNELS / "built", help="target folder")
+    parser.add_argument("--zig", action="store_true", help="use the package ziglang")
+    parser.add_argument("--flag", action="append", default=[], help="another compiler flag")
+    parser.add_argument("--only", choices=variants(), help="build one variant")
+    arguments = parser.parse_args()
     build(
-        given.into,
-        compiler=ZIG if given.zig else None,
-        more_flags=tuple(given.flag),
-        only=given.only,
+        arguments.into,
+        compiler=ZIG if arguments.zig else None,
+        more_flags=tuple(arguments.flag),
+        only=arguments.only,
     )
 
 

@@ -52,7 +52,7 @@ def main(kills: int) -> int:
             "progress": False,
             "execution": bk.Execution(engine="serial"),
         }
-        found: list[np.ndarray] = []
+        results: list[np.ndarray] = []
 
         def work() -> None:
             results.append(bk.compare(learners, X, y, store=url, **options).losses.values)

@@ -65,10 +65,10 @@ def python(toys):
 
 def test_invariants_of_entries_cover_plugins(python):
     files = [
-        "pairwise/test_pairwise_invariants.py",
-        "ordering/test_procedure_invariants.py",
+        "stats/pairwise/test_properties.py",
+        "decide/test_procedure_invariants.py",
         "learners/test_learner_invariants.py",
-        "plans/test_plan_invariants.py",
+        "splits/test_every_plan.py",
     ]
     out = python(
         "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),
@@ -131,7 +131,7 @@ def test_an_entry_is_added_and_removed():
     try:
         assert PAIRWISE_TESTS["a-new-one"] is entry
         assert list(PAIRWISE_TESTS)[-1] == "a-new-one"
-        with pytest.raises(ArgumentError, match="must not be taken"):
+        with pytest.raises(ArgumentError, match="there is already a pairwise test"):
             PAIRWISE_TESTS.add(entry)
     finally:
         PAIRWISE_TESTS.remove("a-new-one")

@@ -97,7 +97,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
     data = bk.load("iris")
-    study = bk.compare(["max", "nmc", GaussianNB()], data.X, data.y, cv="5x2", scoring="zero-one", prior=["max", "nmc", "GaussianNB"], test="auto", alpha=0.05, store=None, n_jobs=1, random_state=0, progress=False, settings=bk.Settings(procedure="multitest", correction="holm"), execution=bk.Execution(repetitions=1))  # fmt: skip
+    study = bk.compare(["max", "nmc", GaussianNB()], data.X, data.y, cv="5x2", scoring="zero-one", prefer=["max", "nmc", "GaussianNB"], test="auto", alpha=0.05, store=None, n_jobs=1, random_state=0, progress=False, settings=bk.Settings(procedure="multitest", correction="holm"), execution=bk.Execution(repetitions=1))  # fmt: skip
     assert set(study.order) == {"max", "nmc", "GaussianNB"}
     assert study.best == study.order[0] == study.recommended
     table = study.losses
@@ -107,6 +107,11 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
     assert study.evidence is study.decision.evidence
     evidence = study.evidence.to_frame()
+    with pytest.warns(DeprecationWarning, match="to_frame"):
+        assert study.evidence["a"].tolist() == evidence["a"].tolist()
+    with pytest.warns(DeprecationWarning, match="to_frame"):
+        assert "pvalue" in study.evidence.columns
+    # the two-sided p-value of all pairs; it was one-sided along the prior once
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3
     print(study)
@@ -118,7 +123,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
 
 @pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
 def test_measured_and_stated_preferences(prior):
-    study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prior=prior, progress=False)
+    study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prefer=prior, progress=False)
     assert study.best == "nmc"
     assert str(study.decision.preference) == (
         "stated" if isinstance(prior, dict) else f"measured: {prior}"
@@ -146,7 +151,7 @@ def test_from_a_table(tmp_path, losses):
     assert table.algorithms == ("small", "medium", "large")
     assert table.values[0].mean() > table.values[1].mean()
     decision = bk.order(
-        losses, prior=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
+        losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
         alpha=0.05,
     )  # fmt: skip
     assert (decision.best, decision.order) == ("medium", ("medium", "large", "small"))

@@ -46,21 +46,21 @@ def test_texts_about_scores_do_not_mention_losses(design, test, pair):
 
 
 def test_the_best_comes_first_with_the_largest_mean():
-    words = run_test(scores("5x2"), "anova").explain()
-    assert re.match(r"c has the largest mean points \(8\d\.\d+\), a the smallest \(8\d", words)
-    assert "Larger points is better." in words
+    text = run_test(scores("5x2"), "anova").explain()
+    assert re.match(r"c has the largest mean points \(8\d\.\d+\), a the smallest \(8\d", text)
+    assert "Larger points is better." in text
     assert spoken().name == "loss"
 
 
 def test_other_results_mention_scores():
     for design in ("5x2", "datasets"):
         table = scores(design)
-        for words in (
+        for text in (
             bk.order(table).explain(),
             bk.corrected_minimum(table).explain(),
             bk.plan_size(table).explain(),
             bk.order(table).to_markdown(),
             bk.order(table).to_latex(),
         ):
-            assert not re.search(r"-8\d\.", words), words
-            assert "mean loss" not in words
+            assert not re.search(r"-8\d\.", text), text
+            assert "mean loss" not in text

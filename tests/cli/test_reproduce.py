@@ -39,7 +39,7 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
     assert "bestofk datasets fetch uci --to DIR" in said
     assert main(["reproduce", "multitest", "--table", "fig3", "--data", str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert "1 data set of 1 must be there but is not: hepatitis" in said
+    assert "1 data set of 1 is missing: hepatitis" in said
     assert "UCI Machine Learning Repository" in said
     assert said.count("\n") == 1
 

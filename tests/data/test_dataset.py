@@ -105,18 +105,18 @@ def test_regression_targets_stay_numbers() -> None:
         (
             [[1], [2]],
             ["a", "a"],
-            "at least two classes; every one of the 2 rows is 'a'",
+            "at least two classes; all 2 rows are 'a'",
         ),
         ([[1], [2]], ["a"], "one target for each of the 2 rows of X; got shape (1,)"),
-        ([[1], [2]], ["a", None], "a missing one in row 2 (1 such of 2)"),
+        ([[1], [2]], ["a", None], "a missing one in row 2 (1 of 2)"),
         ([1, 2], ["a", "b"], "two axes, rows and columns; got an array of shape (2,)"),
         ([[1.0], [np.inf]], ["a", "b"], "'x1' must hold finite numbers; got infinity in row 2"),
-        (np.zeros((0, 2)), [], "at least one row and one column"),
+        (np.zeros((0, 2)), [], "at least one row and one feature"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["x"], "got 'a' twice"),
         (pd.DataFrame({"d": ["31/12/2020", "01/02/2021"]}), ["a", "b"], "read in two ways"),
     ],
 )
-def test_what_cannot_be_a_data_set_gets_one_sentence(X, y, sentence: str) -> None:
+def test_invalid_data_raise_one_sentence(X, y, sentence: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         as_dataset(X, y)
     assert sentence in str(caught.value)
@@ -150,7 +150,7 @@ def test_nullable_and_boolean_columns_keep_their_missing_cells() -> None:
     )
 
 
-def test_a_data_set_travels_by_pickle() -> None:
+def test_data_set_can_be_pickled() -> None:
     data = as_dataset(frame(), ["b", "a", "b"])
     data.encoded()
     again = pickle.loads(pickle.dumps(data))

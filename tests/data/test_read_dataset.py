@@ -30,7 +30,7 @@ def test_a_clean_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X["size"], [1, 2.5, np.nan])
     assert data.X["colour"].tolist() == ["red", "blue", "red"]
     assert "The target is the column 'class', by its name." in data.account
-    assert "1 cells are missing and stay so." in data.account
+    assert "Missing cells: 1." in data.account
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ def test_identifiers_are_left_out_and_constants_kept(tmp_path: Path) -> None:
     data = read_dataset(file)
     assert list(data.X.columns) == ["same", "x"]
     account = " ".join(data.account)
-    assert "every row has another value: 'id', 'who'" in account
-    assert "The same value in every row, kept: 'same'." in account
-    kept = read_dataset(file, nominal=["who"], numeric=["id"])
-    assert kept.kinds == {"id": "numeric", "who": "nominal", "same": "numeric", "x": "numeric"}
+    assert "every row has a different value: 'id', 'who'" in account
+    assert "Kept, with the same value in every row: 'same'." in account
+    stated = read_dataset(file, nominal=["who"], numeric=["id"])
+    assert stated.kinds == {"id": "numeric", "who": "nominal", "same": "numeric", "x": "numeric"}
     assert list(read_dataset(file, ignore=["same"]).X.columns) == ["x"]
 
 
@@ -128,14 +128,14 @@ def test_stated_kinds(tmp_path: Path) -> None:
         ("a,class\n1,x\n2,x\n", "must hold at least two classes; every row is 'x'"),
         ("a,class\n1,x\n2,\n3,y\n", "line 3, column 'class' must hold the target"),
         ("a,a,class\n1,2,x\n2,3,y\n", "'a'"),
-        ("class\nx\ny\n", "a column to learn from beside the target 'class'; got none"),
+        ("class\nx\ny\n", "a column to learn from besides the target 'class'; got none"),
         ("a,class\n", "rows"),
         ("", "the file is empty"),
         ("a,class\n1,x\n2,y,9\n", "line 3"),
         ("a,class\n1,x\ninf,y\n", "must be finite"),
     ],
 )
-def test_what_cannot_be_read_gets_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_unreadable_files_raise_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(BestOfKError) as caught:
         read_dataset(written(tmp_path, text))
     assert sentence in str(caught.value)
@@ -153,8 +153,8 @@ def test_every_file_of_the_papers_loads_without_options(folder: str) -> None:
         assert data.name == entry["name"]
         assert data.n == entry["rows"], data.name
         for kind in ("numeric", "nominal"):
-            found = [column for column, k in data.kinds.items() if k == kind]
-            assert found == entry[f"{kind}_columns"], data.name
+            shapes = [column for column, k in data.kinds.items() if k == kind]
+            assert shapes == entry[f"{kind}_columns"], data.name
         assert data.n_missing == entry.get("missing_cells", 0), data.name
         assert {str(c): int(m) for c, m in data.y.value_counts().items()} == entry["classes"]
 
@@ -168,10 +168,10 @@ def test_one_word_among_numbers_is_named(tmp_path, step):
     data = read_dataset(path, target="class")
     # where every row has another value the column is even left out
     assert ("a" in data.kinds) == (step == 2)
-    said = [line for line in data.account if "would be numeric" in line]
+    notes = [line for line in data.account if "would be numeric" in line]
     # row 7 stands in line 9, after the header and rows 0 to 6
-    place = "slip.csv: line 9, column 'a' holds 'foo'."
-    assert said == [f"'a' would be numeric but for 1 of its 40 cells: {place}"]
+    location = "slip.csv: line 9, column 'a' holds 'foo'."
+    assert notes == [f"'a' would be numeric without 1 of its 40 cells: {location}"]
 
 
 def test_words_and_codes_are_not_called_numbers(tmp_path):

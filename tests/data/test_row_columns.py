@@ -1,4 +1,4 @@
-"""Groups, weights and folds of rows: named or passed, never features, validated."""
+"""Groups, weights and folds: by column name or as arrays, excluded from the features."""
 
 import numpy as np
 import pandas as pd
@@ -18,40 +18,44 @@ FRAME = pd.DataFrame(
 Y = ["a", "b", "a", "b"]
 
 
-def test_a_named_column_is_no_feature():
+def test_named_column_is_excluded_from_features():
     data = as_dataset(FRAME, Y, groups="patient", sample_weight="share", folds="fold")
     assert list(data.X.columns) == ["size"]
     assert data.groups.tolist() == ["p", "p", "q", "q"]
     assert data.sample_weight.tolist() == [1.0, 2.0, 3.0, 0.0]
     assert (data.folds.name, data.folds.tolist()) == ("fold", [0, 1, 0, -1])
-    assert "2 groups by the column 'patient', which is no feature" in data.explain()
+    assert "2 groups (column 'patient', excluded from the features)" in data.explain()
     later = with_row_columns(as_dataset(FRAME, Y), groups="patient", sample_weight="share")
     assert list(later.X.columns) == ["size", "fold"]
     assert with_row_columns(later, groups="patient").groups is later.groups
     assert list(FRAME.columns) == ["size", "patient", "share", "fold"]
 
 
-def test_one_column_may_serve_twice_and_arrays_serve_too():
+def test_one_column_in_two_roles_and_arrays():
     data = as_dataset(FRAME, Y, groups="fold", folds="fold")
     assert "fold" not in data.X.columns
-    given = as_dataset(FRAME[["size"]], Y, groups=FRAME["patient"], sample_weight=[1, 1, 1, 2])
-    assert given.groups.name == "patient"
-    assert given.d == 1
+    from_arrays = as_dataset(
+        FRAME[["size"]], Y, groups=FRAME["patient"], sample_weight=[1, 1, 1, 2]
+    )
+    assert from_arrays.groups.name == "patient"
+    assert from_arrays.d == 1
 
 
-def test_weights_belong_to_the_identity_and_groups_do_not():
+def test_fingerprint_includes_weights_but_not_groups():
     plain = as_dataset(FRAME[["size"]], Y)
     grouped = with_row_columns(plain, groups=[1, 1, 2, 2])
-    one, other = (with_row_columns(plain, sample_weight=w) for w in ([1, 1, 1, 1], [1, 1, 1, 2]))
+    weighted, other = (
+        with_row_columns(plain, sample_weight=w) for w in ([1, 1, 1, 1], [1, 1, 1, 2])
+    )
     assert plain.fingerprint == grouped.fingerprint
-    assert len({plain.fingerprint, one.fingerprint, other.fingerprint}) == 3
+    assert len({plain.fingerprint, weighted.fingerprint, other.fingerprint}) == 3
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ({"groups": [1, 2]}, "one value for each of the 4 rows"),
-        ({"groups": ["a", None, "b", "c"]}, r"no missing values; row 2 has none \(1 such of 4\)"),
+        ({"groups": ["a", None, "b", "c"]}, r"no missing values; row 2 is missing \(1 of 4\)"),
         ({"sample_weight": [1, 1, -1, 1]}, "0 or more; got -1 in row 3"),
         ({"sample_weight": [1, 1, np.inf, 1]}, "0 or more; got inf in row 3"),
         ({"sample_weight": [0, 0, 0, 0]}, "all are 0"),
@@ -59,12 +63,12 @@ def test_weights_belong_to_the_identity_and_groups_do_not():
         ({"groups": 3}, "or name a column; got 3"),
     ],
 )
-def test_what_is_refused(given, message):
+def test_invalid_row_columns_raise(given, message):
     with pytest.raises(ArgumentError, match=message):
         as_dataset(FRAME, Y, **given)
 
 
-def test_a_column_that_is_not_there_or_the_last_one():
+def test_unknown_column_and_no_feature_left():
     with pytest.raises(UnknownNameError, match="did you mean 'patient'"):
         as_dataset(FRAME, Y, groups="patiant")
     with pytest.raises(ArgumentError, match="must be a column to learn from"):

@@ -7,7 +7,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import run as main
 from bestofk.data.conversion import as_dataset
-from bestofk.data.schema import take_target
+from bestofk.data.schema import infer_target
 
 
 @pytest.mark.parametrize(
@@ -26,20 +26,20 @@ from bestofk.data.schema import take_target
         (np.array([1, "b"], dtype=object), "classification"),
     ],
 )
-def test_what_targets_are(y, task):
-    assert take_target(y, "auto").task == task
+def test_infer_target(y, task):
+    assert infer_target(y, "auto").task == task
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=60))
-def test_whole_numbers_are_classes_only_where_few_and_it_is_said(values):
-    found = take_target(values, "auto")
+def test_few_whole_numbers_are_classes_with_a_note(values):
+    target = infer_target(values, "auto")
     count = len(set(values))
     few = count <= 2 or (count <= 20 and 5 * count <= len(values))
-    assert found.task == ("classification" if few else "regression")
-    assert (f"({count} different values)" in found.said) == (count > 2)
+    assert target.task == ("classification" if few else "regression")
+    assert (f"({count} different values)" in target.note) == (count > 2)
     # the type does not matter, and what is told holds
-    assert take_target(np.array(values, dtype=float), "auto") == found
-    assert take_target(values, "regression") == ("regression", "")
+    assert infer_target(np.array(values, dtype=float), "auto") == target
+    assert infer_target(values, "regression") == ("regression", "")
 
 
 @pytest.fixture
@@ -60,19 +60,20 @@ QUICK = {"cv": "5x2", "progress": False}
 def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsys):
     path, frame = whole
     count = frame["y"].nunique()
-    said = f"taken as numbers ({count} different values): regression"
+    note = f"read as numbers ({count} different values): regression"
     study = bk.compare(REGRESSORS, frame[["a", "b"]], frame["y"], **QUICK)
     assert study.recommended == "r"
-    assert study.explain().split("\n")[1].startswith(f"y {said}")
+    assert study.explain().split("\n")[1].startswith(f"y {note}")
     learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
-    words = ["compare", str(path), "--cv", "5x2", "--engine", "serial", *learners]
-    assert main(words) == 0
+    arguments = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
+    assert main(arguments) == 0
     second = capsys.readouterr().out.split("\n")[1]
-    guess = "The target is the last column, 'y': --target ... takes another."
-    assert second == f"{guess} 'y' {said}; --task classification takes them as classes."
+    guess = "The target is the last column, 'y': --target ... chooses another."
+    assert second == f"{guess} 'y' {note}; --task classification reads them as classes."
     # the advice works
     assert (
-        main([*words[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"]) == 0
+        main([*arguments[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"])
+        == 0
     )
 
 
@@ -82,13 +83,13 @@ def test_the_panel_for_numbers(whole, capsys):
 
 
 @pytest.mark.parametrize("data", ["data", "X and y"])
-def test_a_study_is_told_what_it_is(whole, data):
+def test_stated_task_of_a_study(whole, data):
     path, frame = whole
     given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
     study = bk.compare(
         ["max", "nmc"], **given, **QUICK, execution=bk.Execution(task="classification")
     )
-    guess = "The target is the last column, 'y': target=... takes another."
+    guess = "The target is the last column, 'y': target=... chooses another."
     assert study.taken == ((guess,) if data == "data" else ())
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
@@ -117,11 +118,14 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
     ).recommended
 
 
-def test_the_constructor_settles_it_too():
+def test_constructor_infers_the_task():
     X = pd.DataFrame({"x": np.arange(30.0)})
     data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
-    assert (data.task, data.taken[:16]) == ("regression", "y taken as numbe")
-    assert bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").taken == ""
-    assert as_dataset(X, np.arange(30), task="regression").taken == ""
+    assert (data.task, data.target_note[:16]) == ("regression", "y read as number")
+    assert (
+        bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").target_note
+        == ""
+    )
+    assert as_dataset(X, np.arange(30), task="regression").target_note == ""
     with pytest.raises(ArgumentError, match="task must be one of 'auto', 'classification'"):
         bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="ranking")

@@ -23,6 +23,6 @@ def test_the_quick_way_through_a_long_table_says_the_same(rows, tmp_path, monkey
     path = tmp_path / "long.csv"
     path.write_text("model,item,score\n" + "".join(f"{row}\n" for row in rows), encoding="utf-8")
     slow = bk.read_evals(path)
-    monkeypatch.setattr(named_columns, "LARGE", 0)
+    monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
     quick = bk.read_evals(path)
     assert quick.to_frame().equals(slow.to_frame())

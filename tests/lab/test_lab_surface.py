@@ -210,7 +210,7 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
     )
     assert f"df {found.df}" in decided.test_reason
     assert bk.order(losses, test="use-all-data", df=path).test_reason == decided.test_reason
-    with pytest.raises(ArgumentError, match="calibration is of the test 'use-all-data'"):
+    with pytest.raises(ArgumentError, match="calibration is for the test 'use-all-data'"):
         bk.order(losses, test="sorted-runs", df=found)
     with pytest.warns(bk.BestOfKWarning, match="was calibrated on 3 runs"):
         bk.order(bk.Losses(np.random.default_rng(0).random((2, 4, 5))), test="use-all-data",

@@ -1,4 +1,4 @@
-"""The base class of the learners: what fit and predict accept and refuse."""
+"""The base class of the learners: valid and invalid input of fit and predict."""
 
 import numpy as np
 import pandas as pd

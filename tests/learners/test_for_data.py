@@ -1,4 +1,4 @@
-"""Foreign estimators on data sets with nominal columns and missing cells."""
+"""Estimators of other packages on data sets with nominal columns and missing cells."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""A specification is text from anywhere: it runs nothing but what makes learners.
+"""Untrusted specifications run no code except that which creates learners.
 
 The audit hook of Python (PEP 578) reports what a process does; it sees programs started, files
 opened, sockets, code executed and modules imported, whoever asks for them.
@@ -168,7 +168,7 @@ OPENLY = ("./planted.py:Learner", "sklearn.cluster:KMeans()")
 
 @pytest.fixture(scope="module")
 def watched(planted):
-    """What the audit hook saw while texts were parsed in a folder, and which made something.
+    """Return the events of the audit hook while texts were parsed, and which created something.
 
     First the hostile ones, then some that ask openly; after each part, the files in the folder.
     """
@@ -190,7 +190,7 @@ def watched(planted):
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """A folder with a module that acts when it is imported."""
+    """Create a folder with a module that acts when it is imported."""
     tmp_path = tmp_path_factory.mktemp("planted")
     (tmp_path / "planted.py").write_text(
         f"open({str(tmp_path / TRACE)!r}, 'w')\n"
@@ -202,13 +202,13 @@ def planted(tmp_path_factory):
 
 def test_hostile_specifications_run_nothing(watched) -> None:
     assert len(set(HOSTILE)) >= 60
-    assert [one for one in watched["seen"] if one[0] not in OPENLY] == []
+    assert [event for event in watched["seen"] if event[0] not in OPENLY] == []
     assert set(watched["made"]) <= set(OPENLY)
     assert watched["left"][0] == ["planted.py"]
 
 
 def test_the_watcher_sees(watched, planted) -> None:
-    """The check above can fail: what is asked for openly is seen."""
+    """The check above can fail: it sees openly requested imports."""
     events = {event for _, event, _ in watched["seen"]}
     assert {"open", "exec", "import"} <= events
     assert (planted / TRACE).exists()

@@ -1,4 +1,4 @@
-"""Invariants of every registered learner, on small difficult data sets of all kinds."""
+"""Invariants of every registered learner, on small difficult data sets of every kind."""
 
 import pickle
 from importlib.util import find_spec
@@ -21,7 +21,7 @@ PLANS = ("3x2", "kfold:3", "resample:3:0.4", "bootstrap:2", "loo")
 
 @st.composite
 def data_sets(draw: st.DrawFn, name: str) -> DataSet:
-    """Few rows with ties, missing cells, unused values, constant columns and rare classes."""
+    """Draw few rows with ties, missing cells, unused values, constant columns and rare classes."""
     entry = LEARNERS[name]
     kinds = ["nominal", *(["numeric"] if entry.numeric else [])]
     n = draw(st.integers(5, 28))

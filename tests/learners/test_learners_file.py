@@ -1,4 +1,4 @@
-"""Learners from the user's own files."""
+"""Learners from the user's Python files."""
 
 import sys
 
@@ -38,7 +38,7 @@ learners = {"first": Always(), "second": Always, "third": "nmc(scale='std')", "f
 
 @pytest.fixture
 def models(tmp_path, monkeypatch):
-    """A working folder with a file of learners; the path and modules are as before afterwards."""
+    """Create a working folder with a file of learners; restore path and modules afterwards."""
     (tmp_path / "my_models.py").write_text(MODELS)
     monkeypatch.chdir(tmp_path)
     before, path = dict(sys.modules), list(sys.path)
@@ -64,8 +64,8 @@ def models(tmp_path, monkeypatch):
     ],
 )
 def test_classes_instances_and_marked_factories(models, text, name, shown) -> None:
-    found, estimator = parse_learner(text)
-    assert found == name
+    chosen, estimator = parse_learner(text)
+    assert chosen == name
     assert repr(estimator) == shown
 
 
@@ -73,11 +73,11 @@ def test_classes_instances_and_marked_factories(models, text, name, shown) -> No
     ("text", "sentence"),
     [
         ("./my_models.py:unmarked", "learner_factory"),
-        ("./my_models.py:ready(C=1)", "is an estimator already"),
+        ("./my_models.py:ready(C=1)", "is already an estimator"),
         ("./my_models.py:redy", "did you mean 'ready'"),
         ("./none.py:x", "There is no Python file './none.py'"),
         ("my_models:Always", "write './my_models.py:Always' to run it"),
-        ("./my_models.py:machine(D=1)", "cannot be made"),
+        ("./my_models.py:machine(D=1)", "cannot be created"),
     ],
 )
 def test_what_is_wrong_is_said(models, text, sentence) -> None:
@@ -94,9 +94,9 @@ def test_the_advice_about_the_working_folder_works_when_typed(models) -> None:
 
 
 def test_files_and_specifications_together(models) -> None:
-    found = chosen_learners(["a=max"], ["my_models.py"])
-    assert list(found) == ["a", "first", "second", "third", "fourth"]
-    assert type(found["second"]).__name__ == "Always"
+    chosen = chosen_learners(["a=max"], ["my_models.py"])
+    assert list(chosen) == ["a", "first", "second", "third", "fourth"]
+    assert type(chosen["second"]).__name__ == "Always"
     assert chosen_learners([], []) is None
     with pytest.raises(ArgumentError, match="two learners are called 'first'"):
         chosen_learners(["first=max"], ["my_models.py"])
@@ -105,7 +105,7 @@ def test_files_and_specifications_together(models) -> None:
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("learners = 3", "a mapping or a list called 'learners'"),
+        ("learners = 3", "a mapping or a list 'learners'"),
         ("x = 3", "got none"),
         ("learners = {'a': 'nmc'", "SyntaxError"),
         ("\nraise RuntimeError('no\\nluck')", "RuntimeError: no luck (line 2)"),
@@ -130,7 +130,7 @@ def test_an_edited_file_is_run_again(models) -> None:
 
 
 def test_the_command_line_in_workers(models, fork_server) -> None:
-    """As users type it, with processes that must find the classes."""
+    """Run the command of a user, with processes that must find the classes."""
     words = [
         "-m", "bestofk", "compare", "iris", "--learners", "my_models.py",
         "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--cv", "kfold:3",
@@ -146,7 +146,7 @@ def test_the_command_line_in_workers(models, fork_server) -> None:
     [
         ("class L:\n def __init__(self): raise KeyError('x')\n"
          " def fit(self): 0\n def predict(self): 0\n def get_params(self, deep=True): return {}",
-         "cannot be made: KeyError"),
+         "cannot be created: KeyError"),
         ("class L:\n def fit(self): 0\n def predict(self): 0\n"
          " def get_params(self, deep=True): raise OSError('gone')",
          "its get_params raises OSError: gone"),
@@ -159,12 +159,12 @@ def test_learners_that_raise_are_one_line(tmp_path, monkeypatch, capfd, source, 
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "raising.py").write_text(source)
     assert main(["compare", "iris", "--learner", "max", "--learner", "x=./raising.py:L"]) == 2
-    said = capfd.readouterr().err
-    assert sentence in said
-    assert "Traceback" not in said
-    assert len(said.strip().splitlines()) == 1
+    error_output = capfd.readouterr().err
+    assert sentence in error_output
+    assert "Traceback" not in error_output
+    assert len(error_output.strip().splitlines()) == 1
 
 
 def test_only_functions_are_marked() -> None:
-    with pytest.raises(ArgumentError, match="marks functions"):
+    with pytest.raises(ArgumentError, match="must be used on functions"):
         learner_factory(print)

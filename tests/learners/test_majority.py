@@ -1,4 +1,4 @@
-"""The most frequent class."""
+"""The majority classifier."""
 
 import numpy as np
 import pandas as pd

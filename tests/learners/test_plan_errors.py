@@ -19,24 +19,24 @@ def drawn(seed: int) -> Encoded:
     )
 
 
-@pytest.mark.parametrize("way", ["3x2", "2x10", "loo", "resample:4:0.3"])
+@pytest.mark.parametrize("plan_spec", ["3x2", "2x10", "loo", "resample:4:0.3"])
 @pytest.mark.parametrize("spec", ["max", "nmc", "c4.5", "naive-bayes", "nn", "tan", "logistic"])
-def test_errors_are_those_of_every_split(spec: str, way: str) -> None:
+def test_errors_are_those_of_every_split(spec: str, plan_spec: str) -> None:
     data = drawn(len(spec))
-    splits = plan(way, stratified=False, random_state=3).materialise(data.n)
+    splits = plan(plan_spec, stratified=False, random_state=3).materialise(data.n)
     marks = SplitMarks.of(splits)
     assert marks is not None
     learner = parse_learner(spec)[1]
-    found = plan_errors(learner, data, splits, marks)
-    assert found is not None
+    errors = plan_errors(learner, data, splits, marks)
+    assert errors is not None
     expected = np.zeros(marks.marks.shape, dtype=bool)
     counts = []
     apart = predict_encoded_splits(learner, data, splits)
     for (_, _, _, test), codes, (line, _) in zip(splits, apart, marks.wanted.tolist(), strict=True):
         expected[line, test] = codes != data.y[test]
         counts.append(np.count_nonzero(codes != data.y[test]))
-    np.testing.assert_array_equal(found.wrong, expected)
-    np.testing.assert_array_equal(found.counts(), counts)
+    np.testing.assert_array_equal(errors.wrong, expected)
+    np.testing.assert_array_equal(errors.counts(), counts)
 
 
 def test_a_learner_without_whole_plans_has_no_errors_here() -> None:

@@ -1,4 +1,4 @@
-"""Evaluation over whole plans: the order of the splits, seeds, foreign estimators, failures."""
+"""Evaluation of whole plans: order of splits, seeds, estimators of other packages, failures."""
 
 import numpy as np
 import pandas as pd
@@ -73,5 +73,5 @@ class Liar(ClassifierMixin, BaseEstimator):
 def test_a_prediction_that_is_no_class_is_named() -> None:
     data = load("iris")
     splits = plan("kfold:3", random_state=0).materialise(data.n)
-    with pytest.raises(RunError, match="Liar predicted 'nonsense', which is none of the classes"):
+    with pytest.raises(RunError, match="Liar predicted 'nonsense', which is not one of"):
         predict_plan(Liar(), data, splits)

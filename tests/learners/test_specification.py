@@ -1,4 +1,4 @@
-"""Learners described by text."""
+"""Learners from specifications."""
 
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -27,8 +27,8 @@ from bestofk.learners import named_learners, parse_learner
     ],
 )
 def test_descriptions(text: str, name: str, shown: str | None) -> None:
-    found, estimator = parse_learner(text)
-    assert found == name
+    learners, estimator = parse_learner(text)
+    assert learners == name
     if shown is None:
         assert estimator.get_params()["class_weight"] == {"a": 1, "b": -2}
         assert estimator.C == 20.0
@@ -42,13 +42,13 @@ def test_descriptions(text: str, name: str, shown: str | None) -> None:
         ("", "described by text such as"),
         ("nmc(", "name or an import path"),
         ("nmc(scale=)", "must be written as name=value"),
-        ("nmc('std')", "must have its name: name=value; got \"'std'\""),
+        ("nmc('std')", "must be written as name=value; got \"'std'\""),
         ("nmc(**{'scale': 'std'})", "got '**'"),
         ("nmc(scale=print('x'))", "must be a literal"),
         ("nmc(scale=__import__('os').getcwd())", "must be a literal"),
         ("nmc(scale='std')(1)", "must be written as name=value"),
         ("nmc(scale='a') or f(b=1)", "must be written as name=value"),
-        ("sklearn.svm:SVC(D=1)", "cannot be made"),
+        ("sklearn.svm:SVC(D=1)", "cannot be created"),
         ("sklearn.nothing:SVC", "there is no module 'sklearn.nothing'"),
         ("sklearn.svm.SVC", "write a colon before its name: 'sklearn.svm:SVC'"),
         ("sklearn.svm:", "must name a module and a class"),
@@ -56,9 +56,9 @@ def test_descriptions(text: str, name: str, shown: str | None) -> None:
         ("os:sep", "standard library"),
         ("sklearn.preprocessing:StandardScaler", "has no predict"),
         ("collections:OrderedDict", "standard library"),
-        ("numpy:ndarray", "has no fit, and is not called"),
-        ("numpy:pi", "is none"),
-        ("numpy:load(file='x')", "is a function, and is not called"),
+        ("numpy:ndarray", "has no fit, so bestofk does not call it"),
+        ("numpy:pi", "is not one"),
+        ("numpy:load(file='x')", "is a function, so bestofk does not call it"),
         ("=nmc", "label=specification"),
         ("nmc(scale=1, scale=2)", "'scale' must be given once"),
     ],
@@ -91,14 +91,14 @@ def test_nothing_is_executed(tmp_path) -> None:
 
 def test_lists_and_mappings_of_learners() -> None:
     forest = RandomForestClassifier()
-    found = named_learners(["max", forest, "f=nmc"])
-    assert list(found) == ["max", "RandomForestClassifier", "f"]
-    assert found["RandomForestClassifier"] is forest
-    found = named_learners({"first": "max", "second": SVC()})
-    assert list(found) == ["first", "second"]
+    learners = named_learners(["max", forest, "f=nmc"])
+    assert list(learners) == ["max", "RandomForestClassifier", "f"]
+    assert learners["RandomForestClassifier"] is forest
+    learners = named_learners({"first": "max", "second": SVC()})
+    assert list(learners) == ["first", "second"]
     with pytest.raises(ArgumentError, match="Two learners are called 'SVC'"):
         named_learners([SVC(), SVC(C=2)])
-    with pytest.raises(ArgumentError, match="got 'max' alone"):
+    with pytest.raises(ArgumentError, match="got the text 'max'"):
         named_learners("max")
     with pytest.raises(ArgumentError, match="at least one learner"):
         named_learners([])

@@ -1,4 +1,4 @@
-"""Tree-augmented naive Bayes against a plain implementation of its definition."""
+"""Tree-augmented naive Bayes against a direct implementation of its definition."""
 
 from math import lgamma, log
 
@@ -15,7 +15,7 @@ from bestofk.splits.plans import plan
 
 
 def marginal_likelihood(child, parents, v):
-    """Log marginal likelihood of a column under a Dirichlet of 0.5 a cell, parents as tuples."""
+    """Return the log marginal likelihood of a column under a Dirichlet of 0.5 per cell."""
     total = 0.0
     for state in sorted(set(parents)):
         counts = np.bincount([c for c, p in zip(child, parents, strict=True) if p == state])
@@ -58,14 +58,14 @@ def test_links_join_the_columns_with_the_best_scores(seed, n_classes):
     edges = {frozenset((i, int(p))) for i, p in enumerate(model.parent_) if p >= 0}
     assert len(edges) == 3
     assert sum(model.parent_ < 0) == 1
-    inside, found = {0}, 0.0
+    inside, total = {0}, 0.0
     while len(inside) < 4:  # Prim from any column gives the weight of a maximal tree
         i, j = max(
             ((i, j) for i in inside for j in range(4) if j not in inside), key=lambda e: best[e]
         )
         inside.add(j)
-        found += best[i, j]
-    assert sum(best[tuple(edge)] for edge in edges) == pytest.approx(found, rel=1e-9)
+        total += best[i, j]
+    assert sum(best[tuple(edge)] for edge in edges) == pytest.approx(total, rel=1e-9)
 
 
 def test_log_probabilities_add_half_a_row_to_every_cell():

@@ -148,7 +148,7 @@ def test_errors_equal_wekas_on_the_papers_data_sets(kind, papers):
     for name, data, folds in papers:
         if kind not in counts[name]:
             continue
-        found = errors(data, folds, OURS[kind]._predict_plan(data, folds))
-        assert found == counts[name][kind], name
-        compared += np.size(found)
+        wrong = errors(data, folds, OURS[kind]._predict_plan(data, folds))
+        assert wrong == counts[name][kind], name
+        compared += np.size(wrong)
     assert compared >= 100

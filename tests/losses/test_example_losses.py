@@ -32,7 +32,7 @@ def test_digits():
     assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()
 
 
-def test_reader_takes_the_name_where_no_file_has_it(tmp_path, monkeypatch):
+def test_example_names_are_read_unless_a_file_exists(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in EXAMPLES:
         assert read_losses(name) == example_losses(name)

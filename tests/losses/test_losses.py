@@ -34,7 +34,7 @@ def full():
         ((2, 3, 4, 5, 6), None, (2, 3, 4, 5, 6), "cv"),
     ],
 )
-def test_axes_are_told_by_their_number(shape, datasets, expected, kind):
+def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
     given = np.arange(np.prod(shape), dtype=float).reshape(shape)
     losses = Losses(given, datasets=None if datasets is None else list(datasets))
     assert losses.values.shape == expected
@@ -53,9 +53,9 @@ def test_named_axes_in_any_order():
 
 
 def test_values_are_a_read_only_copy():
-    given = np.array([[0.1, 0.2], [0.3, 0.4]])
-    losses = Losses(given)
-    given[:] = 9
+    values = np.array([[0.1, 0.2], [0.3, 0.4]])
+    losses = Losses(values)
+    values[:] = 9
     assert losses.values.max() == 0.4
     with pytest.raises(ValueError, match="read-only"):
         losses.values[0] = 1
@@ -63,7 +63,7 @@ def test_values_are_a_read_only_copy():
         losses.missing[0] = True
     with pytest.raises(FrozenInstanceError):
         losses.algorithms = ("x", "y")
-    assert given.flags.writeable
+    assert values.flags.writeable
 
 
 def test_default_names():
@@ -97,8 +97,7 @@ def test_default_names():
         ),
         (
             {"algorithms": ["a", "b "]},
-            "algorithms must be text without blanks around it that UTF-8 can hold; got 'b ' at "
-            "position 1.",
+            "algorithms must be UTF-8 text without spaces around it; got 'b ' at position 1.",
         ),
         ({"algorithms": "ab"}, "algorithms must be a list of names; got the text 'ab'."),
         (
@@ -131,7 +130,7 @@ def test_nan_and_infinity_name_their_cell():
     values[1, 0, 2] = np.nan
     assert refusal(values, algorithms=["nn", "c4.5"], datasets=["iris", "wine"]) == (
         "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
-        "such of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
+        "of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
         "what some learner lacks."
     )
     values[1, 0, 2] = -np.inf
@@ -153,15 +152,15 @@ def test_a_mask_declares_missing_cells_whatever_they_hold():
     assert repr(losses).endswith("1 cells missing)")
 
 
-def test_means_refuse_missing_cells_unless_told_how():
+def test_means_of_missing_cells_need_a_rule():
     values = np.array([[0.1, np.nan, 0.6], [0.5, 0.3, 0.1]])
     losses = Losses(values, algorithms=["nn", "c4.5"], missing="allow")
     with pytest.raises(ArgumentError) as caught:
         losses.means()
     assert str(caught.value) == (
-        "means: 1 of 6 cells are missing, 'nn' on 'data' (run 1, fold 2, repetition 1) among "
-        "them; missing='allow' takes the mean of those that each learner has, "
-        "missing='drop' of those that all learners have."
+        "means: 1 of 6 cells are missing, including 'nn' on 'data' (run 1, fold 2, "
+        "repetition 1); missing='allow' averages the cells that each learner has, "
+        "missing='drop' the cells that all learners have."
     )
     # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3, (0.5 + 0.1) / 2
     assert losses.means(missing="allow") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
@@ -184,7 +183,7 @@ def test_nothing_left_on_a_data_set_names_it():
     with pytest.raises(ArgumentError) as caught:
         losses.by_dataset(missing="allow")
     assert str(caught.value) == (
-        "by_dataset: nothing is left to take the mean of for learner 'a' on data set 'y'."
+        "by_dataset: nothing is left to average for learner 'a' on data set 'y'."
     )
 
 
@@ -197,7 +196,7 @@ def test_means_by_learner_data_set_and_fold(full):
     assert full.by_dataset()[2, 1] == pytest.approx(full.values[2, 1].mean())
     assert full.by_fold("x").shape == (3, 4, 5)
     assert full.by_fold("x")[1, 3, 2] == pytest.approx(full.values[1, 1, 3, 2].mean())
-    with pytest.raises(ArgumentError, match="dataset must be named where there are several"):
+    with pytest.raises(ArgumentError, match="dataset must be named if there are several"):
         full.by_fold()
 
 
@@ -213,7 +212,7 @@ def test_select_and_reorder(full):
     assert turned.reorder(full.algorithms) == full
     with pytest.raises(UnknownNameError, match="no learner 'd'"):
         full.select(algorithms=["d"])
-    with pytest.raises(ArgumentError, match="'b' is not among them"):
+    with pytest.raises(ArgumentError, match="'b' is missing"):
         full.reorder(["a", "c"])
     with pytest.raises(ArgumentError, match="got 'a' twice"):
         full.reorder(["a", "a", "c"])
@@ -283,9 +282,9 @@ def test_frame(full):
     frame = full.to_frame()
     assert list(frame.columns) == [*DIMS, "loss"]
     assert len(frame) == 720
-    one = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")
-    assert one["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
-    assert one["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
+    row = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")
+    assert row["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
+    assert row["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
 
 
 def test_repr_and_account():

@@ -1,4 +1,4 @@
-"""Numbers in the user's own metric and direction, in every output."""
+"""Numbers are printed in the user's metric and direction."""
 
 import json
 import re
@@ -48,13 +48,13 @@ def test_scores_come_back_as_they_were(name):
 
 @pytest.mark.parametrize("prior", [None, "listed", ["c", "b", "a"]])
 @pytest.mark.parametrize("name", UP)
-def test_json_is_in_the_users_metric(name, prefer):
-    held = json.loads(bk.order(table(name), prefer=prefer, margin=0.01).to_json())
+def test_json_is_in_the_users_metric(name, prior):
+    content = json.loads(bk.order(table(name), prefer=prior, margin=0.01).to_json())
     means = dict(zip("abc", scores(name).mean(axis=1), strict=True))
-    assert held["metric"] == {"name": name, "higher_is_better": True}
-    assert held["means"] == pytest.approx(means)
-    assert held["smallest_mean"] == max(means, key=means.get)
-    for row in held["evidence"]:
+    assert content["metric"] == {"name": name, "higher_is_better": True}
+    assert content["means"] == pytest.approx(means)
+    assert content["smallest_mean"] == max(means, key=means.get)
+    for row in content["evidence"]:
         assert row["estimate"] == pytest.approx(means[row["a"]] - means[row["b"]])
         assert row["low"] <= row["estimate"] <= row["high"]
         # "greater": the value of a is the greater one
@@ -62,8 +62,8 @@ def test_json_is_in_the_users_metric(name, prefer):
         assert row[side] <= 0.5
         if row["better"] is not None:
             assert row["better"] == (row["a"] if row["estimate"] > 0 else row["b"])
-    best = means[held["recommended"]]
-    for row in held["standings"]:
+    best = means[content["recommended"]]
+    for row in content["standings"]:
         assert row["mean"] == pytest.approx(means[row["name"]])
         assert row["worse_by"] == pytest.approx(best - means[row["name"]])
 
@@ -79,9 +79,9 @@ def test_every_number_of_the_text_is_one_the_user_knows(name, prefer):
     means = scores(name).mean(axis=1)
     shown = {f"{mean:.4g}" for mean in means}
     # in the groups every learner stands with its mean
-    told = dict(re.findall(r"\b([abc]) \((-?[\d.]+), (?:worse|better|the same)", text))
-    assert len(told) == 2
-    assert set(told.values()) <= shown
+    numbers = dict(re.findall(r"\b([abc]) \((-?[\d.]+), (?:worse|better|the same)", text))
+    assert len(numbers) == 2
+    assert set(numbers.values()) <= shown
     frame = decision.evidence.to_frame()
     by_name = dict(zip("abc", means, strict=True))
     for row in frame.itertuples():
@@ -110,7 +110,7 @@ def test_single_tests_say_what_the_losses_are():
     from bestofk.decide.one_test import run_test
 
     assert "Larger accuracy is better." in run_test(table("accuracy"), "anova").explain()
-    found = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()
-    assert "Larger reward is better." in found
+    text = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()
+    assert "Larger reward is better." in text
     plain = bk.Losses(scores("reward"), algorithms=["a", "b", "c"])
     assert "Losses are" not in run_test(plain, "anova").explain()

@@ -53,14 +53,14 @@ class TestLong:
         assert losses.values[0, 0, 1].ravel().tolist() == [0.75, 0.5, 0.25]
         assert losses.loss_name == "Error"
         assert losses.account == (
-            "t.csv: delimited text, utf-8, delimiter comma (found), 12 rows of 5 columns.",
+            "t.csv: delimited text, utf-8, delimiter comma (detected), 12 rows of 5 columns.",
             "Layout long: learners from column 'Model', data sets from 'Data', runs from 'Run', "
             "folds from 'Fold', losses from 'Error'.",
             "Lower is better, as the name 'Error' says.",
             "Losses of 2 learners on 1 data set: 2 runs of 3-fold cross-validation.",
         )
 
-    def test_the_order_of_rows_does_not_matter_but_for_names(self, write):
+    def test_row_order_affects_only_the_order_of_names(self, write):
         head, *rows = lines(LONG)
         straight = read_losses(write(LONG))
         turned = read_losses(write("\n".join([head, *reversed(rows)])))
@@ -72,7 +72,7 @@ class TestLong:
         losses = read_losses({"model": ["a"] * 4, "fold": order, "error": [10.0, 9.0, 1.0, 2.0]})
         assert losses.values.ravel().tolist() == [1.0, 2.0, 9.0, 10.0]
 
-    def test_roles_may_be_told(self):
+    def test_stated_roles(self):
         columns = {
             "what": ["a", "a", "b", "b"],
             "part": [1, 2, 1, 2],
@@ -83,7 +83,7 @@ class TestLong:
                              higher_is_better=False)  # fmt: skip
         assert losses.values.ravel().tolist() == [0.1, 0.2, 0.3, 0.4]
         assert "Not used: 'error'." in losses.account
-        assert "Lower is better, as you say." in losses.account
+        assert "Lower is better, as you stated." in losses.account
         with pytest.raises(UnknownNameError, match="no column 'gpa' in the table: did you mean"):
             read_losses(columns, loss="gpa")
 
@@ -136,8 +136,8 @@ class TestLong:
         assert losses.design == Design(kind="cv", runs=3, folds=2)
         assert losses.values[1, 0, 2].ravel().tolist() == [1.0, 1.1]
         assert (
-            "The folds are numbered through all runs: they were counted anew in each run (2 folds "
-            "in each)." in losses.account
+            "The folds are numbered through all runs; they were renumbered within each run "
+            "(2 folds in each)." in losses.account
         )
 
     def test_unnumbered_folds_are_numbered_by_appearance(self):
@@ -145,21 +145,21 @@ class TestLong:
         losses = read_losses(columns)
         assert losses.values.ravel().tolist() == [1, 2, 3, 4, 5, 6]
         assert (
-            "No column numbers the folds: the 3 rows of each learner were numbered in the order "
+            "No column numbers the folds; the 3 rows of each learner are numbered in the order "
             "of the file." in losses.account
         )
         assert refusal({"model": ["a", "b", "a"], "error": [1.0, 2, 3]}) == (
-            "the table: rows without a fold must be equally many for every learner; got 2 for "
-            "learner 'a' and 1 for learner 'b': add a column that numbers the folds."
+            "the table: without a column of folds every learner must have the same number of rows; "
+            "got 2 for learner 'a' and 1 for learner 'b': add a column that numbers the folds."
         )
 
-    def test_runs_without_folds_are_scores_until_told(self):
+    def test_runs_without_folds_are_scores_unless_stated(self):
         columns = {"model": ["a", "a", "b", "b"], "seed": [1, 2, 1, 2], "error": [1.0, 2, 3, 4]}
         losses = read_losses(columns)
         assert losses.design == Design(kind="scores", runs=2)
         assert any("design='resample'" in sentence for sentence in losses.account)
-        told = read_losses(columns, design="resample")
-        assert told.design == Design(kind="resample", folds=2)
+        stated = read_losses(columns, design="resample")
+        assert stated.design == Design(kind="resample", folds=2)
         sized = read_losses({**columns, "n_train": [60] * 4, "n_test": [30] * 4})
         assert sized.design == Design(kind="resample", folds=2, n_train=(60,), n_test=(30,))
 
@@ -187,7 +187,7 @@ class TestLong:
         }
         losses = read_losses(columns)
         assert losses.design == Design()
-        assert "The column 'n_test' differs between data sets: not kept." in losses.account
+        assert "Not used: the column 'n_test', which differs by data set." in losses.account
 
 
 class TestDirection:
@@ -198,7 +198,7 @@ class TestDirection:
         assert f"Higher is better, as the name {name!r} says." in losses.account
         assert losses.loss_name == f"1 - {name}"
 
-    def test_what_is_told_beats_the_name(self):
+    def test_stated_direction_overrides_the_name(self):
         losses = read_losses({"model": ["a", "b"], "accuracy": [0.75, 0.5]}, higher_is_better=False)
         assert losses.values.ravel().tolist() == [0.75, 0.5]
         losses = read_losses({"model": ["a", "b"], "error": [0.75, 0.5]}, higher_is_better=True)
@@ -208,7 +208,7 @@ class TestDirection:
     def test_open_names_are_refused(self, name):
         columns = {"model": ["a", "b"], name: [0.75, 0.5]}
         assert refusal(columns) == (
-            "the table: nothing tells whether higher or lower numbers are better: pass "
+            "the table: cannot tell whether higher or lower is better: pass "
             "higher_is_better=True (scores) or higher_is_better=False (losses)."
         )
         assert read_losses(columns, higher_is_better=True).values.ravel().tolist() == [0.25, 0.5]
@@ -225,7 +225,7 @@ class TestDirection:
     def test_the_name_of_the_file_tells(self, write, name, higher):
         file = write("dataset,svm,nn\niris,0.25,0.5\n", name)
         if higher is None:
-            assert "nothing tells whether higher or lower" in refusal(file)
+            assert "cannot tell whether higher or lower" in refusal(file)
             return
         losses = read_losses(file)
         assert losses.values.ravel().tolist() == ([0.75, 0.5] if higher else [0.25, 0.5])
@@ -235,7 +235,7 @@ class TestDirection:
         losses = read_losses(write("dataset,svm_acc,nn_acc\niris,0.25,0.5\n"))
         assert losses.values.ravel().tolist() == [0.75, 0.5]
         assert losses.metric.name == "acc"
-        assert "nothing tells" in refusal(write("dataset,svm_acc,nn\niris,0.25,0.5\n"))
+        assert "cannot tell" in refusal(write("dataset,svm_acc,nn\niris,0.25,0.5\n"))
 
     def test_the_metric_column_tells(self):
         columns = {"model": ["a", "b"], "metric": ["auc", "auc"], "value": [0.75, 0.5]}
@@ -249,7 +249,7 @@ class TestDirection:
 
 
 class TestWide:
-    def test_one_row_a_data_set(self, write):
+    def test_one_row_per_data_set(self, write):
         text = ",svm,nn,c4.5\niris,0.1,0.2,0.3\nwine,0.4,0.5,0.6\nAverage,0.25,0.35,0.45\n"
         losses = read_losses(write(text), higher_is_better=False)
         assert losses.algorithms == ("svm", "nn", "c4.5")
@@ -257,15 +257,15 @@ class TestWide:
         assert losses.by_dataset().tolist() == [[0.1, 0.4], [0.2, 0.5], [0.3, 0.6]]
         assert losses.design == Design()
         assert losses.account[1:5] == (
-            "Layout wide: 3 columns of learners ('svm', 'nn', 'c4.5'), data sets from 'column 1'.",
-            "The column 'column 1' was read as the names of the data sets.",
-            "Left out as summaries, not data sets: 'Average'.",
-            "Lower is better, as you say.",
+            "Layout wide: 3 learner columns ('svm', 'nn', 'c4.5'), data sets from 'column 1'.",
+            "The column 'column 1' names the data sets.",
+            "Left out, as they are summaries: 'Average'.",
+            "Lower is better, as you stated.",
         )
 
-    def test_nothing_tells_the_direction(self, write):
-        said = refusal(write("dataset,svm,nn\niris,0.1,0.2\n"))
-        assert said.startswith("t.csv: nothing tells whether higher or lower")
+    def test_unknown_direction_raises(self, write):
+        message = refusal(write("dataset,svm,nn\niris,0.1,0.2\n"))
+        assert message.startswith("t.csv: cannot tell whether higher or lower")
 
     def test_folds_and_items(self, write):
         losses = read_losses(write("fold,svm,nn\n2,0.1,0.2\n1,0.3,0.4\n"), higher_is_better=False)
@@ -277,7 +277,7 @@ class TestWide:
 
     def test_rows_without_names_are_folds_with_a_warning(self, write):
         file = write("svm,nn\n0.1,0.2\n0.3,0.4\n0.5,0.7\n")
-        with pytest.warns(BestOfKWarning, match="the rows carry no names"):
+        with pytest.warns(BestOfKWarning, match="the rows have no names"):
             losses = read_losses(file, higher_is_better=False)
         assert losses.design == Design(kind="cv", folds=3)
         assert losses.by_fold()[1, 0].tolist() == [0.2, 0.4, 0.7]
@@ -289,14 +289,16 @@ class TestWide:
         file = write(",svm,nn\n0,0.1,0.2\n1,0.3,0.4\n")
         losses = read_losses(file, higher_is_better=False, design="cv")
         assert losses.algorithms == ("svm", "nn")
-        assert "The first column has no name and holds numbers: it was left out." in losses.account
+        assert (
+            "Left out: the first column, which has no name and contains numbers." in losses.account
+        )
 
     def test_an_empty_column_is_no_learner(self, write):
         losses = read_losses(
             write("dataset,svm,note\niris,0.1,\nwine,0.3,\n"), higher_is_better=False
         )
         assert losses.algorithms == ("svm",)
-        assert "Left out as empty: 'note'." in losses.account
+        assert "Left out, as they are empty: 'note'." in losses.account
 
     def test_learners_may_be_named(self, write):
         file = write("dataset,classes,fold,nn\niris,3,0.5,0.2\nwine,3,0.4,0.1\n")
@@ -318,7 +320,7 @@ class TestWide:
         file = write("fold,accuracy,f1\n1,0.1,0.2\n")
         assert refusal(file) == (
             "t.csv: no column names the learners, and 'accuracy', 'f1' look like metrics: name the "
-            "column of the learners with algorithm=..., or pass layout='wide' where each column is "
+            "column of the learners with algorithm=..., or pass layout='wide' if each column is "
             "a learner."
         )
         losses = read_losses(file, layout="wide", higher_is_better=False)
@@ -343,11 +345,11 @@ class TestCvResults:
         "rank_test_score": np.array([1, 1]),
     }
 
-    def test_a_row_a_learner(self):
+    def test_one_row_per_learner(self):
         losses = read_losses(self.RESULTS)
         assert losses.algorithms == ("{'C': 1.0}", "{'C': 10.0}")
         assert losses.by_fold()[:, 0].tolist() == [[0.25, 0.5, 0.0, 1.0], [0.5, 0.0, 0.875, 0.75]]
-        assert "Higher is better, as for every scorer of scikit-learn." in losses.account
+        assert "Higher is better, as for all scikit-learn scorers." in losses.account
         assert read_losses(pd.DataFrame(self.RESULTS)) == losses
 
     def test_without_params_the_settings_name_the_learners(self):
@@ -361,7 +363,7 @@ class TestCvResults:
             "split0_test_auc": [0.75, 0.5],
         }
         assert refusal(results) == (
-            "the table: the splits were scored by 'f1', 'auc': choose one with metric='f1'."
+            "the table: the splits have the metrics 'f1', 'auc': choose one with metric='f1'."
         )
         assert read_losses(results, metric="auc").values.ravel().tolist() == [0.25, 0.5]
         assert refusal(results, metric="r2") == (
@@ -379,7 +381,7 @@ class TestBroken:
     def test_two_metrics_in_one_column(self, write):
         file = write("model,fold,metric,value\na,1,auc,0.75\na,1,rmse,7\nb,1,auc,0.5\nb,1,rmse,8\n")
         assert refusal(file) == (
-            "t.csv: line 3, column 'metric' is another metric than the rows before: the column "
+            "t.csv: line 3, column 'metric' is a different metric from the rows before: the column "
             "holds 'auc', 'rmse'; choose one with metric='auc'."
         )
         assert read_losses(file, metric="auc").values.ravel().tolist() == [0.25, 0.5]
@@ -388,7 +390,7 @@ class TestBroken:
             "t.csv: metric must be one of 'auc', 'rmse' (column 'metric'); got 'mae'."
         )
         assert refusal({"model": ["a"], "error": [1.0]}, metric="mae") == (
-            "the table: metric='mae' was asked for, but no column names metrics."
+            "the table: metric='mae' does not apply: no column names metrics."
         )
 
     def test_a_bad_cell_among_one_metric_names_its_own_line(self, write):
@@ -400,8 +402,8 @@ class TestBroken:
     def test_duplicate_cells(self, write):
         file = write(LONG + "\nsome\n".replace("some", "iris,svm,2,1,0.7") + "iris,nn,1,1,0.1\n")
         assert refusal(file) == (
-            "t.csv: line 15 repeats the cell of line 5: learner 'svm', Run '2', Fold '1' (2 such): "
-            "a column that tells the rows apart is missing or not recognised."
+            "t.csv: line 15 repeats the cell of line 5: learner 'svm', Run '2', Fold '1' "
+            "(2 repeated): a column that distinguishes the rows is missing or not recognised."
         )
 
     def test_ragged_folds(self, write):
@@ -427,7 +429,7 @@ class TestBroken:
     def test_empty_losses(self, write):
         file = write("model,fold,error\na,1,0.5\na,2,NA\nb,1,0.5\nb,2,0.25\n")
         assert refusal(file) == (
-            "t.csv: line 3, column 'error' is empty (1 such of 4): fill it or pass missing='drop', "
+            "t.csv: line 3, column 'error' is empty (1 of 4): fill it or pass missing='drop', "
             "which leaves out what some learner lacks."
         )
         assert read_losses(file, missing="allow").missing.ravel().tolist() == [
@@ -438,7 +440,7 @@ class TestBroken:
         ]
         file = write("model,fold,error\na,1,\nb,1,\n")
         assert refusal(file, missing="allow") == (
-            "t.csv: there is no loss in the file: every cell is empty."
+            "t.csv: the file contains no loss: every cell is empty."
         )
 
     def test_text_where_numbers_belong(self, write):
@@ -481,7 +483,7 @@ class TestBroken:
             "encoding."
         )
 
-    def test_a_role_that_is_none_does_not_fill_the_memory(self):
+    def test_wrong_role_does_not_exhaust_memory(self):
         n = 3000
         columns = {
             "model": [f"m{i}" for i in range(n)],
@@ -491,7 +493,7 @@ class TestBroken:
         }
         assert refusal(columns) == (
             "the table: the 3000 losses would fill a table of 27000000000 cells (3000 algorithms x "
-            "3000 datasets x 3000 folds): one of the columns read as a role is none."
+            "3000 datasets x 3000 folds): a column was probably read in the wrong role."
         )
 
     def test_bad_design_columns(self, write):
@@ -506,7 +508,7 @@ class TestBroken:
             "t.csv: line 2, column 'stratified' must be true or false; got 'perhaps'."
         )
 
-    def test_fold_and_instance_cannot_both_be_told(self):
+    def test_fold_and_instance_exclude_each_other(self):
         columns = {"model": ["a"], "fold": [1], "item": [1], "error": [1.0]}
         with pytest.raises(ArgumentError, match="fold and instance must be one column"):
             read_losses(columns, fold="fold", instance="item")

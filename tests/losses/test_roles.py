@@ -16,9 +16,9 @@ from bestofk.losses.columns import assign_roles, direction_of, normal, role_of
     ],
 )  # fmt: skip
 def test_roles_by_name(name, role):
-    found = role_of(name)
-    assert found is not None
-    assert found[0] == role
+    match = role_of(name)
+    assert match is not None
+    assert match[0] == role
 
 
 @pytest.mark.parametrize("name", ["svm", "c4.5", "random forest", "accuracy", "foldable", ""])
@@ -50,7 +50,7 @@ def test_normal():
     assert normal("errorRate") == "error_rate"
 
 
-def test_the_surest_name_wins_and_what_is_given_comes_first():
+def test_stated_roles_precede_the_most_reliable_names():
     table = Table.from_columns({"model": ["a"], "algorithm": ["b"], "seed": [1], "run": [2]})
     assert assign_roles(table, {}) == {"algorithm": "algorithm", "run": "run"}
     assert assign_roles(table, {"algorithm": "model", "fold": "run"}) == {
@@ -58,7 +58,7 @@ def test_the_surest_name_wins_and_what_is_given_comes_first():
         "fold": "run",
         "run": "seed",
     }
-    with pytest.raises(ValueError, match="algorithm and fold must be two columns; got 'run'"):
+    with pytest.raises(ValueError, match="algorithm and fold must be different columns; got 'run'"):
         assign_roles(table, {"algorithm": "run", "fold": "run"})
     with pytest.raises(LookupError, match="no column 'modle' in the table: did you mean 'model'"):
         assign_roles(table, {"algorithm": "modle"})

@@ -19,9 +19,9 @@ VALUES = np.array([[0.5, 0.25, 0.75], [0.125, 1.0, 0.0]])
     ],
 )  # fmt: skip
 def test_names_of_splits(name, number, metric):
-    found = split_of(name)
-    assert found is not None
-    assert (found.number, found.metric) == (number, metric)
+    split = split_of(name)
+    assert split is not None
+    assert (split.number, split.metric) == (number, metric)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_cv_results_turned_round_leave_their_summaries_out():
     assert losses.algorithms == ("p", "q")
     assert losses.by_fold()[:, 0].tolist() == (1 - VALUES).tolist()
     assert (
-        "Left out, since they are no splits: 'mean_fit_time', 'mean_test_score', 'rank_test_score'."
+        "Left out, as they are no splits: 'mean_fit_time', 'mean_test_score', 'rank_test_score'."
         in losses.account
     )
     assert read_losses(frame) == losses
@@ -74,12 +74,12 @@ def test_cv_results_turned_round_leave_their_summaries_out():
 
 def test_a_learner_and_a_fold_in_one_name_are_refused():
     columns = {"svm_fold1": [0.1], "svm_fold2": [0.2], "nn_fold1": [0.3], "nn_fold2": [0.3]}
-    with pytest.raises(TableError, match="'svm_fold1' hold a learner and a fold at once"):
+    with pytest.raises(TableError, match="'svm_fold1' combine a learner and a fold"):
         read_losses(columns)
 
 
 def test_the_metric_in_the_name_tells_the_direction():
     frame = pd.DataFrame(VALUES, index=["nn", "svm"], columns=[f"accuracy_fold{i}" for i in "123"])
     assert read_losses(frame).by_fold()[:, 0].tolist() == (1 - VALUES).tolist()
-    with pytest.raises(TableError, match="nothing tells whether higher or lower"):
+    with pytest.raises(TableError, match="cannot tell whether higher or lower"):
         read_losses(pd.DataFrame(VALUES, index=["nn", "svm"], columns=["fold1", "fold2", "fold3"]))

@@ -39,7 +39,7 @@ def hostile():
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("layout", ["long", "wide"])
-def test_hostile_names_and_hard_numbers_come_back_to_the_bit(tmp_path, hostile, form, layout):
+def test_hostile_names_and_hard_numbers_round_trip(tmp_path, hostile, form, layout):
     read = again(hostile, tmp_path, form, layout)
     assert read == hostile
     assert read.values.tobytes() == hostile.values.tobytes()
@@ -52,7 +52,7 @@ def test_hostile_names_and_hard_numbers_come_back_to_the_bit(tmp_path, hostile, 
     "subsets",
     [Subsets(kind="nested", runs=6, folds=2), Subsets(kind="halves", runs=4, folds=5)],
 )
-def test_runs_on_parts_of_the_rows_come_back(tmp_path, form, layout, subsets):
+def test_subset_values_round_trip(tmp_path, form, layout, subsets):
     rng = np.random.default_rng(3)
     design = Design(
         kind="cv",
@@ -85,7 +85,7 @@ def test_a_part_of_the_rows_that_is_unknown_is_refused(tmp_path):
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("layout", ["long", "wide"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_design_comes_back(tmp_path, form, layout, kind):
+def test_every_design_round_trips(tmp_path, form, layout, kind):
     design = Design(
         kind=kind,
         runs=2,
@@ -150,7 +150,7 @@ def test_a_wide_file_cannot_hold_a_learner_named_as_a_role(tmp_path, learner):
     with pytest.raises(ArgumentError) as caught:
         losses.to_csv(tmp_path / "t.csv", layout="wide")
     assert str(caught.value) == (
-        f"layout must be 'long' here: in a wide file the learner {learner!r} would be read as the "
+        f"layout must be 'long': in a wide file the learner {learner!r} would be read as the "
         "role of its column."
     )
     assert not (tmp_path / "t.csv").exists()

@@ -1,4 +1,4 @@
-"""A frame with many kinds of columns, the command line, and losses of fits made by hand."""
+"""A data frame with many kinds of columns, and the command line."""
 
 import numpy as np
 import pandas as pd
@@ -50,10 +50,10 @@ def by_hand():
         y = np.asarray(y)
         splits = bk.plan(plan, random_state=seed).materialise(len(y), y)
         take = X.iloc.__getitem__ if hasattr(X, "iloc") else lambda rows: X[rows]
-        result = []
+        table = []
         for _, _, train, test in splits:
             model = make().fit(take(train), y[train])
-            result.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
-        return np.array(result)
+            table.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
+        return np.array(table)
 
     return losses

@@ -1,4 +1,4 @@
-"""XGBoost, LightGBM and CatBoost with labels as words and with categories."""
+"""XGBoost, LightGBM and CatBoost with text labels and categories."""
 
 import json
 

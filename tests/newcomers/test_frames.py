@@ -1,4 +1,4 @@
-"""Data frames and files with dates, booleans, categories, words and an identifier."""
+"""Data frames and files with dates, booleans, categories, text and an identifier."""
 
 import json
 
@@ -23,9 +23,9 @@ from bestofk.data import as_dataset, read_dataset
 pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 SAID = (
-    "Dates, taken as days since 1970-01-01: 'admitted'.",
-    "Left out, since every row has another value: 'patient'",
-    "The same value in every row, kept: 'hospital'.",
+    "Dates, converted to days since 1970-01-01: 'admitted'.",
+    "Left out, as every row has a different value: 'patient'",
+    "Kept, with the same value in every row: 'hospital'.",
 )
 
 
@@ -46,8 +46,8 @@ def test_a_file_and_a_frame_are_understood_alike(patients, tmp_path, suffix):
     assert from_file.kinds == from_frame.kinds
     assert from_file.n_missing == from_frame.n_missing == 3
     for data in (from_frame, from_file):
-        said = " ".join(data.account)
-        assert [sentence for sentence in SAID if sentence not in said] == []
+        account = " ".join(data.account)
+        assert [sentence for sentence in SAID if sentence not in account] == []
         # 2024-01-01 is day 19723 of Unix time
         assert data.X["admitted"].tolist() == [19723.0 + row for row in range(60)]
 
@@ -98,7 +98,7 @@ def test_preparation_is_stated_for_every_learner(patients):
 
 def test_preparation_can_be_refused_and_the_advice_works(patients):
     frame, y = patients
-    with pytest.raises(ArgumentError, match="svm does not take 'data' as it is") as caught:
+    with pytest.raises(ArgumentError, match="svm does not accept 'data' as it is") as caught:
         bk.compare(
             learners(),
             frame,
@@ -120,31 +120,31 @@ def test_preparation_can_be_refused_and_the_advice_works(patients):
 def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp_path):
     frame, y = patients
     file, store = write(frame, y, tmp_path / "patients.csv"), tmp_path / "study.db"
-    words = ["compare", file, "--learner", "svm=sklearn.svm:SVC()", "--learner", "c4.5",
-             "--cv", "kfold:3"]  # fmt: skip
-    code, out, _ = run(*words, "--store", store, "--report", tmp_path / "report.html")
-    said = (
+    arguments = ["compare", file, "--learner", "svm=sklearn.svm:SVC()", "--learner", "c4.5",
+             "--plan", "kfold:3"]  # fmt: skip
+    code, out, _ = run(*arguments, "--store", store, "--report", tmp_path / "report.html")
+    note = (
         "Preparation inside the folds: 4 columns 1-of-n (1 missing cell as zeros), 2 missing cells"
     )
     assert code == 0
-    assert said in out
-    assert out.count("taken as days since 1970-01-01") == 1
+    assert note in out
+    assert out.count("converted to days since 1970-01-01") == 1
     page = (tmp_path / "report.html").read_text()
     assert "4 columns 1-of-n (1 missing cell as zeros)" in page
-    assert "taken as days since 1970-01-01" in page
-    assert said in bk.open_study(str(store)).explain()
-    code, out, err = run(*words, "--prepare", "none")
+    assert "converted to days since 1970-01-01" in page
+    assert note in bk.open_study(str(store)).explain()
+    code, out, err = run(*arguments, "--prepare", "none")
     assert code == 2
     assert "svm does not take 'patients' as it is" in err
-    code, out, _ = run(*words, "--json")
+    code, out, _ = run(*arguments, "--json")
     assert json.loads(out)["preparation"]["patients"]["c4.5"]["said"] == "none"
 
 
 def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, by_hand):
     frame, y = patients
-    words = make_column_selector(dtype_include=["object", "str"])
+    texts = make_column_selector(dtype_include=["object", "str"])
     columns = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), words),
+        (OneHotEncoder(handle_unknown="ignore"), texts),
         (SimpleImputer(strategy="median"), ["age"]),
         ("passthrough", make_column_selector(dtype_include="bool")),
         (
@@ -211,7 +211,9 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
     assert code == 0, err
     study = json.loads(out)
     assert study["means"]["texts"] < 0.05 < study["means"]["most"]
-    assert any("every row has another value: 'review'" in sentence for sentence in study["data"])
+    assert any(
+        "every row has a different value: 'review'" in sentence for sentence in study["data"]
+    )
 
 
 def test_a_frame_of_texts_alone_keeps_them(tmp_path):
@@ -237,8 +239,8 @@ def test_a_frame_of_texts_alone_keeps_them(tmp_path):
 def test_texts_alone_and_a_sparse_matrix(by_hand):
     rng = np.random.default_rng(2)
     y = np.array(["good", "bad"] * 20)
-    words = {"good": ["fine", "great", "nice"], "bad": ["dull", "awful", "nice"]}
-    texts = [" ".join(rng.choice(words[label], 3)) for label in y]
+    messages = {"good": ["fine", "great", "nice"], "bad": ["dull", "awful", "nice"]}
+    texts = [" ".join(rng.choice(messages[label], 3)) for label in y]
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
     expected = by_hand(lambda: pipeline, np.array(texts), y, "2x3")
     for given in (texts, np.array(texts), pd.Series(texts, index=range(5, 45))):

@@ -1,4 +1,4 @@
-"""Data sets of users: horse.csv, regressions, sets of different kinds."""
+"""Users' data sets: horse.csv, regressions, several data sets of different kinds."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Learners of users: float32 nets, searches, own classes, model files."""
+"""Users' learners: float32 networks, searches, their own classes, files of models."""
 
 import json
 import textwrap
@@ -65,12 +65,12 @@ def test_float32_stays_and_labels_become_codes_where_needed(net, labels, form, b
     )
     assert study.left_out == {}
     np.testing.assert_array_equal(study.losses.values[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
-    said = study.preparation["data"]["net"].explain()
+    text = study.preparation["data"]["net"].explain()
     expected = [form == "frame" and "rows as an array", labels == "words" and "labels as codes"]
-    assert said == (", ".join(filter(None, expected)) or "none")
+    assert text == (", ".join(filter(None, expected)) or "none")
 
 
-def test_float64_is_not_turned_into_float32_behind_anyones_back(net):
+def test_float64_is_not_converted_to_float32(net):
     X, y = load_iris(return_X_y=True)
     study = bk.compare(
         {"net": net, "most": "max", "nmc": "nmc"},
@@ -173,13 +173,15 @@ def test_a_notebook_shows_headline_dots_table_and_what_was_done(patients):
     frame, y = patients
     study = bk.compare({"svm": SVC(), "tree": "c4.5"}, frame, y, cv="2x3", progress=False)
     html = study._repr_html_()
-    places = [html.find(part) for part in ("<p>", "<svg", "<table", "Preparation inside the folds")]
-    assert -1 not in places
-    assert places == sorted(places)
+    positions = [
+        html.find(part) for part in ("<p>", "<svg", "<table", "Preparation inside the folds")
+    ]
+    assert -1 not in positions
+    assert positions == sorted(positions)
     assert "var(--bk-" not in html  # the page of a notebook does not know our colours
 
 
 def test_progress_of_a_short_run_is_silent_in_a_pipe(run):
-    words = textwrap.dedent("compare iris --learner max --learner nmc --cv kfold:3").split()
-    code, _, err = run(*words)
+    arguments = textwrap.dedent("compare iris --learner max --learner nmc --plan kfold:3").split()
+    code, _, err = run(*arguments)
     assert (code, err) == (0, "")

@@ -1,4 +1,4 @@
-"""Pieces of a reproduction are equal on every engine, and none is computed twice."""
+"""Pieces of a reproduction: equal arrays on every engine, and no repeated work."""
 
 import os
 import time
@@ -14,8 +14,10 @@ from bestofk.run.store.store import open_store
 
 
 def pieces_of(arguments, **names):
-    given = {"work": "doubled 1", "data": "d", "settings": "s", **names}
-    return [ArrayPiece(**given, number=k, argument=one) for k, one in enumerate(arguments)]
+    fields = {"work": "doubled 1", "data": "d", "settings": "s", **names}
+    return [
+        ArrayPiece(**fields, number=k, argument=argument) for k, argument in enumerate(arguments)
+    ]
 
 
 def doubled(number):
@@ -25,17 +27,17 @@ def doubled(number):
 @pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("how", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "engine": "processes"}])
 def test_results_come_in_the_order_of_the_pieces(how):
-    found = obtain(pieces_of(range(4)), np.arange, request=Request(**how))
-    assert [array.tolist() for array in found] == [[], [0], [0, 1], [0, 1, 2]]
+    arrays = obtain(pieces_of(range(4)), np.arange, request=Request(**how))
+    assert [array.tolist() for array in arrays] == [[], [0], [0, 1], [0, 1, 2]]
 
 
 def test_what_is_kept_is_not_done_again(tmp_path):
     request = Request(store=str(tmp_path / "kept.db"))
     obtain(pieces_of(range(3)), doubled, request=request)
     lines = []
-    found = obtain(pieces_of(range(3)), doubled, request=request, say=lines.append)
-    assert [array.tolist() for array in found] == [[0, 0], [2, 1], [4, 2]]
-    assert found[1].dtype == doubled(1).dtype
+    arrays = obtain(pieces_of(range(3)), doubled, request=request, say=lines.append)
+    assert [array.tolist() for array in arrays] == [[0, 0], [2, 1], [4, 2]]
+    assert arrays[1].dtype == doubled(1).dtype
     assert lines == ["3 of 3 pieces were in the store"]
     obtain(pieces_of(range(4)), doubled, request=request, say=lines.append)
     assert lines[1:] == ["3 of 4 pieces were in the store", "4 of 4 pieces"]
@@ -45,7 +47,10 @@ def test_other_names_are_other_work(tmp_path):
     request = Request(store=str(tmp_path / "kept.db"))
     obtain(pieces_of([0]), doubled, request=request)
     others = [
-        *(pieces_of([0], **one) for one in ({"work": "w"}, {"data": "e"}, {"settings": "t"})),
+        *(
+            pieces_of([0], **argument)
+            for argument in ({"work": "w"}, {"data": "e"}, {"settings": "t"})
+        ),
         pieces_of([0, 0])[1:],
     ]
     for pieces in others:
@@ -57,8 +62,8 @@ def test_other_names_are_other_work(tmp_path):
 def test_another_function_is_other_work(tmp_path):
     request = Request(store=str(tmp_path / "kept.db"))
     obtain(pieces_of([3]), doubled, request=request)
-    (found,) = obtain(pieces_of([3]), lambda number: np.array([number]), request=request)
-    assert found.tolist() == [3]
+    (arrays,) = obtain(pieces_of([3]), lambda number: np.array([number]), request=request)
+    assert arrays.tolist() == [3]
 
 
 @pytest.mark.usefixtures("preloaded_workers")
@@ -90,13 +95,13 @@ def test_a_piece_of_a_paper_is_the_same_on_every_engine(engine, tmp_path):
     ]
     expected = obtain(pieces, run_piece, request=Request(engine="serial"))
     store = str(tmp_path / "kept.db")
-    found = obtain(pieces, run_piece, request=Request(engine=engine, jobs=2, store=store))
-    for one, other in zip(expected, found, strict=True):
-        assert one.dtype == other.dtype
-        assert np.array_equal(one, other, equal_nan=True)
-    with open_store(store) as kept:
-        assert kept.n_payloads() == 3
-        assert kept.n_cells() == 0
+    arrays = obtain(pieces, run_piece, request=Request(engine=engine, jobs=2, store=store))
+    for argument, other in zip(expected, arrays, strict=True):
+        assert argument.dtype == other.dtype
+        assert np.array_equal(argument, other, equal_nan=True)
+    with open_store(store) as opened:
+        assert opened.n_payloads() == 3
+        assert opened.n_cells() == 0
 
 
 CHILD = """
@@ -119,22 +124,22 @@ def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, fork_server):
         stored, end = 0, time.monotonic() + 60
         while stored < 3 and time.monotonic() < end:
             time.sleep(0.02)
-            with open_store(store, read_only=True) as kept:
-                stored = kept.n_payloads()
+            with open_store(store, read_only=True) as opened:
+                stored = opened.n_payloads()
         assert child.poll() is None, "it ended by itself"
         child.kill()
-    with open_store(store) as kept:
-        n = kept.n_payloads() + 2
+    with open_store(store) as opened:
+        n = opened.n_payloads() + 2
         pieces = [
             SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
             for draw in range(n)
         ]
         task = ArrayTask(run_piece)
-        held = set(kept.get_payloads([task.key(piece) for piece in pieces], name="array"))
-    assert 3 <= len(held) < n
-    said = []
-    found = obtain(pieces, run_piece, request=Request(store=str(store)), say=said.append)
-    assert said[0] == f"{len(held)} of {n} pieces were in the store"
-    assert len(said) == 1 + n - len(held)
+        stored = set(opened.get_payloads([task.key(piece) for piece in pieces], name="array"))
+    assert 3 <= len(stored) < n
+    progress = []
+    arrays = obtain(pieces, run_piece, request=Request(store=str(store)), say=progress.append)
+    assert progress[0] == f"{len(stored)} of {n} pieces were in the store"
+    assert len(progress) == 1 + n - len(stored)
     expected = obtain(pieces, run_piece)
-    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, expected, strict=True))
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(arrays, expected, strict=True))

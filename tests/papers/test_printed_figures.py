@@ -1,4 +1,4 @@
-"""Transcriptions of the papers are consistent with their own tables and text."""
+"""The transcribed tables against their own sums and the text."""
 
 import numpy as np
 import pytest

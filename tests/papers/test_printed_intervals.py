@@ -1,18 +1,18 @@
-"""The transcription of the interval paper: sums, averages and relations between its tables."""
+"""The transcribed tables of the interval paper: sums, averages and relations between tables."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bestofk.papers.intervals.experiments import BEST, DATASETS, STEPS, problem_of
+from bestofk.papers.intervals.experiments import BEST_ERROR, DATASETS, STEPS, problem_of
 from bestofk.papers.printed_figures import printed_figures, printed_table
 
 LAST = {"2": "Bootstrap-A", "3": "Bootstrap-A", "4": "Bootstrap-B", "5": "Bootstrap-B"}
 
 
 def counts(table):
-    """Printed ok, no, err (and inc as 0 where there is none) by row and test."""
+    """Return the printed ok, no, err and inc (0 if absent) by row and test."""
     parts = [printed_table("intervals", table, name).values for name in ("ok", "no", "err")]
     open_ = np.zeros_like(parts[0])
     if LAST[table] == "Bootstrap-B":
@@ -72,8 +72,8 @@ def test_some_t_columns_hold_more_than_their_anova_allows_and_wilcoxon_columns_d
 def test_theoretical_errors_follow_from_the_winners():
     theoretical = printed_table("intervals", "1", "theoretical")
     sizes = printed_table("intervals", "1", "n_t")
-    winners = (theoretical.values[:-1] == BEST).argmax(axis=1)
-    assert ((theoretical.values[:-1] == BEST).sum(axis=1) == 1).all()
+    winners = (theoretical.values[:-1] == BEST_ERROR).argmax(axis=1)
+    assert ((theoretical.values[:-1] == BEST_ERROR).sum(axis=1) == 1).all()
     problem = problem_of(0.03, winners, sizes.values[:-1, 0].astype(int))
     assert np.abs(problem.errors.T - theoretical.values[:-1]).max() <= 0.005
     assert len(winners) == DATASETS

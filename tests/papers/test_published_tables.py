@@ -1,4 +1,4 @@
-"""Summaries of published tables count only judged cells."""
+"""The summaries of the published tables count exactly the judged cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TABLES = sorted((Path(__file__).parents[2] / "docs" / "papers" / "tables").glob(
 
 def sections(text: str) -> list[tuple[str, list[str], list[list[str]]]]:
     """(summary, columns, cells) of every table with a summary that counts."""
-    found = []
+    parts = []
     for part in text.split("\n### ")[1:]:
         lines = part.splitlines()
         rows = [
@@ -20,12 +20,12 @@ def sections(text: str) -> list[tuple[str, list[str], list[list[str]]]]:
             for line in lines
             if line.startswith("|")
         ]
-        found.append((lines[2], rows[0][1:], [row[1:] for row in rows[2:]]))
-    return found
+        parts.append((lines[2], rows[0][1:], [row[1:] for row in rows[2:]]))
+    return parts
 
 
 def counted(summary: str, columns: list[str], cells: list[list[str]]) -> tuple[int, int]:
-    """Cells that agree, and cells that are compared: `ours / printed`, marked where they differ."""
+    """Count agreeing and compared cells: `ours / printed`, with a mark if they differ."""
     judged = [
         cell
         for row in cells
@@ -39,9 +39,9 @@ def counted(summary: str, columns: list[str], cells: list[list[str]]) -> tuple[i
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
 def test_the_summary_counts_the_cells(path):
-    found = sections(path.read_text())
-    assert found
-    for summary, columns, cells in found:
+    parts = sections(path.read_text())
+    assert parts
+    for summary, columns, cells in parts:
         good, total = counted(summary, columns, cells)
         if total:
             assert f": {good} of {total} " in summary

@@ -103,7 +103,7 @@ def test_the_page_has_the_p_values_of_every_correction():
         ({"correction": "none"}, "error of the whole result", "doubtful"),
         ({}, "error of the whole result", "by design"),
         ({"correction": "hochberg"}, "positively dependent", "cannot be checked"),
-        ({"procedure": "anova-choice"}, "spread equally", "doubtful"),
+        ({"procedure": "anova-choice"}, "with equal variances", "doubtful"),
     ],
 )
 def test_assumptions_have_a_state(options, claim, state):

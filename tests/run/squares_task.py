@@ -50,8 +50,8 @@ class Squares(Task):
         return Squared(self.key(item), None)
 
     def find(self, store, items):
-        found = store.get_payloads(list(items), name="square")
-        return {key: Squared(key, int(data)) for key, data in found.items()}
+        results = store.get_payloads(list(items), name="square")
+        return {key: Squared(key, int(data)) for key, data in results.items()}
 
     def keep(self, store, result):
         if result.value is not None:
@@ -72,4 +72,4 @@ class HomeBound(Squares):
     """Odd numbers must stay here."""
 
     def ship(self):
-        return Shipment(packed=super().ship().packed, stays=lambda item: item % 2 == 1)
+        return Shipment(packed=super().ship().packed, is_local=lambda item: item % 2 == 1)

@@ -4,7 +4,7 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-from bestofk.run.task import caught_warnings, warnings_by_thread
+from bestofk.run.caught_warnings import caught_warnings, warnings_by_thread
 
 
 def test_threads_catch_their_own_warnings():
@@ -20,8 +20,8 @@ def test_threads_catch_their_own_warnings():
         return [str(w.message) for w in outer], [str(w.message) for w in inner]
 
     with warnings_by_thread(), ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(give, range(4)))
-    assert found == [([f"of {number}"] * 200, ["inside"]) for number in range(4)]
+        results = list(pool.map(give, range(4)))
+    assert results == [([f"of {number}"] * 200, ["inside"]) for number in range(4)]
 
 
 def test_a_thread_that_catches_none_shows_its_warnings_as_before():
@@ -33,7 +33,7 @@ def test_a_thread_that_catches_none_shows_its_warnings_as_before():
     assert [str(w.message) for w in seen] == ["seen", "after"]
 
 
-def test_runs_that_overlap_restore_what_was_before_the_first():
+def test_overlapping_runs_restore_the_original_settings():
     filters, show = list(warnings.filters), warnings.showwarning
     first, second = warnings_by_thread(), warnings_by_thread()
     first.__enter__()

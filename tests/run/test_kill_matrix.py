@@ -16,11 +16,11 @@ PLAN = "2x2"
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    made = kill_matrix.Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
+    started = kill_matrix.Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
     try:
-        yield made
+        yield started
     finally:
-        made.close()
+        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def expected():
      ("stop-short", 1)],
 )  # fmt: skip
 def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkeypatch):
-    # watched forks start at once; the command takes workers that are started anew as well
+    # watched forks start immediately; the benchmark uses spawned workers too
     watched = {"engine": "serial", "timeout": 60.0}
     monkeypatch.setattr(kill_matrix, "_options", lambda _: watched)
     monkeypatch.setattr(kill_matrix, "WAITS", (0.2, 0.5))

@@ -315,7 +315,7 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
 
 def test_which_study(tmp_path):
     store = tmp_path / "study.db"
-    with open_store(store) as opened, pytest.raises(bk.StoreError, match="holds no studies"):
+    with open_store(store) as opened, pytest.raises(bk.StoreError, match="has no studies"):
         bk.open_study(opened)
     # repetitions over other splits are no studies of their own
     study = bk.compare(

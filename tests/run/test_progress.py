@@ -21,7 +21,7 @@ def test_a_bar_on_a_terminal_and_lines_elsewhere():
     assert observer(mine) is mine
 
 
-def test_lines_tell_fits_rate_time_left_failures_and_who_is_at_work(monkeypatch):
+def test_lines_show_fits_rate_time_left_failures_and_learner(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
@@ -32,13 +32,14 @@ def test_lines_tell_fits_rate_time_left_failures_and_who_is_at_work(monkeypatch)
             now[0] += 1.0
             lines.took(label="nn on iris", seconds=0.5)
             lines.item(label="nn on iris", failed=cell == 3)
-    said = stream.getvalue().splitlines()
-    assert said[0] == "bestofk: 10 of 50 fits are in the store already"
-    # a line every ten seconds, one cell a second
+    printed = stream.getvalue().splitlines()
+    assert printed[0] == "bestofk: 10 of 50 fits are already in the store"
+    # a line every ten seconds, one cell per second
     assert (
-        said[1] == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
+        printed[1]
+        == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
     )
-    assert len(said) == 3
+    assert len(printed) == 3
 
 
 def test_names_cannot_break_a_line(monkeypatch):
@@ -52,7 +53,7 @@ def test_names_cannot_break_a_line(monkeypatch):
     assert stream.getvalue().count("\n") == 1
 
 
-def test_the_bar_shows_what_is_done_and_goes_away():
+def test_the_bar_shows_progress():
     stream = Terminal()
     with Bar(stream) as bar:
         bar.start(total=4, done=1)
@@ -65,43 +66,43 @@ def test_the_bar_shows_what_is_done_and_goes_away():
 
 
 @pytest.mark.parametrize("progress_of", [False, "log"])
-def test_a_comparison_tells_only_what_was_asked(capsys, progress_of):
+def test_short_comparisons_print_no_progress(capsys, progress_of):
     import bestofk as bk
 
     bk.compare(["max", "nmc"], "iris", cv="kfold:3", progress=progress_of)
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == ""  # three folds are done before the first line is due
+    assert captured.err == ""  # three folds finish before the first line
 
 
 def test_the_estimate_waits_for_every_learner_and_is_right_for_slow_ones():
-    # in folds of a quick and a slow learner: 0.01 s and 1 s a fit, 100 fits of each
+    # a fast and a slow learner: 0.01 s and 1 s per fit, 100 fits each
     left = TimeLeft({"quick": 100, "slow": 100})
-    said = []
+    estimates = []
     elapsed = 0.0
     for _ in range(100):
         for label, seconds in (("quick", 0.01), ("slow", 1.0)):
             elapsed += seconds
             left.done(label, seconds)
-            said.append((left.seconds(elapsed=elapsed), 101 - elapsed))
-    assert said[0][0] is None
-    known = [(estimate, truth) for estimate, truth in said if estimate is not None]
+            estimates.append((left.seconds(elapsed=elapsed), 101 - elapsed))
+    assert estimates[0][0] is None
+    known = [(estimate, truth) for estimate, truth in estimates if estimate is not None]
     assert len(known) > 150
     assert max(abs(estimate - truth) for estimate, truth in known) < 1e-6
 
 
-def test_the_first_fit_which_pays_for_imports_does_not_spoil_the_estimate():
+def test_the_estimate_ignores_the_imports_of_the_first_fit():
     left = TimeLeft({"a": 101})
     left.done("a", 60.0)  # imports
     left.done("a", 1.0)
     assert left.seconds(elapsed=61.0) == pytest.approx(99.0)
 
 
-def test_workers_at_once_are_counted_by_the_clock():
+def test_the_estimate_accounts_for_parallel_workers():
     left = TimeLeft({"a": 40})
     for _ in range(20):
         left.done("a", 1.0)
-    assert left.seconds(elapsed=5.0) == pytest.approx(5.0)  # four at once
+    assert left.seconds(elapsed=5.0) == pytest.approx(5.0)  # four in parallel
 
 
 def test_a_bar_names_the_start_and_estimates():
@@ -114,7 +115,7 @@ def test_a_bar_names_the_start_and_estimates():
 
 
 class Display:
-    """Stands for the notebook: what it was asked to show."""
+    """A notebook that records what it shows."""
 
     def __init__(self):
         self.states = []
@@ -129,7 +130,7 @@ class Display:
         self.states.append(shown)
 
 
-def test_a_notebook_has_one_line_that_is_renewed(monkeypatch):
+def test_a_notebook_has_one_line_that_is_updated(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     display = Display()
@@ -147,17 +148,17 @@ def test_a_notebook_has_one_line_that_is_renewed(monkeypatch):
     assert not any("<b>" in state for state in html)
 
 
-def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
+def test_a_race_shows_its_standing():
     from bestofk.run.race.run import RaceProgress
 
     stream = io.StringIO()
     race = RaceProgress(Lines(stream), total=60)
-    for found, made in ((0, 3), (2, 1)):
+    for stored, new in ((0, 3), (2, 1)):
         with race:
-            race.start(total=found + made, done=found)
-            for _ in range(made):
+            race.start(total=stored + new, done=stored)
+            for _ in range(new):
                 race.item(label="nn on iris", failed=False)
-        race.standing(words="1 out, 2 left; open: nn against\nc4.5")
+        race.standing(text="1 out, 2 left; open: nn against\nc4.5")
     race.close()
     assert stream.getvalue().splitlines() == [
         "bestofk: 3 of 60 fits: 1 out, 2 left; open: nn against c4.5",
@@ -165,7 +166,7 @@ def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
     ]
 
 
-def test_the_bar_shows_who_is_out():
+def test_the_bar_shows_the_standing():
     from bestofk.run.race.run import RaceProgress
 
     stream = Terminal()
@@ -174,9 +175,9 @@ def test_the_bar_shows_who_is_out():
     with race:
         race.start(total=2, done=0)
         race.item(label="nn", failed=False)
-    race.standing(words="1 out, 2 left; open: [nn] against c4.5")
+    race.standing(text="1 out, 2 left; open: [nn] against c4.5")
     bar.bar.refresh()
-    # in a line of its own, below the learner at work
+    # on a separate line below the current learner
     assert "\n1 out, 2 left; open: [nn] against c4.5" in stream.getvalue().replace("\r", "")
     with race:
         race.start(total=2, done=2)

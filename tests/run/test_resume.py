@@ -48,7 +48,7 @@ def run(store, log, *, engine="serial", plan=PLAN, **options):
     )
 
 
-# A loaded process that forks one run for every line it reads, so that all of them start at once.
+# A process with everything imported that forks one run per line it reads.
 HOST = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
@@ -127,29 +127,29 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_pat
     store, log = tmp_path / "study.db", tmp_path / "fits"
     stored = []
     for kill in range(40):
-        if kill >= KILLS and stored and stored[-1] > 0:  # a busy machine takes longer to begin
+        if kill >= KILLS and stored and stored[-1] > 0:  # a busy machine takes longer to start
             break
         pid = host.start(pace=0.1)
         time.sleep(moments.uniform(0.0, 0.8 + 0.1 * kill))
         os.kill(pid, signal.SIGKILL)
         if store.exists() and store.stat().st_size:
-            with open_store(store, read_only=True) as kept:
-                stored.append(kept.n_cells())
-    assert stored == sorted(stored)  # what was committed stays
-    assert 0 < stored[-1] < CELLS  # neither of the ends: kills hit runs at work
+            with open_store(store, read_only=True) as opened:
+                stored.append(opened.n_cells())
+    assert stored == sorted(stored)  # committed cells stay
+    assert 0 < stored[-1] < CELLS  # the kills hit running runs
     before = sum(fits(log).values())
     study = run(store, log)
-    # only what was missing was fitted, and a second resumption fits nothing
+    # only missing cells were fitted, and a second resumption fits nothing
     again = sum(fits(log).values())
     assert again - before <= CELLS - stored[-1]
     np.testing.assert_array_equal(run(store, log).losses.values, study.losses.values)
     assert sum(fits(log).values()) == again
-    with open_store(store, read_only=True) as kept:
-        assert kept.n_cells() == CELLS
+    with open_store(store, read_only=True) as opened:
+        assert opened.n_cells() == CELLS
     np.testing.assert_array_equal(study.losses.values, uninterrupted(log))
 
 
-def test_killed_with_its_workers_at_work_leaves_no_process_and_no_file(host, tmp_path):
+def test_a_killed_run_leaves_no_process_and_no_file(host, tmp_path):
     store, log = tmp_path / "study.db", tmp_path / "fits"
     pid = host.start(pace=0.05, engine="processes")
     wait_until(lambda: sum(fits(log).values()) > 20)
@@ -184,14 +184,14 @@ def test_two_processes_fill_one_store_at_once(host, tmp_path):
     expected = uninterrupted(log)
     for name in ("one", "two"):
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), expected)
-    with open_store(tmp_path / "study.db", read_only=True) as kept:
-        assert kept.n_cells() == CELLS
-        assert len(kept.studies()) == 1
+    with open_store(tmp_path / "study.db", read_only=True) as opened:
+        assert opened.n_cells() == CELLS
+        assert len(opened.studies()) == 1
 
 
 @pytest.fixture
 def counted(tmp_path):
-    """`counted(...)`: a study with that store, and how often each learner was fitted for it."""
+    """`counted(...)` returns a study and how often each learner was fitted for it."""
     log, store = tmp_path / "fits", tmp_path / "study.db"
 
     def go(names, datasets=None, *, settings=None, repetitions=1, **options):
@@ -240,7 +240,7 @@ def test_only_what_is_missing_is_computed(counted):
     np.testing.assert_array_equal(repeated.losses.values[..., :1], first.losses.values)
 
 
-def test_a_data_set_is_known_by_its_content_not_its_name(counted):
+def test_a_data_set_is_identified_by_its_content_not_its_name(counted):
     first, _ = counted("ab", {"one name": (X, Y)})
     renamed, done = counted("ab", {"another": (X.copy(), Y.copy())})
     assert done == {}
@@ -262,7 +262,7 @@ def rows_swapped():
 
 
 @pytest.mark.parametrize("data", [one_cell_changed, one_label_changed, rows_swapped])
-def test_changed_data_are_noticed(counted, data):
+def test_changed_data_are_detected(counted, data):
     counted("ab")
     _, done = counted("ab", {"d": data()})
     assert done == {"a": 6, "b": 6}
@@ -277,14 +277,14 @@ def test_changed_data_are_noticed(counted, data):
         {"scoring": "balanced_accuracy"},
     ],
 )
-def test_changed_settings_are_noticed(counted, change):
+def test_changed_settings_are_detected(counted, change):
     counted("ab")
     _, done = counted("ab", **change)
     runs_of = 8 if change.get("cv") == "2x4" else 6
     assert done == {"a": runs_of, "b": runs_of}
 
 
-def test_failures_are_kept_too(tmp_path):
+def test_failures_are_stored(tmp_path):
     learners = {"raises": strange.Raises(), "a": GaussianNB(), "b": "nmc"}
     options = {
         "cv": "2x3",
@@ -299,7 +299,7 @@ def test_failures_are_kept_too(tmp_path):
     assert second.left_out == first.left_out
 
 
-def test_a_run_that_was_stopped_goes_on(tmp_path):
+def test_a_stopped_run_resumes(tmp_path):
     log = tmp_path / "fits"
     learners = {
         "once": strange.FailsOnce(log=str(tmp_path / "mark")),
@@ -320,4 +320,4 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
         )
     study = bk.compare(learners, X, Y, **options)
     assert fits(log) == {"c": 6}
-    assert study.losses.algorithms == ("c",)  # what failed once is kept as a failure
+    assert study.losses.algorithms == ("c",)  # failures are stored

@@ -14,7 +14,7 @@ from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.store import open_store
-from bestofk.run.task import MOST_AT_ONCE, Block, Pace, Shipment, load_task
+from bestofk.run.task import MAX_BLOCK_ITEMS, Block, BlockSizer, Shipment, load_task
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 from squares_task import HomeBound, Squares
@@ -38,10 +38,10 @@ def values(results):
     return {item: result.value for item, result in results.items()}
 
 
-def test_every_item_gets_its_result_and_the_watcher_hears_of_it():
+def test_every_item_gets_its_result_and_is_reported():
     watching = Watching()
-    found = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
-    assert values(found) == {3: 9, 1: 1, -2: None}
+    results = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
+    assert values(results) == {3: 9, 1: 1, -2: None}
     assert watching.lines == [
         (3, 0, "squares"),
         ("square of 3", False),
@@ -52,22 +52,22 @@ def test_every_item_gets_its_result_and_the_watcher_hears_of_it():
 
 def test_items_with_one_key_are_evaluated_once():
     task = Squares(modulus=10)
-    found = run_task(task, [3, 13, 4, 23], engine=SERIAL)
+    results = run_task(task, [3, 13, 4, 23], engine=SERIAL)
     assert task.seen == [3, 4]
-    assert values(found) == {3: 9, 13: 9, 23: 9, 4: 16}
+    assert values(results) == {3: 9, 13: 9, 23: 9, 4: 16}
 
 
-def test_a_store_gives_what_it_has_and_gets_the_rest(store):
+def test_stored_results_are_reused_and_new_ones_stored(store):
     run_task(Squares(), [1, 2, -5], engine=SERIAL, store=store)
     task, watching = Squares(), Watching()
-    found = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
-    assert task.seen == [3, -5]  # a failure was not kept
+    results = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
+    assert task.seen == [3, -5]  # failures are not stored
     assert watching.lines[0] == (4, 2, "squares")
-    assert values(found) == {1: 1, 2: 4, 3: 9, -5: None}
+    assert values(results) == {1: 1, 2: 4, 3: 9, -5: None}
     assert store.n_payloads() == 3
 
 
-def test_an_error_stops_the_run_and_what_was_done_is_kept(store):
+def test_an_error_stops_the_run_and_keeps_earlier_results(store):
     task = Squares()
 
     def stop(item, result):
@@ -88,12 +88,14 @@ def test_an_interruption_says_what_is_safe(store):
 
 
 def test_a_budget_leaves_the_last_items_undone():
-    run_task(Squares(), range(1), engine=SERIAL)  # what is imported late takes no time of it
+    run_task(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
     begin = time.monotonic()
-    found = run_task(Squares(nap=0.02), range(1000), engine=SERIAL, deadline=time.monotonic() + 0.4)
+    results = run_task(
+        Squares(nap=0.02), range(1000), engine=SERIAL, deadline=time.monotonic() + 0.4
+    )
     assert time.monotonic() - begin < 3.0
-    assert 0 < len(found) < 1000
-    assert sorted(found) == list(range(len(found)))
+    assert 0 < len(results) < 1000
+    assert sorted(results) == list(range(len(results)))
 
 
 class Held(Squares):
@@ -105,36 +107,36 @@ class Held(Squares):
 
 
 @pytest.mark.parametrize("task", [Held, HomeBound])
-def test_a_task_that_cannot_travel_is_evaluated_in_forks_of_this_process(task):
+def test_a_task_that_cannot_be_pickled_runs_in_forks(task):
     here = task()
     assert Held().ship() == Shipment(packed=None)
-    found = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
-    assert values(found) == {number: number**2 for number in range(6)}
-    assert here.seen == []  # this process itself evaluated none
+    results = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
+    assert values(results) == {number: number**2 for number in range(6)}
+    assert here.seen == []  # this process evaluated none
 
 
-def test_a_shipped_task_comes_out_the_same():
+def test_a_pickled_task_is_the_same():
     task = Squares(modulus=7)
     packed = task.ship().packed
     assert isinstance(packed, bytes)
     assert load_task(packed).key(12) == task.key(12)
 
 
-def test_blocks_are_parted_without_loss():
+def test_blocks_are_split_without_loss():
     block = Block(items=(1, 2, 3, 4), as_one=True)
-    travelling, staying = block.parted(lambda item: item > 2)
-    assert (travelling.items, staying.items) == ((1, 2), (3, 4))
-    assert travelling.as_one
-    assert staying.as_one
-    assert block.parted(lambda item: item > 9)[0] is block
+    remote, local = block.split(lambda item: item > 2)
+    assert (remote.items, local.items) == ((1, 2), (3, 4))
+    assert remote.as_one
+    assert local.as_one
+    assert block.split(lambda item: item > 9)[0] is block
 
 
-def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(monkeypatch):
+def test_block_sizes_follow_the_rate_of_results(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("bestofk.run.task.time.perf_counter", lambda: now[0])
-    pace = Pace()
-    # nothing came back yet: however often a cluster asks, blocks stay small
-    assert [pace.at_once() for _ in range(20)] == [1] * 20
+    sizer = BlockSizer()
+    # without results blocks stay small, however many are requested
+    assert [sizer.next_size() for _ in range(20)] == [1] * 20
 
     def results():
         for _ in range(100_000):
@@ -142,15 +144,15 @@ def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(mon
             yield None
 
     sizes = []
-    for _, _ in zip(range(400), pace.counting(results()), strict=False):
-        sizes.append(pace.at_once())
-    # a thousand a second: 500 would be half a second, which is more than a block may hold
+    for _, _ in zip(range(400), sizer.counting(results()), strict=False):
+        sizes.append(sizer.next_size())
+    # 1,000 per second: half a second would be 500 items, more than the maximum
     assert sizes[0] == 1
     assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
-    assert sizes[-1] == MOST_AT_ONCE
+    assert sizes[-1] == MAX_BLOCK_ITEMS
 
 
-def test_a_reader_that_leaves_closes_the_engine():
+def test_closing_the_results_closes_the_engine():
     closed = []
 
     def results():
@@ -159,7 +161,7 @@ def test_a_reader_that_leaves_closes_the_engine():
         finally:
             closed.append(os.getpid())
 
-    counting = Pace().counting(results())
+    counting = BlockSizer().counting(results())
     next(counting)
     counting.close()
     assert closed == [os.getpid()]

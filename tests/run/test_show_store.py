@@ -21,10 +21,9 @@ def filled(lasting_url, experiment, evaluated):
     results = evaluated()
     failing = experiment.learners[1].fingerprint
     with open_store(lasting_url) as store:
-        store.register(experiment, title="first\n<b>study</b>", command=["bestofk", "compare"])
-        store.register(
-            study_of(experiment, title="second", plan="other"),
-        )
+        first = study_of(experiment, title="first\n<b>study</b>", command=["bestofk", "compare"])
+        store.register(first)
+        store.register(study_of(experiment, title="second", plan="other"))
         for place, result in enumerate(results):
             if result.key.learner == failing and result.key.repetition == 1:
                 why = Failure(kind="timeout", reason="longer than 60 s\nin fit")

@@ -147,7 +147,7 @@ class RaisesWhenAsked(strange.Majority):
     ("learner", "words"),
     [
         (RaisesInParams(), "its get_params raises RuntimeError: no settings"),
-        (RaisesWhenAsked(), "asked for its predict, it raises RuntimeError"),
+        (RaisesWhenAsked(), "reading its attribute predict raises RuntimeError"),
     ],
 )
 def test_what_cannot_be_a_learner_is_refused_in_a_sentence(learner, words):

@@ -327,8 +327,8 @@ def test_losses_refuse_parts_that_do_not_fit():
     good = np.full((2, 1, 4, 2, 1), 0.5)
     assert Losses(values, design=design, subset_values=good).subset_values.shape == good.shape
     for given, words in (
-        ({"design": design}, "must come with subset_values; got none"),
-        ({"subset_values": good}, "a design that tells of their runs"),
+        ({"design": design}, "needs subset_values; got None"),
+        ({"subset_values": good}, "a design with subsets"),
         ({"design": design, "subset_values": good[:, :, :2]}, "must have the shape"),
         ({"design": design, "subset_values": np.full_like(good, np.nan)}, "must be finite"),
         ({"design": design, "subset_values": good, "higher_is_better": True}, "must be losses"),
@@ -354,7 +354,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
         rng = np.random.default_rng([9, number])
         y = (rng.random(n) < 0.5).astype(np.int64)
         splits = plan("5x5+nested", random_state=number).materialise(n, y)
-        tests = [splits.test(run, fold) for run, fold in splits.places()]
+        tests = [splits.test(run, fold) for run, fold in splits.run_folds()]
         for k in range(2):
             values = rng.standard_normal((n, 3)) + np.where(y, 0.4, -0.4)[:, np.newaxis]
             encoded = Encoded(values=values, cardinality=np.zeros(3, dtype=np.int64), y=y,

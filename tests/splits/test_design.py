@@ -43,40 +43,40 @@ def test_sizes_are_checked():
 
 def test_dropping_folds_does_not_change_how_many_rows_the_others_had():
     ten = Design(kind="cv", folds=10)
-    nine = ten.kept([[True] * 4 + [False] + [True] * 5])
+    nine = ten.select([[True] * 4 + [False] + [True] * 5])
     assert (nine.folds, nine.planned_folds, nine.test_share()) == (9, 10, 1 / 9)
     assert nine.describe() == "one run of 10-fold cross-validation, with 9 folds left"
     # and it survives other changes, and a second loss
-    again = nine.with_(repetitions=3).kept([[False] + [True] * 8])
+    again = nine.with_(repetitions=3).select([[False] + [True] * 8])
     assert (again.folds, again.test_share()) == (8, 1 / 9)
-    assert ten.kept([[True] * 10]) == ten
+    assert ten.select([[True] * 10]) == ten
     # whole runs that are dropped leave their folds complete
-    three = Design(kind="cv", runs=4, folds=5).kept(
+    three = Design(kind="cv", runs=4, folds=5).select(
         [[True] * 5, [False] * 5, [True] * 5, [True] * 5]
     )
     assert three == Design(kind="cv", runs=3, folds=5)
     # sizes go with their folds: 23 rows in 3 folds of 8, 8 and 7
     rows = plan("2x3").materialise(23).design
-    last = rows.kept([[False] * 3, [False, True, True]])
+    last = rows.select([[False] * 3, [False, True, True]])
     assert (last.n_test, last.n_train) == ((8, 7), (15, 16))
     assert last.describe() == "one run of 3-fold cross-validation, with 2 folds left"
     # random splits have no planned number to keep
-    assert Design(kind="resample", folds=3).kept([[True, True, False]]).planned_folds is None
+    assert Design(kind="resample", folds=3).select([[True, True, False]]).planned_folds is None
 
 
 def test_five_runs_of_two_folds_that_are_left_of_three_are_not_5x2():
-    left = Design(kind="cv", runs=5, folds=3).kept([[True, True, False]] * 5)
+    left = Design(kind="cv", runs=5, folds=3).select([[True, True, False]] * 5)
     assert left.situations(n_datasets=1) == ("repeated-kfold",)
     assert left.describe() == "5 runs of 3-fold cross-validation, with 2 folds of each left"
 
 
-def test_what_is_kept_must_be_a_table():
+def test_selected_folds_must_form_a_table():
     design = Design(kind="cv", runs=2, folds=2)
     for which in ([[True, False], [True, True]], [[False, False]] * 2):
-        with pytest.raises(ArgumentError, match="same folds of every run"):
-            design.kept(which)
+        with pytest.raises(ArgumentError, match="same folds in every run"):
+            design.select(which)
     with pytest.raises(ArgumentError, match="must have the shape"):
-        design.kept([True, True])
+        design.select([True, True])
     with pytest.raises(ArgumentError, match="planned_folds"):
         Design(kind="cv", folds=4, planned_folds=3)
 
@@ -84,17 +84,17 @@ def test_what_is_kept_must_be_a_table():
 def test_bootstrap_samples_count_the_distinct_rows():
     """1 - (1 - 1/n)^n of the rows are in a sample: 0.366 / 0.634 at n = 100."""
     splits = plan("bootstrap:400", stratified=False).materialise(100)
-    held = [len(set(train)) for _, _, train, _ in splits]
-    assert splits.design.n_train == tuple(held)
+    distinct = [len(set(train)) for _, _, train, _ in splits]
+    assert splits.design.n_train == tuple(distinct)
     assert splits.design.test_share() == pytest.approx(0.99**100 / (1 - 0.99**100), rel=0.02)
-    assert f"trains on {min(held)} to {max(held)} distinct rows" in splits.explain()
+    assert f"trains on {min(distinct)} to {max(distinct)} distinct rows" in splits.explain()
 
 
 def test_what_is_measured_knows_the_distinct_rows_too():
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = np.arange(30) % 2
-    made = plan("bootstrap:5", random_state=3)
-    want = made.materialise(30, y).design
+    bootstrap = plan("bootstrap:5", random_state=3)
+    want = bootstrap.materialise(30, y).design
     # nmc goes the way of whole plans, the estimator that of single fits
-    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, cv=made)
+    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, cv=bootstrap)
     assert (study.losses.design.n_train, study.losses.design.n_test) == (want.n_train, want.n_test)

@@ -1,6 +1,6 @@
-"""Splits written down once: a seed must give them on every machine and every numpy, for ever.
+"""Golden splits: a seed must give the same splits on every machine and with every numpy.
 
-If one of these fails, every published seed changes its meaning. Do not update the numbers.
+If one of these tests fails, every published seed changes its meaning. Do not update the numbers.
 """
 
 import numpy as np

@@ -33,10 +33,10 @@ def test_every_plan_splits_cleanly(spec, stratified, y, seed):
     if spec.startswith("bootstrap") and stratified is None and np.bincount(y).max() < 2:
         return
     n = len(y)
-    made = plan(spec, stratified=stratified, random_state=seed)
-    splits = made.materialise(n, y)
+    plan_ = plan(spec, stratified=stratified, random_state=seed)
+    splits = plan_.materialise(n, y)
     order = []
-    for i, (run, fold, train, test) in enumerate(made.splits(y, y)):
+    for i, (run, fold, train, test) in enumerate(plan_.splits(y, y)):
         order.append((run, fold))
         assert train.dtype == test.dtype == np.int64
         assert (np.diff(train) >= 0).all()
@@ -149,7 +149,7 @@ def test_a_prefix_holds_across_blocks(monkeypatch):
     from bestofk.splits import folds as streams
 
     whole = plan("30x3").materialise(50, np.arange(50) % 4)
-    monkeypatch.setattr(streams, "_BLOCK", 120)
+    monkeypatch.setattr(streams, "_MAX_KEYS", 120)
     assert plan("30x3").materialise(50, np.arange(50) % 4) == whole
 
 
@@ -189,7 +189,7 @@ def test_data_frames_and_categories():
     assert plan("2x3").materialise(8, binned).design.stratified is True
     assert plan("2x3").materialise(8, pd.cut(frame["x"], 2)).design.stratified is True
     missing = pd.Series([1, None, 2, 1, 2, 1, 2, 1], dtype="Int64")
-    with pytest.raises(ArgumentError, match="row 1 has none"):
+    with pytest.raises(ArgumentError, match="row 1 is missing"):
         plan("2x3").materialise(8, missing)
 
 
@@ -197,8 +197,8 @@ def test_rows_are_counted_in_anything_with_rows():
     sparse = pytest.importorskip("scipy.sparse")
     expected = list(plan("kfold:2").splits(np.zeros((7, 2))))
     for X in (sparse.csr_matrix((7, 2)), [[0]] * 7, np.zeros((7, 2, 3))):
-        for got, wanted in zip(plan("kfold:2").splits(X), expected, strict=True):
-            np.testing.assert_array_equal(got[3], wanted[3])
+        for got, row in zip(plan("kfold:2").splits(X), expected, strict=True):
+            np.testing.assert_array_equal(got[3], row[3])
     with pytest.raises(ArgumentError, match="X must be something with rows"):
         plan("kfold:2").splits(7)
 
@@ -292,22 +292,22 @@ def test_splits_are_a_read_only_value():
 
 
 def test_a_plan_is_a_value_and_comes_back():
-    made = plan("10x10", random_state=7)
-    assert plan(made) is made
-    assert plan(made.spec, random_state=7) == made
-    assert isinstance(made, Plan)
-    assert str(made) == "10x10"
-    assert pickle.loads(pickle.dumps(made)) == made
-    assert hash(made) == hash(plan("10x10", random_state=7))
+    tenfold = plan("10x10", random_state=7)
+    assert plan(tenfold) is tenfold
+    assert plan(tenfold.spec, random_state=7) == tenfold
+    assert isinstance(tenfold, Plan)
+    assert str(tenfold) == "10x10"
+    assert pickle.loads(pickle.dumps(tenfold)) == tenfold
+    assert hash(tenfold) == hash(plan("10x10", random_state=7))
 
 
-def test_few_rows_of_a_class_are_spread_and_said():
+def test_small_classes_are_spread_with_a_note():
     y = ["a"] * 20 + ["b"] * 3 + ["c"]
     splits = plan("4x5").materialise(24, y)
     assert splits.notes == (
-        "Classes 'b' (3 rows), 'c' (1 row) have fewer rows than the 5 folds: the rows of each are "
-        "spread over that many folds, one per fold, and the other folds test none of them.",
-        "Class 'c' (1 row) is tested by learners that never saw it.",
+        "Classes 'b' (3 rows), 'c' (1 row) have fewer rows than the 5 folds, so some folds test "
+        "none of their rows.",
+        "Class 'c' (1 row) is predicted by models trained without it.",
     )
     for row in splits.fold_of:
         assert len(set(row[20:23])) == 3
@@ -345,15 +345,15 @@ def test_every_row_is_drawn_as_often():
 
 
 def test_notes_for_odd_targets():
-    one = plan("kfold:2").materialise(6, ["a"] * 6)
-    assert one.notes == ("All rows are of class 'a': stratification changes nothing.",)
-    assert one.design.stratified is True
-    np.testing.assert_array_equal(one.fold_of, plan("kfold:2").materialise(6).fold_of)
+    single = plan("kfold:2").materialise(6, ["a"] * 6)
+    assert single.notes == ("All rows are of class 'a': stratification has no effect.",)
+    assert single.design.stratified is True
+    np.testing.assert_array_equal(single.fold_of, plan("kfold:2").materialise(6).fold_of)
     quantity = plan("kfold:2").materialise(30, np.arange(30))
-    assert "are taken for a quantity" in quantity.notes[0]
+    assert "are treated as a quantity" in quantity.notes[0]
     assert quantity.design.stratified is False
     drawn = plan("bootstrap:50").materialise(2)
-    assert "was drawn again" in drawn.notes[0]
+    assert "were redrawn" in drawn.notes[0]
     assert drawn.design.n_test == (1,) * 50
     # Sample 0 of 3 rows, drawn again as often as it takes, uses fresh keys of its own stream.
     for seed in range(40):
@@ -365,9 +365,9 @@ def test_notes_for_odd_targets():
 
 
 @pytest.mark.parametrize(
-    ("spec", "n", "y", "options", "words"),
+    ("spec", "n", "y", "options", "message"),
     [
-        ("kfold:5", 4, None, {}, "at most as many as the 4 rows; got 5"),
+        ("kfold:5", 4, None, {}, "at most as many folds as there are rows .4.; got 5"),
         ("kfold:2", 1, None, {}, "at least 2 rows"),
         ("loo", 0, None, {}, "at least 2 rows"),
         ("kfold:2", -3, None, {}, "number of rows must be a whole number"),
@@ -375,7 +375,7 @@ def test_notes_for_odd_targets():
         ("holdout:0.99", 20, None, {}, "leaves none to train on"),
         ("kfold:2", 4, [0, 1, 0], {}, "y must hold one value for each of the 4 rows; got 3"),
         ("kfold:2", 4, [[0, 1]] * 4, {}, "one value per row; got shape"),
-        ("kfold:2", 4, [[0], [1, 2], [3], [4]], {}, "unlike length"),
+        ("kfold:2", 4, [[0], [1, 2], [3], [4]], {}, "different lengths"),
         ("kfold:2", 4, [0, None, 1, 0], {}, "no missing values; row 1"),
         ("kfold:2", 4, [0.0, 1.0, float("nan"), 0.0], {}, "no missing values; row 2"),
         ("kfold:2", 4, None, {"stratified": True}, "needs the labels y"),
@@ -383,8 +383,8 @@ def test_notes_for_odd_targets():
         ("bootstrap:3", 4, ["a", "b", "c", "d"], {}, "class of at least 2 rows"),
     ],
 )
-def test_refuses(spec, n, y, options, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_refuses(spec, n, y, options, message):
+    with pytest.raises(ArgumentError, match=message):
         plan(spec, **options).materialise(n, y)
 
 
@@ -395,7 +395,7 @@ def test_refuses_at_once_not_at_the_first_split():
         plan("kfold:5", stratified="yes")
 
 
-def test_labels_that_cannot_be_told_apart():
+def test_unhashable_labels_raise():
     y = np.empty(4, dtype=object)
     y[:] = [[0], [1], [0], [1]]
     with pytest.raises(ArgumentError, match="cannot be hashed"):
@@ -403,12 +403,12 @@ def test_labels_that_cannot_be_told_apart():
 
 
 def test_explanations():
-    words = plan("3x4", random_state=6).materialise(22, np.arange(22) % 2).explain()
-    assert "The 22 rows were split by the plan '3x4' (seed 6)" in words
-    assert "3 runs of 4-fold cross-validation, stratified" in words
-    assert "trains on 16 to 17 rows and tests on 5 to 6" in words
+    text = plan("3x4", random_state=6).materialise(22, np.arange(22) % 2).explain()
+    assert "The 22 rows were split by the plan '3x4' (seed 6)" in text
+    assert "3 runs of 4-fold cross-validation, stratified" in text
+    assert "trains on 16 to 17 rows and tests on 5 to 6" in text
     assert plan("resample:30:0.1").explain() == (
-        "The plan 'resample:30:0.1': 30 random splits, 0.1 of the rows tested, stratified where "
+        "The plan 'resample:30:0.1': 30 random splits, 0.1 of the rows tested, stratified if "
         "y holds class labels, seed 0."
     )
     assert "every row is tested once" in plan("loo").explain()

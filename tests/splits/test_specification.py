@@ -1,4 +1,4 @@
-"""Plan specifications: parsed, normalised, or refused with advice."""
+"""Specifications: parsing, canonical spelling and errors with suggestions."""
 
 import pandas as pd
 import pytest
@@ -31,10 +31,10 @@ from bestofk.splits.design import KINDS
     ],
 )
 def test_reads_and_spells(written, spec, kind, runs, folds, share):
-    made = plan(written)
-    assert (made.spec, made.kind, made.runs, made.folds) == (spec, kind, runs, folds)
-    assert made.test_fraction == share
-    assert plan(made.spec) == made
+    plan_ = plan(written)
+    assert (plan_.spec, plan_.kind, plan_.runs, plan_.folds) == (spec, kind, runs, folds)
+    assert plan_.test_fraction == share
+    assert plan(plan_.spec) == plan_
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_lists_what_there_is():
 
 
 @pytest.mark.parametrize(
-    ("spec", "keywords", "words"),
+    ("spec", "keywords", "message"),
     [
         ("kfold:1", {}, "folds of plan 'kfold:1' must be a whole number of at least 2"),
         ("0x5", {}, "runs of plan '0x5' must be"),
@@ -95,28 +95,28 @@ def test_lists_what_there_is():
         ("kfold", {}, "must say folds, as in 'kfold:10'"),
         ("resample", {"splits": 3}, "must say test_fraction"),
         ("bootstrap", {"folds": 3}, "takes samples, as in 'bootstrap:200'; got folds"),
-        ("kfold:3", {"folds": 4}, "complete as it is: leave out folds"),
-        ("loo", {"folds": 4}, "complete as it is"),
+        ("kfold:3", {"folds": 4}, "already complete: omit folds"),
+        ("loo", {"folds": 4}, "already complete"),
         ("kfold", {"folds": 2.0}, "whole number"),
         (10, {}, "write 'kfold:10'"),
         (None, {}, "plan must be a text such as"),
     ],
 )
-def test_refuses(spec, keywords, words):
+def test_refuses(spec, keywords, message):
     with pytest.raises(ArgumentError) as caught:
         plan(spec, **keywords)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("entry", PLANS.values(), ids=lambda entry: entry.name)
 def test_every_entry_of_the_registry_works(entry):
-    made = plan(entry.example)
+    plan_ = plan(entry.example)
     if entry.needs != "column":
-        assert made.kind == entry.kind
+        assert plan_.kind == entry.kind
     assert entry.kind in KINDS
     groups = list(range(20)) * 2 if entry.needs == "groups" else None
     rows = pd.DataFrame({"fold": [0, 1, 2, 3] * 10})
-    design = made.materialise(40, [0, 1] * 20, groups, X=rows).design
+    design = plan_.materialise(40, [0, 1] * 20, groups, X=rows).design
     assert design.kind == entry.kind
     assert entry.summary
     assert entry.paper

@@ -1,4 +1,4 @@
-"""Splitters and pairs as plans: seeds, copies, and early validation."""
+"""Splitters and pairs as plans: seeds, copies and early errors."""
 
 import numpy as np
 import pytest
@@ -10,22 +10,22 @@ from bestofk.splits import plan
 N = 40
 
 
-def prints(made):
-    return made.materialise(N).fingerprint
+def prints(plan_):
+    return plan_.materialise(N).fingerprint
 
 
-def test_a_splitter_without_a_seed_gets_that_of_the_plan_and_it_is_said():
+def test_splitter_without_seed_uses_the_plan_seed_with_a_note():
     shuffled = ms.KFold(4, shuffle=True)
-    one, again, other = (plan(shuffled, random_state=seed) for seed in (1, 1, 2))
-    assert prints(one) == prints(again) != prints(other)
-    assert "It has no seed of its own: 1 was used." in one.materialise(N).notes
+    first, again, other = (plan(shuffled, random_state=seed) for seed in (1, 1, 2))
+    assert prints(first) == prints(again) != prints(other)
+    assert "It has no seed; bestofk used 1." in first.materialise(N).notes
     assert shuffled.random_state is None
-    assert prints(one.reseeded(2)) == prints(other)
+    assert prints(first.reseeded(2)) == prints(other)
 
 
 def test_a_generator_of_random_numbers_inside_a_splitter_is_not_used_up():
-    made = plan(ms.ShuffleSplit(3, test_size=0.2, random_state=np.random.RandomState(5)))
-    assert prints(made) == prints(made)
+    plan_ = plan(ms.ShuffleSplit(3, test_size=0.2, random_state=np.random.RandomState(5)))
+    assert prints(plan_) == prints(plan_)
 
 
 def test_which_plans_other_seeds_change():
@@ -45,11 +45,11 @@ class Odd:
         yield even, np.setdiff1d(np.arange(len(X)), even)
 
 
-def test_any_splitter_serves_and_sees_the_rows():
+def test_custom_splitter_receives_the_rows():
     rows = np.arange(N)[:, None]
-    made = plan(Odd()).materialise(N, X=rows)
-    np.testing.assert_array_equal(made.test(0, 0), np.arange(1, N, 2))
-    assert made.notes == ("The splits are those of Odd.",)
+    splits = plan(Odd()).materialise(N, X=rows)
+    np.testing.assert_array_equal(splits.test(0, 0), np.arange(1, N, 2))
+    assert splits.notes == ("The splits are those of Odd.",)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_what_is_no_plan(given, message):
 
 
 def test_options_of_named_plans_do_not_apply():
-    with pytest.raises(ArgumentError, match="folds does not apply to splits of your own"):
+    with pytest.raises(ArgumentError, match="folds does not apply to your own splits"):
         plan(ms.KFold(3), folds=3)
     with pytest.raises(ArgumentError, match="stratified does not apply"):
         plan(ms.KFold(3), stratified=True)
 
 
-def test_what_a_splitter_refuses_is_said_in_one_sentence():
+def test_splitter_errors_become_one_sentence():
     with pytest.raises(ArgumentError, match=r"plan KFold\(.*cannot split these rows: Cannot have"):
         plan(ms.KFold(99)).materialise(N)
-    with pytest.raises(ArgumentError, match=r"Give groups= \(on the command line --groups COL\)"):
+    with pytest.raises(ArgumentError, match=r"Pass groups= \(on the command line --groups COL\)"):
         plan(ms.GroupKFold(3)).materialise(N)

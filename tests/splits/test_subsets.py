@@ -1,4 +1,4 @@
-"""Runs on parts of the rows: halves that share no row, and folds left out in turn."""
+"""Runs on parts of the rows: halves that share no row, and nested runs."""
 
 import numpy as np
 import pytest
@@ -30,10 +30,10 @@ def test_reads_and_spells(written, spec):
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("spec", "message"),
     [
-        ("loo+halves:3x2", "only runs of folds take '+halves'"),
-        ("holdout:0.3+nested", "only runs of folds take"),
+        ("loo+halves:3x2", "must follow runs of folds"),
+        ("holdout:0.3+nested", "must follow runs of folds"),
         ("10x10+halfs:2x5", "written 'RUNSxFOLDS+halves:HALVINGSxFOLDS'"),
         ("10x10+halves:5", "written 'RUNSxFOLDS+halves:HALVINGSxFOLDS'"),
         ("10x10+nest", "written 'RUNSxFOLDS+nested', as in '10x5+nested'"),
@@ -43,10 +43,10 @@ def test_reads_and_spells(written, spec):
         ("5x2+nested", "at least 3 folds; got 2"),
     ],
 )
-def test_refuses(spec, words):
+def test_refuses(spec, message):
     with pytest.raises(ArgumentError) as caught:
         plan(spec)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_too_few_rows_for_the_folds_of_a_half():
@@ -59,10 +59,10 @@ def test_the_two_sides_of_a_halving_are_the_rows(n, seed, folds):
     splits = plan(f"2x3+halves:3x{folds}", random_state=seed).materialise(n)
     marks = splits.subset_marks
     for halving in range(3):
-        one, other = marks[2 * halving], marks[2 * halving + 1]
-        assert ((one >= 0) ^ (other >= 0)).all()
-        assert (one >= 0).sum() == n // 2
-        for side in (one, other):
+        half, other = marks[2 * halving], marks[2 * halving + 1]
+        assert ((half >= 0) ^ (other >= 0)).all()
+        assert (half >= 0).sum() == n // 2
+        for side in (half, other):
             sizes = np.bincount(side[side >= 0], minlength=folds)
             assert len(sizes) == folds
             assert sizes.max() - sizes.min() <= 1
@@ -82,7 +82,7 @@ def test_halves_leave_the_classes_to_chance_and_their_folds_do_not():
 def test_training_and_test_rows_of_a_run_are_its_half():
     splits = made("2x4+halves:3x5")
     assert (splits.runs, splits.folds, splits.subset_runs) == (2, 4, 6)
-    assert len(splits) == 2 * 4 + 6 * 5 == len(list(splits)) == len(list(splits.places()))
+    assert len(splits) == 2 * 4 + 6 * 5 == len(list(splits)) == len(list(splits.run_folds()))
     for run in range(2, 8):
         rows, alone = splits.half(run)
         tested = []
@@ -163,7 +163,7 @@ def test_design_in_words_and_situations():
 
 
 @pytest.mark.parametrize(
-    ("subsets", "words"),
+    ("subsets", "message"),
     [
         ({"kind": "thirds", "runs": 4, "folds": 2}, "kind of subsets"),
         ({"kind": "halves", "runs": 5, "folds": 2}, "must be even, two a halving; got 5"),
@@ -172,6 +172,6 @@ def test_design_in_words_and_situations():
         ({"kind": "nested", "runs": 4, "folds": 3}, "must be 2, the pair; got 3"),
     ],
 )
-def test_subsets_refuse(subsets, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_subsets_refuse(subsets, message):
+    with pytest.raises(ArgumentError, match=message):
         Design(kind="cv", runs=2, folds=4, subsets=Subsets(**subsets))

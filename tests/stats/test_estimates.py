@@ -1,4 +1,4 @@
-"""The .632 family against calculations by hand and a known error of another package."""
+"""The .632 family against hand calculations, and against the error that a peer makes."""
 
 import numpy as np
 import pytest
@@ -12,13 +12,13 @@ rates = st.floats(0, 1)
 
 
 def nearest_neighbour(X, y, train, rows):
-    """Predict with one nearest neighbour; the lowest row wins ties."""
+    """Predictions of a one-nearest-neighbour learner; the lowest row wins ties."""
     distance = np.abs(X[rows][:, None] - X[train][None, :])
     return y[train[distance.argmin(axis=1)]]
 
 
 def nearest_mean(X, y, train, rows):
-    """Predict the class with the nearer mean, without memorising rows."""
+    """Predictions of a learner that does not memorise: the class with the nearer mean."""
     means = np.array([X[train][y[train] == c].mean() for c in (0, 1)])
     return np.abs(X[rows][:, None] - means[None, :]).argmin(axis=1)
 
@@ -103,7 +103,7 @@ def test_leave_one_out_bootstrap_by_hand():
     assert r.never_left_out == (2,)
     assert r.times_left_out.tolist() == [2, 3, 0, 2]
     assert "row 2" in r.explain()
-    assert "could not be counted" in r.explain()
+    assert "do not count" in r.explain()
 
 
 def test_mean_over_points_is_not_the_mean_over_samples():
@@ -124,8 +124,9 @@ def test_per_sample_form_by_hand():
 
 
 def test_apparent_error_is_of_the_learner_fitted_to_all_the_data():
-    # A nearest neighbour makes no error on its training rows, so its .632 estimate is .632 Err1.
-    # mlxtend uses the bootstrap model on all rows for the training error, which is higher.
+    # A nearest neighbour makes no error on what it was fitted to, so its .632 estimate is
+    # .632 Err1. A peer takes the bootstrap model on all rows, left-out points included, for the
+    # training error and comes out higher.
     X, y = problem()
     rows = np.arange(len(y))
     losses, draws = losses_of(nearest_neighbour, X, y, 60)
@@ -160,7 +161,7 @@ def test_mlxtend_takes_the_wrong_training_error():
     assert theirs - ours > 0.02
 
 
-def test_estimates_of_a_learner_that_does_not_memorise():
+def test_parts_come_together_for_a_learner_that_does_not_memorise():
     X, y = problem(n=30)
     rows = np.arange(len(y))
     losses, draws = losses_of(nearest_mean, X, y, 80)
@@ -174,7 +175,7 @@ def test_estimates_of_a_learner_that_does_not_memorise():
     assert plus.estimate < left_out
 
 
-def test_explanations_contain_the_numbers():
+def test_explanations_hold_the_numbers():
     plain = estimates.bootstrap_632(0.1, 0.3).explain()
     assert "0.2264" in plain
     assert "0.368 times 0.1" in plain
@@ -197,7 +198,7 @@ def test_inputs_are_not_written():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "message"),
     [
         (lambda: estimates.bootstrap_632(float("nan"), 0.1), "apparent must be finite"),
         (lambda: estimates.bootstrap_632([0.1, 0.2], 0.1), "apparent must be one number"),
@@ -213,6 +214,6 @@ def test_inputs_are_not_written():
         (lambda: estimates.bootstrap_632_per_sample([[1, 0]], [[0, -1]]), "at least 0"),
     ],
 )
-def test_refuses(call, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_refuses(call, message):
+    with pytest.raises(ArgumentError, match=message):
         call()

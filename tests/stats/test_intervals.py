@@ -22,12 +22,12 @@ def quiet(function, *args, **kwargs):
 
 
 def at_most(k, n, p):
-    """Return P(Bin(n, p) <= k) for a Fraction or mpf p, summed term by term."""
+    """P(Bin(n, p) <= k), p a Fraction or mpf, summed term by term."""
     return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
 
 
 def relative_error_of_root(k, n, tail, p, *, upper):
-    """Return the distance of p from the root of log P(Bin <= k) (or >= k) = log tail (Newton).
+    """How far p is from the root of log P(Bin <= k) (or >= k) = log tail, by one Newton step.
 
     With 60 digits: the tail is pmf(k) times a sum S of ratios of neighbouring terms, and the
     derivative of its log by log p is -p (n - k) / ((1 - p) S), or k / S for the other tail.
@@ -184,7 +184,7 @@ def test_bound_in_exact_fractions(n, data):
 
 @given(st.integers(2, 400), st.data())
 @settings(max_examples=40, deadline=None)
-def test_invariants_of_two_sided_intervals(n, data):
+def test_laws_of_two_sided_intervals(n, data):
     k = data.draw(st.integers(0, n))
     level = data.draw(st.sampled_from([0.5, 0.9, 0.95, 0.999]))
     for function in TWO_SIDED:
@@ -219,8 +219,8 @@ def test_normal_warns_and_does_not_cut_off():
     intervals.normal(10, 20)
 
 
-def test_normal_approximation_is_optimistic_without_errors():
-    # without errors on 20 instances the approximation claims an error rate of exactly 0
+def test_the_normal_approximation_can_be_optimistic_where_the_bound_is_not():
+    # No error on 20 instances: the approximation says the error rate is 0 for certain.
     assert quiet(intervals.normal, 0, 20).high == 0
     assert intervals.test_set_bound(0, 20).high == pytest.approx(1 - 0.05 ** (1 / 20), rel=1e-14)
 
@@ -231,12 +231,12 @@ def test_scalars_and_arrays():
     grid = intervals.clopper_pearson(np.arange(3)[:, None], np.array([10, 20]))
     assert grid.low.shape == grid.high.shape == (3, 2)
     for i, j in np.ndindex(3, 2):
-        one = intervals.clopper_pearson(i, (10, 20)[j])
-        assert (grid.low[i, j], grid.high[i, j]) == (one.low, one.high)
+        single = intervals.clopper_pearson(i, (10, 20)[j])
+        assert (grid.low[i, j], grid.high[i, j]) == (single.low, single.high)
     assert len(grid.explain().splitlines()) == 6
 
 
-def test_bound_states_its_level_and_is_one_sided():
+def test_the_bound_says_its_level_and_leaves_the_other_side_open():
     upper, lower = (intervals.test_set_bound(3, 20, 0.1, side=side) for side in ("upper", "lower"))
     for bound in (upper, lower):
         assert (bound.level, bound.delta) == (0.9, 0.1)
@@ -265,7 +265,7 @@ def test_explains_itself():
 
 
 @pytest.mark.parametrize(
-    ("k", "n", "level", "words"),
+    ("k", "n", "level", "message"),
     [
         (-1, 10, 0.95, "between 0 and n"),
         (11, 10, 0.95, "between 0 and n"),
@@ -279,12 +279,12 @@ def test_explains_itself():
     ],
 )
 @pytest.mark.parametrize("function", TWO_SIDED)
-def test_refuses(function, k, n, level, words):
-    with pytest.raises(ArgumentError, match=words):
+def test_refuses(function, k, n, level, message):
+    with pytest.raises(ArgumentError, match=message):
         function(k, n, level)
 
 
-def test_counts_up_to_the_precision_of_floats():
+def test_counts_up_to_what_a_float_holds():
     assert intervals.wilson(0, 2**53).n == 2**53
     with pytest.raises(ArgumentError, match="at most 2\\^53"):
         intervals.wilson(0, 2**53 + 2)

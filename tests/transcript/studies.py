@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk.run.compare import budget_words
 from bestofk.run.replicate import Replication
-from bestofk.run.run_task import what_is_safe
+from bestofk.run.run_task import interruption_message
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store
 
@@ -149,8 +149,8 @@ def unfinished():
 def sentences():
     """Single sentences about a run."""
     yield "the budget ended the run", budget_words(90, 40, 200)
-    yield "interrupted with a store", what_is_safe(40, 200, "fits", stored=True)
-    yield "interrupted without a store", what_is_safe(40, 200, "fits", stored=False)
+    yield "interrupted with a store", interruption_message(40, 200, "fits", stored=True)
+    yield "interrupted without a store", interruption_message(40, 200, "fits", stored=False)
     for times, best, order, bests in (
         (1, 1, 0, {"nmc": 1}),
         (1, 0, 0, {"nn": 1}),

@@ -1,4 +1,4 @@
-"""Arguments at the border: each check returns the clean value or says what would work."""
+"""Check arguments: each check returns the clean value or raises an error with advice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RandomState = int | np.random.Generator | None
 
 
 def refuse(where: str, must: str, got: object) -> ArgumentError:
-    """The one form of every message: where, what must be, what came."""
+    """Return an ArgumentError that names the argument, what it must be and its value."""
     shown = repr(got)
     if len(shown) > 80:
         shown = shown[:77] + "..."
@@ -26,7 +26,7 @@ def refuse(where: str, must: str, got: object) -> ArgumentError:
 
 
 def finite_array(value: Any, where: str, *, min_ndim: int = 1) -> Floats:
-    """`value` as float64 without NaN or infinity, with at least `min_ndim` axes."""
+    """Return `value` as float64 without NaN or infinity, with at least `min_ndim` axes."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -40,13 +40,13 @@ def finite_array(value: Any, where: str, *, min_ndim: int = 1) -> Floats:
         at = tuple(int(i) for i in np.argwhere(bad)[0])
         raise ArgumentError(
             f"{where} must be finite; got {array[at]} at position {at} "
-            f"({int(bad.sum())} such of {array.size})."
+            f"({int(bad.sum())} of {array.size} values are not)."
         )
     return array
 
 
 def probability(value: Any, where: str) -> float:
-    """`value` as a number strictly between 0 and 1."""
+    """Return `value` as a number strictly between 0 and 1."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -57,7 +57,7 @@ def probability(value: Any, where: str) -> float:
 
 
 def positive(value: Any, where: str) -> float:
-    """`value` as a finite number above 0."""
+    """Return `value` as a finite number above 0."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -68,28 +68,28 @@ def positive(value: Any, where: str) -> float:
 
 
 def whole(value: Any, where: str, *, at_least: int) -> int:
-    """`value` as an integer of at least `at_least`."""
+    """Return `value` as an integer of at least `at_least`."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
         raise refuse(where, f"a whole number of at least {at_least}", value)
     return int(value)
 
 
 def one_of(value: Any, where: str, allowed: tuple[str, ...]) -> str:
-    """`value` if it is one of the `allowed` words."""
+    """Return `value` if it is one of the `allowed` words."""
     if not isinstance(value, str) or value not in allowed:
-        words = ", ".join(repr(word) for word in allowed)
-        raise refuse(where, f"one of {words}", value)
+        choices = ", ".join(map(repr, allowed))
+        raise refuse(where, f"one of {choices}", value)
     return value
 
 
 def side(value: Any) -> Alternative:
-    """`value` as the name of an alternative hypothesis."""
+    """Return `value` as the name of an alternative hypothesis."""
     word = one_of(value, "alternative", ALTERNATIVES)
     return next(known for known in ALTERNATIVES if known == word)
 
 
 def generator(random_state: RandomState) -> np.random.Generator:
-    """A Generator from a seed, a Generator (used as it is) or None."""
+    """Return a Generator from a seed, a Generator (used as it is) or None."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if random_state is None or (
@@ -102,29 +102,15 @@ def generator(random_state: RandomState) -> np.random.Generator:
 
 
 MISSING = ("refuse", "drop", "allow")
-"""What to do with missing cells: an error; go on with what all learners have; go on with gaps."""
-_MISSING_BEFORE = {"declared": "allow", "available": "allow", "complete": "drop", "span": "allow"}
-"""Words of earlier releases."""
+"""Handling of missing cells: raise an error; use what all learners have; allow gaps."""
 
 
 def missing_word(value: Any, known: tuple[str, ...] = MISSING) -> str:
-    """One word of `MISSING`; None is ``"refuse"``, and words of earlier releases warn.
+    """Return one word of `MISSING`; None means ``"refuse"``.
 
     Examples
     --------
     >>> missing_word(None), missing_word("drop")
     ('refuse', 'drop')
     """
-    if value is None:
-        return "refuse"
-    now = _MISSING_BEFORE.get(value) if isinstance(value, str) else None
-    if now is not None and now in known:
-        import warnings
-
-        warnings.warn(
-            f"missing={value!r} will go in the next release: use missing={now!r} instead.",
-            DeprecationWarning,
-            stacklevel=4,
-        )
-        return now
-    return one_of(value, "missing", known)
+    return "refuse" if value is None else one_of(value, "missing", known)

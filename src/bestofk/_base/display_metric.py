@@ -1,6 +1,6 @@
-"""In which metric sentences speak: of losses, unless the reader's own metric is known.
+"""The metric in which sentences state values: the loss, or the user's own metric if known.
 
-Tests take losses, and know nothing of the scores that these come from. Whoever knows says so
+Tests work on losses and do not know the scores behind them. Code that knows the metric sets it
 around the sentences: ``with speaking_of("accuracy", higher_is_better=True, offset=1.0): ...``.
 """
 
@@ -13,24 +13,24 @@ from typing import NamedTuple
 
 
 class SpokenMetric(NamedTuple):
-    """The metric of the sentences that are being written."""
+    """The metric of the current sentences."""
 
     name: str = "loss"
     higher_is_better: bool = False
     offset: float = 0.0
 
     def value(self, loss: float) -> float:
-        """A loss as the value that the reader knows."""
+        """Return a loss as a value of the metric."""
         return self.offset - loss if self.higher_is_better else loss
 
     @property
     def mean(self) -> str:
-        """``mean loss``."""
+        """The name of its mean, such as ``mean loss``."""
         return f"mean {self.name}"
 
     @property
     def smaller(self) -> str:
-        """The word for the better of two."""
+        """The word for the better of two values."""
         return "larger" if self.higher_is_better else "smaller"
 
     @property
@@ -39,7 +39,7 @@ class SpokenMetric(NamedTuple):
         return "descending" if self.higher_is_better else "ascending"
 
     def side(self, below: bool) -> str:
-        """``below`` or ``above``, where `below` is that of the losses."""
+        """Return ``below`` or ``above`` for the metric, if losses are `below` or not."""
         return "below" if below != self.higher_is_better else "above"
 
 
@@ -48,7 +48,7 @@ _SPOKEN: ContextVar[SpokenMetric] = ContextVar("spoken", default=_LOSS)
 
 
 def spoken() -> SpokenMetric:
-    """The metric that sentences speak of now.
+    """Return the metric of the current sentences.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def spoken() -> SpokenMetric:
 
 @contextmanager
 def speaking_of(name: str, *, higher_is_better: bool, offset: float) -> Iterator[None]:
-    """Let sentences speak of a metric."""
+    """Set the metric of the sentences in a block."""
     token = _SPOKEN.set(SpokenMetric(name, higher_is_better, offset))
     try:
         yield

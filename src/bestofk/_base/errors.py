@@ -1,28 +1,28 @@
-"""What bestofk says when something is wrong: one sentence, and what would work."""
+"""Errors and warnings of bestofk; each message is one sentence with advice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-_LONGEST_NAME = 120
-_MOST_LISTED = 60
-_MOST_COMPARED = 2000
+_MAX_NAME_LENGTH = 120
+_MAX_LISTED_NAMES = 60
+_MAX_COMPARED_NAMES = 2000
 
 
 class BestOfKError(Exception):
-    """Base of every error that bestofk raises on purpose."""
+    """Base class of all errors that bestofk raises on purpose."""
 
 
 class ArgumentError(BestOfKError, ValueError):
-    """An argument is outside what the function takes."""
+    """An argument has a value that the function does not accept."""
 
 
 class DesignError(BestOfKError, ValueError):
-    """A test was asked of losses whose design it does not cover."""
+    """A test does not cover the design of the losses."""
 
 
 class UnknownNameError(BestOfKError, LookupError):
-    """A name stands in no registry; the message offers the nearest ones."""
+    """A name is not in a registry; the message suggests similar names."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
@@ -32,19 +32,19 @@ class UnknownNameError(BestOfKError, LookupError):
     def _sentence(self) -> str:
         from difflib import get_close_matches
 
-        # comparing takes time with the square of the length
-        wanted = str(self.name).lower()[:_LONGEST_NAME]
-        near = get_close_matches(wanted, self.known[:_MOST_COMPARED], n=3, cutoff=0.5)
-        offer = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        listed = ", ".join(self.known[:_MOST_LISTED])
-        if len(self.known) > _MOST_LISTED:
-            listed += f" and {len(self.known) - _MOST_LISTED} more"
-        place = f" in {self.where}" if self.where else ""
+        # comparing takes quadratic time in the length
+        name = str(self.name).lower()[:_MAX_NAME_LENGTH]
+        near = get_close_matches(name, self.known[:_MAX_COMPARED_NAMES], n=3, cutoff=0.5)
+        suggestion = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
+        listed = ", ".join(self.known[:_MAX_LISTED_NAMES])
+        if len(self.known) > _MAX_LISTED_NAMES:
+            listed += f" and {len(self.known) - _MAX_LISTED_NAMES} more"
+        location = f" in {self.where}" if self.where else ""
         shown = repr(self.name)
-        if len(shown) > _LONGEST_NAME:
-            shown = f"{shown[: _LONGEST_NAME - 3]}..."
-        sort = f"{self.kind} {shown}{place}"
-        return f"There is no {sort}: {offer or 'there are ' + listed + '.'}"
+        if len(shown) > _MAX_NAME_LENGTH:
+            shown = f"{shown[: _MAX_NAME_LENGTH - 3]}..."
+        subject = f"{self.kind} {shown}{location}"
+        return f"There is no {subject}: {suggestion or 'there are ' + listed + '.'}"
 
     def __reduce__(
         self,
@@ -53,19 +53,19 @@ class UnknownNameError(BestOfKError, LookupError):
 
 
 class TableError(BestOfKError, ValueError):
-    """A file could not be understood; the message names the row and the column."""
+    """A file cannot be parsed; the message names the row and the column."""
 
 
 class RunError(BestOfKError):
-    """The work of a comparison failed."""
+    """A run failed."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """The work was broken off; the message says what is safe and how to go on."""
+    """The user interrupted a run; the message says what is stored and how to resume."""
 
 
 class StoreError(BestOfKError):
-    """A store is damaged, foreign, or cannot be written."""
+    """A store is damaged, foreign, or cannot be read or written."""
 
 
 class MissingExtraError(BestOfKError, ImportError):
@@ -80,4 +80,4 @@ class MissingExtraError(BestOfKError, ImportError):
 
 
 class BestOfKWarning(UserWarning):
-    """The result stands, but read this first."""
+    """A result is valid, but read this first."""

@@ -1,4 +1,4 @@
-"""Words that all sentences share: numbers, p-values, lists and counts as they are printed."""
+"""Format numbers, p-values, lists, counts and names for sentences."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def number(value: float) -> str:
-    """A number for print: four significant digits, infinities in words.
+    """Return a number with four significant digits, and infinities in words.
 
     Examples
     --------
@@ -23,9 +23,9 @@ def number(value: float) -> str:
 
 
 def interval_words(low: float, high: float) -> str:
-    """An interval: two digits of its width, more where an end would else look like 0.
+    """Return an interval with two digits of its width, or more if an end would look like 0.
 
-    Nothing for an interval that is open at both ends, or that is a single point.
+    The text is empty for an interval that is open at both ends or is a single point.
 
     Examples
     --------
@@ -41,17 +41,17 @@ def interval_words(low: float, high: float) -> str:
     if high <= low:
         return ""
     least = max(0, 1 - floor(log10(high - low)))
-    for places in range(least, least + 4):
-        ends = [f"{end:.{places}f}" for end in (low, high)]
+    for decimals in range(least, least + 4):
+        ends = [f"{end:.{decimals}f}" for end in (low, high)]
         if all(float(text) or not end for text, end in zip(ends, (low, high), strict=True)):
             break
     return " to ".join("0" if not float(text) else text for text in ends)
 
 
 def pvalue_words(p: float, alpha: float | None = None) -> str:
-    """A p-value in a sentence: two digits, ``p < 0.0001`` below that, and never 1 unless it is.
+    """Return a p-value with two digits, ``p < 0.0001`` below that, and 1 only if it is exactly 1.
 
-    Where two digits would put it on the other side of `alpha`, it gets as many as it takes.
+    It gets more digits if two would put it on the other side of `alpha`.
 
     Examples
     --------
@@ -66,11 +66,11 @@ def pvalue_words(p: float, alpha: float | None = None) -> str:
     if p >= 0.995:
         return "p = 1" if p == 1.0 else "p > 0.99"
     # two significant digits: 0.20, 0.048, 0.0012
-    places = max(2, 1 - floor(log10(p))) if p > 0 else 2
-    text = f"{p:.{places}f}"
-    while alpha is not None and (float(text) <= alpha) != (p <= alpha) and places < 17:
-        places += 1
-        text = f"{p:.{places}f}"
+    decimals = max(2, 1 - floor(log10(p))) if p > 0 else 2
+    text = f"{p:.{decimals}f}"
+    while alpha is not None and (float(text) <= alpha) != (p <= alpha) and decimals < 17:
+        decimals += 1
+        text = f"{p:.{decimals}f}"
     return f"p = {text}"
 
 
@@ -81,7 +81,7 @@ NUMBERS = (
 
 
 def in_words(count: int) -> str:
-    """A small count as a word.
+    """Return a small count as a word.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def in_words(count: int) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """The sentence with a capital where it begins with the word learner; names stay as they are.
+    """Capitalise a sentence that begins with the word learner; names stay as they are.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def capitalised(sentence: str) -> str:
 
 
 def probability_words(p: float) -> str:
-    """A probability in a sentence: two digits, and nothing is certain.
+    """Return a probability with two digits, but never 0 or 1.
 
     Examples
     --------
@@ -116,14 +116,14 @@ def probability_words(p: float) -> str:
 
 
 def joined(words: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Join words as in ``a``, ``a and b``, ``a, b and c``."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def shortened(words: Sequence[str], limit: int = 10) -> str:
-    """As `joined`: the first ones, and how many others there are.
+    """Join the first `limit` words and state how many more there are.
 
     Examples
     --------
@@ -136,18 +136,18 @@ def shortened(words: Sequence[str], limit: int = 10) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """``1 pair``, ``2 pairs``."""
+    """Return a count with its noun, as in ``1 pair``, ``2 pairs``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def ordinal(place: int) -> str:
-    """``1st``, ``2nd``, ``3rd``, ``11th``."""
-    end = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{end}"
+def ordinal(n: int) -> str:
+    """Return an ordinal number such as ``1st``, ``2nd``, ``3rd``, ``11th``."""
+    end = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{end}"
 
 
 def printable(text: str) -> str:
-    r"""Text without characters that print nothing or turn the line about; those become ``�``.
+    r"""Replace characters that are invisible or change the text direction by ``�``.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def printable(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    r"""Text in which ``�`` stands for every control character but line ends and tabs.
+    r"""Replace control characters except line ends and tabs by ``�``.
 
     Examples
     --------
@@ -169,20 +169,20 @@ def without_controls(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Text in which every control character but line ends and tabs is written out.
+    r"""Replace control characters except line ends and tabs by escape sequences.
 
-    Other than with `printable`, names that differ stay different.
+    Unlike with `printable`, different names stay different.
 
     Examples
     --------
     >>> print(escaped("a\x1b[31m b"))
     a\x1b[31m b
     """
-    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
 
 
 def duration(seconds: float) -> str:
-    """A time as people read it.
+    """Return a duration in seconds, milliseconds or microseconds.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""A registry: a table of named entries that CLI, docs, lab, report and tests all read.
+"""Registries: tables of named entries that the CLI, docs, lab, report and tests read.
 
-An entry states everything about what it names; nothing else matches it by its name. Packages add
-entries of their own with `Registry.add`, in a module that they name as an entry point of the group
-``bestofk.plugins``: it is imported when a registry is first listed, or asked for a name that it
-does not hold.
+An entry states everything about the thing it names, so that no other code compares names. Packages
+add entries with `Registry.add`, in a module that they declare as an entry point of the group
+``bestofk.plugins``. bestofk imports that module when a registry is first listed or does not contain
+a requested name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PLUGINS = "bestofk.plugins"
 
 
 class Named(Protocol):
-    """Anything that can stand in a registry."""
+    """Anything with a name."""
 
     @property
     def name(self) -> str: ...
@@ -30,7 +30,7 @@ Check = Literal[
     "by design", "doubtful", "cannot be checked",
     "skewness", "enough units", "equal variances",
 ]  # fmt: skip
-"""How an assumption stands: always so, or as the losses at hand show."""
+"""The status of an assumption: fixed, or checked on the losses."""
 When = Literal[
     "always", "one data set", "several data sets", "windows in time", "groups", "df given",
     "df not given",
@@ -39,16 +39,16 @@ When = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """What a test takes for granted, in a sentence, and how it is looked at.
+    """An assumption of a test in a sentence, and how it is checked.
 
-    `claim` and `why` may hold ``{test}``, ``{n}``, ``{units}`` (data sets, or instances),
+    `claim` and `why` may contain ``{test}``, ``{n}``, ``{units}`` (data sets, or instances),
     ``{design}``, ``{subsets}`` and ``{df}``, which the report fills in.
     """
 
     claim: str
     check: Check
     why: str = ""
-    """The reason; after what a check of the losses found, an addition to it."""
+    """The reason, or an addition to the outcome of a check."""
     when: When = "always"
 
 
@@ -58,37 +58,37 @@ Speed = Literal["vectorised", "drawn", "one by one"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionEntry:
-    """A named function of the library, and whose idea it is."""
+    """A named function of the library, with its source in the literature."""
 
     name: str
     function: str
-    """Where it is, as ``package.module:name``; imported on use."""
+    """Its location as ``package.module:name``; imported on use."""
     summary: str
     paper: str
     doi: str | None = None
     family: str = ""
-    """The file or package that holds it and its kind, in words with hyphens; else its name."""
+    """The family that it belongs to, by default its name."""
     called: str = ""
-    """What the methods section of a paper calls it, such as "McNemar's test"."""
+    """Its name in the methods section of a paper, such as "McNemar's test"."""
     citations: tuple[str, ...] = ()
     """Keys of ``report/references.bib``, or of `bibtex`."""
     bibtex: str = ""
-    """BibTeX entries of keys that ``report/references.bib`` lacks."""
+    """BibTeX entries of keys that are not in ``report/references.bib``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", self.family or self.name)
 
     def load(self) -> Callable[..., Any]:
-        """The function itself."""
-        found: Callable[..., Any] = resolve(self.function)
-        return found
+        """Return the function."""
+        function: Callable[..., Any] = resolve(self.function)
+        return function
 
 
 EntryT = TypeVar("EntryT", bound=Named)
 
 
 class Registry(Mapping[str, EntryT], Generic[EntryT]):
-    """Entries by name, in the order in which they are written down, then as they were added."""
+    """Entries by name, in the order of definition; added entries come last."""
 
     def __init__(self, kind: str, *entries: EntryT) -> None:
         self.kind = kind
@@ -98,7 +98,7 @@ class Registry(Mapping[str, EntryT], Generic[EntryT]):
         self._shipped = frozenset(self._entries)
 
     def add(self, entry: EntryT) -> None:
-        """Add an entry of yours; its name must be new.
+        """Add an entry with a new name.
 
         Examples
         --------
@@ -111,12 +111,12 @@ class Registry(Mapping[str, EntryT], Generic[EntryT]):
         """
         if entry.name in self._entries:
             raise ArgumentError(
-                f"the name of a new {self.kind} must not be taken; got {entry.name!r}, which is."
+                f"there is already a {self.kind} called {entry.name!r}: choose another name."
             )
         self._entries[entry.name] = entry
 
     def remove(self, name: str) -> None:
-        """Take back an entry that was added; those of the library stay."""
+        """Remove an entry that was added; those of the library stay."""
         if name in self._shipped:
             raise ArgumentError(f"{self.kind} {name!r} is part of bestofk and cannot be removed.")
         del self._entries[self[name].name]
@@ -143,7 +143,7 @@ class Registry(Mapping[str, EntryT], Generic[EntryT]):
 
 
 def resolve(path: str) -> Any:
-    """The object at ``package.module:name``, imported only now."""
+    """Import and return the object at ``package.module:name``."""
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -152,7 +152,7 @@ _loaded = False
 
 
 def load_plugins() -> None:
-    """Import the modules that installed packages name as entry points, once per process."""
+    """Import the plugin modules of installed packages, once per process."""
     global _loaded
     if _loaded:
         return

@@ -1,10 +1,10 @@
-"""What every result offers, and how it is shown without importing the room that shows it.
+"""Base classes of results: sentences, data frames, JSON, tables, figures and reports.
 
-Every result has the four parts of `Result`: `pvalue` where there is one, `explain`, `to_frame` and
+Every result has the parts of `Result`: `pvalue` if there is one, `explain`, `to_frame` and
 `to_dict`, with the same parameters everywhere.
 
-Results lie below `bestofk.report` and may not import it. They ask here by name, and the room is
-imported when something is shown; no result needs a template or a figure to exist.
+Results may not import `bestofk.report`, which is a higher layer. `present` imports the functions of
+`PRESENTERS` by name when something is shown. These are the only upward references.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ PRESENTERS = {
     "latex": "bestofk.report.tables:latex_of",
     "html": "bestofk.report.tables:html_of",
 }
-"""Form: the function that gives it, as ``package.module:name``."""
+"""The function of each form, as ``package.module:name``."""
 
 DEFAULT_ALPHA = 0.05
-"""The level of sentences about results that leave it open."""
+"""The significance level of sentences about results that were not decided at a level."""
 
 
 def present(form: str, value: Any, *arguments: Any, **options: Any) -> Any:
-    """`value` in one of the forms of `PRESENTERS`."""
+    """Return `value` in one of the forms of `PRESENTERS`."""
     return resolve(PRESENTERS[form])(value, *arguments, **options)
 
 
 @runtime_checkable
 class Result(Protocol):
-    """What every result of this package offers, next to `pvalue` where it has one."""
+    """The methods of every result of this package."""
 
     def explain(self) -> str:
         """Return the result in sentences, ready to print."""
         ...
 
     def to_frame(self) -> Any:
-        """The result as a data frame of pandas: one row per pair, learner, test or level."""
+        """Return a pandas data frame with one row per pair, learner, test or level."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """The result for strict JSON: no NaN, no infinity, in the user's metric."""
+        """Return the result for strict JSON (no NaN, no infinity), in the user's metric."""
         ...
 
 
 def open_level(alpha: float | None) -> float:
-    """The level of a sentence about a result that leaves it open."""
+    """Return the level of a sentence about a result that was not decided at a level."""
     return DEFAULT_ALPHA if alpha is None else probability(alpha, "alpha")
 
 
 def decided_level(alpha: float | None, decided: float) -> float:
-    """The level at which a result was decided; another one is refused.
+    """Return the level at which a result was decided, and refuse another one.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def decided_level(alpha: float | None, decided: float) -> float:
     if alpha is not None and abs(probability(alpha, "alpha") - decided) > 1e-12:
         raise ArgumentError(
             f"alpha must be None or {decided:g}, the level at which this was decided; got "
-            f"{alpha:g}: ask for the result itself at that level."
+            f"{alpha:g}: compute the result at that level."
         )
     return decided
 
 
 def renamed(names: Sequence[str] | None, learners: Iterable[Any]) -> dict[Any, Any]:
-    """Learner: what it is called now, for `explain`.
+    """Return the names of the learners in `explain`.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def renamed(names: Sequence[str] | None, learners: Iterable[Any]) -> dict[Any, A
 
 
 def json_ready(value: Any) -> Any:
-    """A value for strict JSON: arrays are lists, what is not finite is null.
+    """Return a value for strict JSON, with lists for arrays and null for non-finite numbers.
 
     Examples
     --------
@@ -115,26 +115,28 @@ def json_ready(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): json_ready(one) for key, one in value.items()}
+        return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, Presented):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: json_ready(getattr(value, one.name)) for one in fields(value) if one.repr}
-    named: tuple[str, ...] | None = getattr(value, "_fields", None)
-    if named is not None:
-        return {name: json_ready(one) for name, one in zip(named, value, strict=True)}
+        return {
+            each.name: json_ready(getattr(value, each.name)) for each in fields(value) if each.repr
+        }
+    names: tuple[str, ...] | None = getattr(value, "_fields", None)
+    if names is not None:
+        return {name: json_ready(item) for name, item in zip(names, value, strict=True)}
     if isinstance(value, list | tuple | set | frozenset):
-        return [json_ready(one) for one in value]
+        return [json_ready(item) for item in value]
     if value is None or isinstance(value, str | int):
         return value
     return str(value)
 
 
 class Presented:
-    """A result: sentences, a data frame, strict JSON, and a table for notebooks and papers.
+    """A result with sentences, a data frame, strict JSON, and a table for notebooks and papers.
 
-    A class states its sentences in `explain` and the columns of its table in `_columns`; its fields
-    are its JSON object, unless it says otherwise.
+    A subclass defines its sentences in `explain` and the columns of its table in `_columns`. By
+    default its fields are its JSON object.
     """
 
     __slots__ = ()
@@ -144,59 +146,60 @@ class Presented:
         raise NotImplementedError(f"{type(self).__name__} has no sentences.")
 
     def _columns(self) -> dict[str, Any]:
-        """Columns of the table by name, all of one length; here one row of the plain fields."""
+        """Return the columns of the table by name; by default one row of the plain fields."""
         return {
-            one.name: [getattr(self, one.name)]
-            for one in fields(self)  # type: ignore[arg-type]
-            if one.repr and isinstance(getattr(self, one.name), str | int | float | None)
+            each.name: [getattr(self, each.name)]
+            for each in fields(self)  # type: ignore[arg-type]
+            if each.repr and isinstance(getattr(self, each.name), str | int | float | None)
         }
 
     def to_frame(self) -> Any:
-        """The result as a data frame of pandas, with all digits."""
+        """Return the result as a pandas data frame, with all digits."""
         return present("frame", self._columns())
 
     def to_dict(self) -> dict[str, Any]:
-        """The result for strict JSON: no NaN, no infinity (those are null)."""
-        held = {one.name: getattr(self, one.name) for one in fields(self) if one.repr}  # type: ignore[arg-type]
-        ready: dict[str, Any] = json_ready(held)
-        statistic = held.get("statistic")
+        """Return the result for strict JSON, with null for NaN and infinity."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        ready: dict[str, Any] = json_ready(values)
+        statistic = values.get("statistic")
         if statistic is not None and not np.isfinite(statistic).all():
             ready["degenerate"] = True
         return ready
 
     def to_markdown(self) -> str:
-        """The table in Markdown, rounded for reading."""
+        """Return the table in Markdown, with rounded numbers."""
         return str(present("markdown", self))
 
     def to_latex(self) -> str:
-        """The table in LaTeX (package booktabs), rounded for reading."""
+        """Return the table in LaTeX (package booktabs), with rounded numbers."""
         return str(present("latex", self))
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         return str(present("html", self))
 
 
 class Reported(Presented):
-    """A result that a report can be written of."""
+    """A result with figures and a report."""
 
     __slots__ = ()
 
     def to_frame(self) -> Any:
-        """One row per learner, in the user's metric, as a data frame of pandas."""
+        """Return a pandas data frame with one row per learner, in the user's metric."""
         return present("own frame", self)
 
     def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
-        """Draw a figure of it with matplotlib, and return the Axes.
+        """Draw a figure with matplotlib and return the Axes.
 
         Parameters
         ----------
         kind : str, optional
-            Which figure, such as ``"graph"``, ``"losses"`` or ``"matrix"``; see `bestofk.figure`.
+            The kind of figure, such as ``"graph"``, ``"losses"`` or ``"matrix"``; see
+            `bestofk.figure`.
         ax : Axes, optional
-            Where to draw; a figure of the right size is made when None.
+            The Axes to draw on; by default a new figure of the right size.
         **options
-            For that figure.
+            Options of that figure.
         """
         return present("figure", self, kind, ax=ax, **options)
 
@@ -207,17 +210,17 @@ class Reported(Presented):
         title: str | None = None,
         command: Sequence[str] = (),
     ) -> Path:
-        """Write one self-contained HTML file, and return its path.
+        """Write a self-contained HTML file and return its path.
 
         Parameters
         ----------
         path : path
-            The file; one of that name is replaced by the whole report or not at all.
+            The file; it is written atomically.
         title : str, optional
-            The heading; by default what was compared.
+            The heading; by default a description of the comparison.
         command : sequence of str
-            The words of the command line that gave the result, if there was one; passwords in
-            it are hidden.
+            Arguments of the command line that produced the result, if there was one. Passwords are
+            hidden.
         """
         written: Path = present("report", self, path, title=title, command=command)
         return written

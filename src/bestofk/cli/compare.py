@@ -71,9 +71,9 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     "--engine",
     default="auto",
     show_default=True,
-    help="auto, serial, threads, processes, dask or ray.",
+    help="auto, serial, threads, processes or dask.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler.")
 @click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")
 @click.option("--budget", metavar="TIME", help="Decide from what is done by then: 90, 10m, 2h.")
 @click.option(

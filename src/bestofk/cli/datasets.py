@@ -58,11 +58,11 @@ def fetch(
     from bestofk._base.errors import RunError
     from bestofk._base.formatting import counted
     from bestofk.cli.options import echo_json
-    from bestofk.papers.data import VARIABLE, fetch as fetch_all
+    from bestofk.papers.data import DATA_VARIABLE, fetch as fetch_all
 
-    given = folder or os.environ.get(VARIABLE)
+    given = folder or os.environ.get(DATA_VARIABLE)
     if not given:
-        raise click.UsageError(f"Say where to put them: --to DIR, or {VARIABLE}.")
+        raise click.UsageError(f"Say where to put them: --to DIR, or {DATA_VARIABLE}.")
     outcome = fetch_all(
         collection,
         Path(given),

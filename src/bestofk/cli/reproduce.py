@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 @click.option("--jobs", "--n-jobs", "jobs", type=int, default=1, show_default=True,
               help="Workers; -1: all cores.")  # fmt: skip
 @click.option(
-    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+    "--engine", default="auto", show_default=True, help="auto, serial, processes or dask."
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
+@click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler.")
 @click.option("--store", metavar="URL", help="Keep finished work here, and resume from it.")
 @click.option(
     "--data",

@@ -1,4 +1,4 @@
-"""A data set from arrays, data frames, sparse matrices or texts."""
+"""Make a data set from arrays, data frames, sparse matrices or texts."""
 
 from __future__ import annotations
 
@@ -10,17 +10,24 @@ import numpy as np
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.data.dataset import DataSet
-from bestofk.data.row_columns import is_constant, names_rows, said_of_constants, said_of_left_out
+from bestofk.data.dates import days_of_column, describe_dates
+from bestofk.data.row_columns import (
+    check_row_columns,
+    describe_constants,
+    describe_left_out,
+    describe_row_columns,
+    is_constant,
+    names_rows,
+    split_off_columns,
+)
 from bestofk.data.schema import (
-    days_of_column,
     declared_values,
     encode_labels,
+    infer_target,
     is_categorical,
     is_sparse,
     is_whole,
-    said_of_dates,
     settled_rows,
-    take_target,
 )
 
 if TYPE_CHECKING:
@@ -28,7 +35,7 @@ if TYPE_CHECKING:
 
 _ROWS_AT_ONCE = 4096
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-"""What stays as it is; other floats become the first."""
+"""Types that are kept; other floats become float64."""
 
 
 def as_dataset(
@@ -46,30 +53,33 @@ def as_dataset(
     account: tuple[str, ...] = (),
     copy: bool = True,
 ) -> DataSet:
-    """A data set from arrays or data frames.
+    """Make a data set from arrays or data frames.
 
     Parameters
     ----------
     X : array or DataFrame, shape (n, d)
-        Categorical, text and truth-value columns are nominal, numbers numeric; dates become days
-        since 1970-01-01, and a column of words that are all different is left out unless its kind
-        is stated: the account says so. The columns of an array are called x1, x2, ... A sparse
-        matrix and a sequence of texts stay what they are, for learners that take them.
+        Categorical, text and boolean columns are nominal, number columns numeric. Dates become
+        days since 1970-01-01. A text column with a different value in every row is left out,
+        unless you state its kind. The account says what was converted and left out. The columns
+        of an array are called x1, x2, ... A sparse matrix and a sequence of texts are kept as
+        they are, for learners that accept them.
     y : array or Series, shape (n,)
-        The labels; their order is that of the categories if y is categorical, else sorted.
+        The labels, in the order of the categories if y is categorical, else sorted.
     name : str, optional
-        What reports call it.
+        The name of the data set in reports.
     nominal, numeric, ignore : names of columns, optional
-        Columns whose kind is stated, and columns to leave out.
+        Columns to treat as nominal or numeric, and columns to leave out.
     task : {"auto", "classification", "regression"}
-        Whether the target is a label or a number. Auto: text, truth values and categories are
-        labels, numbers with fractions are numbers; whole numbers are labels where there are two,
-        or at most 20 with five rows or more for each, and `DataSet.taken` says so.
+        Whether the target is a label or a number. Auto: text, booleans and categories are labels,
+        numbers with fractions are numbers. Whole numbers are labels if there are two distinct
+        ones, or at most 20 with at least five rows each on average; `DataSet.target_note` says so.
     groups, sample_weight, folds : name of a column, or array of shape (n,), optional
-        See `bestofk.data.with_row_columns`; a column that is named is no feature.
+        See `bestofk.data.with_row_columns`. A named column is excluded from the features.
+    account : tuple of str, optional
+        Sentences about the source, for `DataSet.account`.
     copy : bool, optional
-        False: an array of floats is used where it lies, and must stay as it is for as long as
-        the data set is in use.
+        False: use an array of floats without copying it. It must not change while the data set is
+        in use.
 
     Returns
     -------
@@ -81,82 +91,62 @@ def as_dataset(
     >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], nominal=["x2"]).kinds
     {'x1': 'numeric', 'x2': 'nominal'}
     """
+    row_values = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    original, named = None, False
+    table: Any
     if is_whole(X):
-        for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
-            if tuple(names):
-                raise ArgumentError(f"{role} does not apply: X is no table of columns.")
-        return _of_whole_rows(
-            X, y, name=name, task=task, account=account,
-            asked={"groups": groups, "sample_weight": sample_weight, "folds": folds},
-        )  # fmt: skip
-    frame = _frame(X)
-    named = frame is not X and hasattr(X, "columns")
-    _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
-    frame = frame.drop(columns=list(ignore))
-    from bestofk.data.row_columns import said_of, settled_columns, taken_columns
-
-    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
-    frame, taken = taken_columns(frame, asked)
-    if min(frame.shape) < 1:
-        raise ArgumentError(
-            f"A data set must have at least one row and one column to learn from; got "
-            f"{frame.shape[0]} rows and {frame.shape[1]} columns."
-        )
-    table, given = None if set(nominal) else _floats_together(frame, copy=copy), None
-    if table is None:
-        table, understood = _settled(frame, nominal=set(nominal), numeric=set(numeric))
-        account = (*account, *understood)
-        if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
-            given = frame.reset_index(drop=True)
-    kind = take_target(_one_column(y), task)
-    target = settle_target(y, n=len(table), task=kind.task)
-    found = settled_columns(taken, len(table))
+        _refuse_column_arguments(nominal=nominal, numeric=numeric, ignore=ignore, **row_values)
+        table = settled_rows(X)
+        row_values = {role: values for role, values in row_values.items() if values is not None}
+        n = table.shape[0] if is_sparse(table) else len(table)
+    else:
+        frame = _frame(X)
+        named = frame is not X and hasattr(X, "columns")
+        _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
+        frame = frame.drop(columns=list(ignore))
+        frame, row_values = split_off_columns(frame, row_values)
+        if min(frame.shape) < 1:
+            raise ArgumentError(
+                f"A data set must have at least one row and one feature; got {frame.shape[0]} "
+                f"rows and {frame.shape[1]} columns."
+            )
+        table = None if set(nominal) else _floats_together(frame, copy=copy)
+        if table is None:
+            table, notes = _convert_columns(frame, nominal=set(nominal), numeric=set(numeric))
+            account = (*account, *notes)
+            if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
+                original = frame.reset_index(drop=True)
+        n = len(table)
+    kind = infer_target(_one_column(y), task)
+    row_columns: dict[str, Any] = {**check_row_columns(row_values, n)}
     return DataSet(
         name=name,
         X=table,
-        y=target,
+        y=convert_target(y, n=n, task=kind.task),
         task=kind.task,
-        account=(*account, *said_of(found)),
-        taken=kind.said,
-        given=given,
+        account=(*account, *describe_row_columns(row_columns)),
+        target_note=kind.note,
+        original=original,
         named=named,
-        **found,
+        **row_columns,
     )
 
 
-def _of_whole_rows(
-    X: Any, y: Any, *, name: str, task: str, account: tuple[str, ...], asked: dict[str, Any]
-) -> DataSet:
-    """A data set of a sparse matrix or of texts."""
-    from bestofk.data.row_columns import said_of, settled_columns
-
-    for role, name_or_values in asked.items():
-        if isinstance(name_or_values, str):
+def _refuse_column_arguments(**arguments: Any) -> None:
+    """Raise if an argument names columns although `X` has none."""
+    for argument, value in arguments.items():
+        if isinstance(value, str):
             raise ArgumentError(
-                f"{role} must be an array here, since X is no table of columns; got "
-                f"{name_or_values!r}."
+                f"{argument} must be an array here, because X has no named columns; got {value!r}."
             )
-    rows = settled_rows(X)
-    n = rows.shape[0] if is_sparse(rows) else len(rows)
-    kind = take_target(_one_column(y), task)
-    target = settle_target(y, n=n, task=kind.task)
-    given = {role: one for role, one in asked.items() if one is not None}
-    found: dict[str, Any] = {**settled_columns(given, n)}
-    return DataSet(
-        name=name,
-        X=rows,
-        y=target,
-        task=kind.task,
-        account=(*account, *said_of(found)),
-        taken=kind.said,
-        **found,
-    )
+        if argument in ("nominal", "numeric", "ignore") and tuple(value):
+            raise ArgumentError(f"{argument} does not apply: X has no named columns.")
 
 
-def _settled(
+def _convert_columns(
     frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
 ) -> tuple[pd.DataFrame, list[str]]:
-    """The columns as numbers and categories, and what was done to them in sentences."""
+    """Convert the columns to numbers and categories, and describe the changes in sentences."""
     import pandas as pd
 
     columns: dict[Hashable, pd.Series[Any]] = {}
@@ -170,28 +160,31 @@ def _settled(
             dates.append(column)
             columns[column] = days.reset_index(drop=True)
             continue
-        settled = settle_column(cells, column, kind=stated)
-        # a categorical column was stated to be one
+        settled = convert_column(cells, column, kind=stated)
+        # a categorical column counts as stated
         if stated is None and not is_categorical(cells) and names_rows(settled, column):
             left_out[column] = settled
             continue
         if is_constant(settled):
             constant.append(column)
         columns[column] = settled
-    if not columns:  # texts, perhaps, for learners that take them apart
+    if not columns:  # perhaps texts for learners that process them
         columns, left_out = left_out, {}
-    said = [said_of_dates(dates)] if dates else []
-    said += [said_of_left_out(list(left_out), "make such a column categorical")] if left_out else []
-    said += [said_of_constants(constant)] if constant else []
+    notes = [describe_dates(dates)] if dates else []
+    notes += (
+        [describe_left_out(list(left_out), "make such a column categorical")] if left_out else []
+    )
+    notes += [describe_constants(constant)] if constant else []
     table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     together = _floats_together(table, copy=False)
-    return table if together is None else together, said
+    return table if together is None else together, notes
 
 
 def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
-    """Finite floats alone, row by row, so that an array of them is free; None if others are there.
+    """Return a row-major frame of floats, which converts to an array without a copy.
 
-    They are not taken column by column: that would need them a second time meanwhile.
+    Return None if the frame holds anything but finite floats. Converting column by column would
+    need twice the memory.
     """
     import pandas as pd
 
@@ -207,8 +200,8 @@ def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
     return pd.DataFrame(values, columns=names, index=pd.RangeIndex(len(values)), copy=False)
 
 
-def settle_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -> pd.Series[Any]:
-    """The column as numbers or as a categorical, of the kind stated or of its own."""
+def convert_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -> pd.Series[Any]:
+    """Return the column as numbers or as a categorical, by its stated or its own kind."""
     import pandas as pd
 
     column = column.reset_index(drop=True)
@@ -244,8 +237,8 @@ def settle_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -
     return pd.Series(pd.Categorical(column, categories=list(declared)))
 
 
-def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
-    """The target as a categorical of at least two classes, or as numbers."""
+def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
+    """Return the target as a categorical of at least two classes, or as numbers."""
     import pandas as pd
 
     y = _one_column(y)
@@ -271,21 +264,21 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
         if (known != np.floor(known)).any():
             raise ArgumentError(
                 "y must hold class labels; got numbers with fractions "
-                f"({known[known != np.floor(known)][0]} ...): for a number to predict say "
+                f"({known[known != np.floor(known)][0]} ...): to predict a number pass "
                 "task='regression'."
             )
     codes, classes = encode_labels(column)
     present = np.bincount(codes, minlength=len(classes)) > 0
     if present.sum() < 2:
         raise ArgumentError(
-            f"y must hold at least two classes; every one of the {n} rows is "
+            f"y must hold at least two classes; all {n} rows are "
             f"{classes.tolist()[codes[0]] if n else None!r}."
         )
     return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
 
 
 def _one_column(y: Any) -> Any:
-    """A data frame of one column as that column."""
+    """Return the column of a data frame of one column; anything else as it is."""
     import pandas as pd
 
     if isinstance(y, pd.DataFrame):
@@ -309,9 +302,7 @@ def _frame(X: Any) -> pd.DataFrame:
         frame = pd.DataFrame(array, columns=names, copy=False)  # columns are copied later
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise ArgumentError(
-            f"The columns of X must have names of their own; got {twice[0]!r} twice."
-        )
+        raise ArgumentError(f"The columns of X must have distinct names; got {twice[0]!r} twice.")
     return frame
 
 
@@ -321,7 +312,7 @@ def _check_names(frame: pd.DataFrame, **stated: Iterable[Hashable]) -> None:
             raise refuse(role, "a list of names of columns", names)
         for column in names:
             if column not in frame.columns:
-                raise UnknownNameError(f"column to take as {role}", column, frame.columns)
+                raise UnknownNameError(f"{role} column", column, frame.columns)
     both = set(stated["nominal"]) & set(stated["numeric"])
     if both:
         raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")

@@ -1,9 +1,10 @@
-"""What learners make of a data set before they see its splits: made once while the rows live."""
+"""The data set: named columns, a target, a fingerprint, and results that learners share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -19,118 +20,22 @@ from bestofk.data.schema import (
     Schema,
     digest_rows,
     encode_labels,
+    infer_target,
     is_sparse,
-    take_target,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_BYTES = 1 << 26
-"""Of larger data sets nothing is kept, for the sake of memory."""
-
-MadeT = TypeVar("MadeT")
-_kept: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
-
-
-def made_once(
-    encoded: Encoded, make: Callable[..., MadeT], *settings: float | int | str | bool
-) -> MadeT:
-    """``make(encoded, *settings)``, or what it gave before.
-
-    A plan is evaluated in blocks, by several threads: what depends on the rows alone is shared by
-    them. Two threads may make it at the same time; they make the same. It must not refer to
-    `encoded`, which would then live for ever.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> data = Encoded(values=np.eye(2), cardinality=np.zeros(2), y=np.zeros(2), classes=["a"])
-    >>> float(made_once(data, lambda rows, power: rows.values.sum() ** power, 3))
-    8.0
-    """
-    if encoded.values.nbytes > MOST_BYTES:
-        return make(encoded, *settings)
-    kept = _kept.setdefault(encoded, {})
-    key = (make, *settings)
-    if key not in kept:
-        kept[key] = make(encoded, *settings)
-    made: MadeT = kept[key]
-    return made
-
-
-def forget() -> None:
-    """Keep nothing of what was made, as benchmarks do that measure the making too."""
-    _kept.clear()
-
-
-# The fingerprint of a data set: what a stored fit must agree with to be used again.
-
-
 ROWS_AT_ONCE = 4096
+MAX_CACHED_BYTES = 1 << 26
+"""Cache no results of larger data sets, to save memory."""
+
+ResultT = TypeVar("ResultT")
+_cached_results: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
-def fingerprint_of(data: DataSet) -> str:
-    """SHA-256 over columns, kinds, declared values, cells, target and weights, not the name."""
-    digest = sha256(b"bestofk data set 1\n")
-    if data.whole:
-        digest.update(digest_rows(data.X))
-        return _with_target(digest, data)
-    if any(dtype == np.float32 for dtype in data.X.dtypes):  # learners compute otherwise
-        digest.update(repr([str(dtype) for dtype in data.X.dtypes]).encode())
-    if data.given is not None:
-        digest.update(_of_given(data.given, data.X))
-    for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
-        shown = None if declared is None else [str(value) for value in declared]
-        digest.update(repr((str(name), shown)).encode())
-    for start in range(0, data.n, ROWS_AT_ONCE):
-        values = data.schema.encode(data.X.iloc[start : start + ROWS_AT_ONCE])
-        values += 0.0  # one zero, not two
-        values[np.isnan(values)] = np.nan
-        digest.update(values.astype("<f8", copy=False).tobytes())
-    return _with_target(digest, data)
-
-
-def _of_given(given: pd.DataFrame, settled: pd.DataFrame) -> bytes:
-    """What learners that choose their columns themselves see and others do not.
-
-    Nothing for text that became categories, so that files and frames of the same cells agree.
-    """
-    import pandas as pd
-
-    usual = ("object", "str", "string", "category", "float64", "int64")
-    kinds = [(str(name), str(dtype)) for name, dtype in given.dtypes.items()]
-    unseen = [name for name in given.columns if name not in settled.columns]
-    if not unseen and all(kind in usual for _, kind in kinds):
-        return b""
-    cells = pd.util.hash_pandas_object(given[unseen].astype(str), index=False) if unseen else None
-    return repr(kinds).encode() + (b"" if cells is None else cells.to_numpy().tobytes())
-
-
-def _with_target(digest: Any, data: DataSet) -> str:
-    if data.task == "classification":
-        codes, classes = data.labels()
-        digest.update(repr([str(label) for label in classes]).encode())
-        digest.update(codes.astype("<i8").tobytes())
-    else:
-        digest.update(data.y.to_numpy(dtype="<f8").tobytes())
-        if data.y.dtype == np.float32:
-            digest.update(b"float32")
-    if data.sample_weight is not None:
-        digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
-    found: str = digest.hexdigest()
-    return found
-
-
-# A data set: named columns of kind numeric or nominal, a label or number for every row.
-
-
-_ROWS_AT_ONCE = 4096
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-"""What stays as it is; other floats become the first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class DataSet:
     """Rows to learn from.
 
@@ -139,31 +44,30 @@ class DataSet:
     Parameters
     ----------
     name : str
-        What reports call it.
+        The name in reports.
     X : DataFrame, shape (n, d)
-        Numeric columns hold numbers (NaN where missing); nominal columns are categorical, with
-        their declared values in order. Rows that are no table of columns stay as they came: a
-        sparse matrix, or one text per row.
+        Numeric columns hold numbers (NaN for missing values); nominal columns are categorical,
+        with their declared values in order. Alternatively a sparse matrix, or one text per row.
     y : Series, shape (n,)
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
-        ``"classification"`` or ``"regression"``; ``"auto"``, the default, becomes one of them by
-        the values of `y`, see `bestofk.data.schema.take_target`.
+        ``"classification"`` or ``"regression"``; ``"auto"``, the default, is replaced by one of
+        them according to the values of `y`, see `bestofk.data.schema.infer_target`.
     account : tuple of str
-        What was understood of the source, in sentences.
+        How the source was read, in sentences.
     groups : Series or None
         Rows of one group are never on both sides of a split.
     sample_weight : Series or None
-        How much each row counts, in fits and in the loss.
+        The weight of each row, in fits and in the loss.
     folds : Series or None
-        Which fold tests the row, for the plan ``"predefined:COLUMN"``.
-    taken : str
-        What the target was taken for, where its values do not make that evident.
-    given : DataFrame or None
-        The columns as they came, also those that were left out, for learners that choose their
-        columns themselves; None where they would be those of `X`.
+        The fold that tests each row, for the plan ``"predefined:COLUMN"``.
+    target_note : str
+        How the target was read, if its values do not make that evident.
+    original : DataFrame or None
+        The unconverted columns, including those that were left out, for learners that choose
+        their own columns; None if they equal those of `X`.
     named : bool
-        The columns have names that the user gave in a data frame.
+        Whether the columns have names from the user's data frame.
 
     Examples
     --------
@@ -185,38 +89,35 @@ class DataSet:
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
-    taken: str = ""
-    given: pd.DataFrame | None = None
+    target_note: str = ""
+    original: pd.DataFrame | None = None
     named: bool = False
-    _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         if self.task in TASKS:
             return
-        found = take_target(self.y, self.task)
-        object.__setattr__(self, "task", found.task)
-        object.__setattr__(self, "taken", self.taken or found.said)
+        target = infer_target(self.y, self.task)
+        object.__setattr__(self, "task", target.task)
+        object.__setattr__(self, "target_note", self.target_note or target.note)
 
     @property
     def whole(self) -> bool:
-        """The rows are no table of columns, but a sparse matrix or texts."""
+        """Whether the rows are a sparse matrix or texts instead of a table of columns."""
         return not hasattr(self.X, "columns")
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """The columns and their declared values."""
         if self.whole:
             raise ArgumentError(
-                f"takes tables of columns; the rows of {self.name!r} are {self._rows_words()}."
+                f"takes tables of columns; the rows of {self.name!r} are "
+                f"{'a sparse matrix' if is_sparse(self.X) else 'texts'}."
             )
-        if "schema" not in self._cache:
-            self._cache["schema"] = Schema.of(self.X)
-        found: Schema = self._cache["schema"]
-        return found
+        return Schema.of(self.X)
 
     @property
     def kinds(self) -> dict[Hashable, str]:
-        """``"numeric"`` or ``"nominal"`` by column; none where the rows are no table."""
+        """``"numeric"`` or ``"nominal"`` by column; empty if the rows are not a table."""
         return {} if self.whole else self.schema.kinds
 
     @property
@@ -234,51 +135,49 @@ class DataSet:
         """The labels in declared order; none for a regression."""
         return self.labels()[1] if self.task == "classification" else np.array([])
 
-    @property
+    @cached_property
     def n_missing(self) -> int:
         """The number of missing cells."""
-        if "n_missing" not in self._cache:
-            self._cache["n_missing"] = 0 if self.whole else int(self.X.isna().to_numpy().sum())
-        return int(self._cache["n_missing"])
+        return 0 if self.whole else int(self.X.isna().to_numpy().sum())
 
     def labels(self) -> tuple[Codes, npt.NDArray[Any]]:
-        """The class codes of all rows, and the classes: found once."""
-        if "labels" not in self._cache:
-            self._cache["labels"] = encode_labels(self.y)
-        found: tuple[Codes, npt.NDArray[Any]] = self._cache["labels"]
-        return found
+        """Return the class codes of all rows, and the classes."""
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> tuple[Codes, npt.NDArray[Any]]:
+        return encode_labels(self.y)
 
     def encoded(self) -> Encoded:
-        """The rows as numbers and codes, as the kernels want them."""
+        """Return the rows as numbers and codes for the compiled kernels."""
         if self.task != "classification":
             raise ArgumentError(
                 f"Only rows with class labels can be encoded; the target of {self.name!r} is a "
                 "number."
             )
-        if "encoded" not in self._cache:
-            codes, classes = self.labels()
-            self._cache["encoded"] = Encoded(
-                values=self.schema.encode(self.X),
-                cardinality=self.schema.cardinality,
-                y=codes,
-                classes=classes,
-            )
-        found: Encoded = self._cache["encoded"]
-        return found
+        return self._encoded
 
-    @property
+    @cached_property
+    def _encoded(self) -> Encoded:
+        codes, classes = self.labels()
+        return Encoded(
+            values=self.schema.encode(self.X),
+            cardinality=self.schema.cardinality,
+            y=codes,
+            classes=classes,
+        )
+
+    @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over columns, kinds, declared values, cells, target and weights, not the name.
+        """SHA-256 of columns, kinds, declared values, cells, target and weights, not the name.
 
-        Groups and folds are left out: what they decide, the splits, has a fingerprint of its own.
+        Groups and folds are not included, because they only affect the splits, which have their
+        own fingerprint.
         """
-        if "fingerprint" not in self._cache:
-            self._cache["fingerprint"] = fingerprint_of(self)
-        found: str = self._cache["fingerprint"]
-        return found
+        return fingerprint_of(self)
 
     def explain(self) -> str:
-        """What the data set holds and how it was read."""
+        """Describe the data set and how it was read."""
         return " ".join((f"{self._size()}.", *self.account))
 
     def __len__(self) -> int:
@@ -286,9 +185,6 @@ class DataSet:
 
     def __repr__(self) -> str:
         return f"DataSet({self._size()})"
-
-    def _rows_words(self) -> str:
-        return "a sparse matrix" if is_sparse(self.X) else "texts"
 
     def _size(self) -> str:
         numeric = sum(kind == "numeric" for kind in self.kinds.values())
@@ -305,3 +201,89 @@ class DataSet:
             else "a number to predict"
         )
         return f"{self.name!r}, {self.n} rows, {columns}, {target}"
+
+
+def fingerprint_of(data: DataSet) -> str:
+    """Compute `DataSet.fingerprint`."""
+    digest = sha256(b"bestofk data set 1\n")
+    if data.whole:
+        digest.update(digest_rows(data.X))
+        return _with_target(digest, data)
+    if any(dtype == np.float32 for dtype in data.X.dtypes):  # learners compute differently
+        digest.update(repr([str(dtype) for dtype in data.X.dtypes]).encode())
+    if data.original is not None:
+        digest.update(_digest_original(data.original, data.X))
+    for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
+        shown = None if declared is None else [str(value) for value in declared]
+        digest.update(repr((str(name), shown)).encode())
+    for start in range(0, data.n, ROWS_AT_ONCE):
+        values = data.schema.encode(data.X.iloc[start : start + ROWS_AT_ONCE])
+        values += 0.0  # turn -0.0 into 0.0
+        values[np.isnan(values)] = np.nan
+        digest.update(values.astype("<f8", copy=False).tobytes())
+    return _with_target(digest, data)
+
+
+def _digest_original(original: pd.DataFrame, settled: pd.DataFrame) -> bytes:
+    """Digest what only learners that choose their own columns see.
+
+    Return nothing for text that became categories, so that files and frames with the same cells
+    have the same fingerprint.
+    """
+    import pandas as pd
+
+    usual = ("object", "str", "string", "category", "float64", "int64")
+    kinds = [(str(name), str(dtype)) for name, dtype in original.dtypes.items()]
+    unseen = [name for name in original.columns if name not in settled.columns]
+    if not unseen and all(kind in usual for _, kind in kinds):
+        return b""
+    cells = (
+        pd.util.hash_pandas_object(original[unseen].astype(str), index=False) if unseen else None
+    )
+    return repr(kinds).encode() + (b"" if cells is None else cells.to_numpy().tobytes())
+
+
+def _with_target(digest: Any, data: DataSet) -> str:
+    if data.task == "classification":
+        codes, classes = data.labels()
+        digest.update(repr([str(label) for label in classes]).encode())
+        digest.update(codes.astype("<i8").tobytes())
+    else:
+        digest.update(data.y.to_numpy(dtype="<f8").tobytes())
+        if data.y.dtype == np.float32:
+            digest.update(b"float32")
+    if data.sample_weight is not None:
+        digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
+    fingerprint: str = digest.hexdigest()
+    return fingerprint
+
+
+def made_once(
+    encoded: Encoded, make: Callable[..., ResultT], *settings: float | int | str | bool
+) -> ResultT:
+    """Return ``make(encoded, *settings)``, from a cache if possible.
+
+    Several threads evaluate a plan in blocks and share results that depend on the rows alone. Two
+    threads may compute the same result at the same time, which is harmless. The result must not
+    refer to `encoded`; otherwise `encoded` would never be freed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Encoded(values=np.eye(2), cardinality=np.zeros(2), y=np.zeros(2), classes=["a"])
+    >>> float(made_once(data, lambda rows, power: rows.values.sum() ** power, 3))
+    8.0
+    """
+    if encoded.values.nbytes > MAX_CACHED_BYTES:
+        return make(encoded, *settings)
+    results = _cached_results.setdefault(encoded, {})
+    key = (make, *settings)
+    if key not in results:
+        results[key] = make(encoded, *settings)
+    result: ResultT = results[key]
+    return result
+
+
+def forget() -> None:
+    """Clear the cache, for benchmarks that measure the computation."""
+    _cached_results.clear()

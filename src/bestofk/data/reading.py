@@ -1,10 +1,10 @@
-"""A data set from a file: which column is the class, which are numbers, which are words."""
+"""Read data sets from files, and load the data sets that come with scikit-learn."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,30 +16,24 @@ from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.registry import Registry, resolve
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
+from bestofk.data.dates import days_of_texts, describe_dates, looks_like_date
 from bestofk.data.row_columns import (
-    FEWEST,
-    listed,
+    MIN_ROWS_TO_JUDGE,
+    describe_constants,
+    describe_left_out,
+    list_names,
     names_rows,
-    said_of_constants,
-    said_of_left_out,
     with_row_columns,
 )
-from bestofk.data.schema import (
-    ASKED,
-    Taken,
-    days_of_texts,
-    looks_like_date,
-    said_of_dates,
-    take_target,
-)
+from bestofk.data.schema import TASK_OPTIONS, Target, infer_target
 from bestofk.data.tables import Table, read_table
-from bestofk.data.tables.values import form_words
+from bestofk.data.tables.values import describe_form, is_number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TARGET_NAMES = ("class", "target", "label")
-_FEW_ODD_CELLS = 0.1
+_MAX_SHARE_OF_WORDS = 0.1
 
 
 def read_dataset(
@@ -64,31 +58,31 @@ def read_dataset(
     target : str, optional
         The column to predict. By default the one called class, target or label, else the last.
     nominal, numeric, ignore : sequences of str, optional
-        Columns whose kind is stated, and columns to leave out.
+        Columns to treat as nominal or numeric, and columns to leave out.
     name : str, optional
-        What reports call it; by default the name of the file.
+        The name in reports; by default the name of the file.
     task : {"auto", "classification", "regression"}
-        Whether the target is a label, even where it looks like a number, or a number. Auto: text,
-        truth values and declared values are labels, numbers with fractions are numbers; whole
-        numbers are labels where there are two, or at most 20 with five rows or more for each, and
-        `DataSet.taken` says so.
+        Whether the target is a label, even if it looks like a number, or a number. Auto: text,
+        booleans and declared values are labels, numbers with fractions are numbers. Whole numbers
+        are labels if there are two distinct ones, or at most 20 with at least five rows each on
+        average; `DataSet.target_note` says so.
     groups, sample_weight, folds : str, optional
-        Columns that are no features: rows of one group are never on both sides of a split; how
-        much each row counts; which fold tests it (for the plan ``"predefined:COLUMN"``).
+        Columns to exclude from the features: rows of one group are never on both sides of a
+        split; the weight of each row; the fold that tests it (for the plan
+        ``"predefined:COLUMN"``).
 
     Returns
     -------
     DataSet
-        Its `account` says what was understood: the target, the kinds, what was left out.
+        Its `account` says how the file was read: the target, the kinds, what was left out.
 
     Notes
     -----
-    A column is numeric when every cell that is not missing is a number, else nominal; dates such as
-    2024-03-31 (with a time or without) become days since 1970-01-01. Values and
-    classes keep the order that the file declares (ARFF, Parquet dictionaries), else that in which
-    they first appear. A text column that has another value in every row tells rows apart and
-    teaches nothing, nor does a column called id or index of whole numbers that are all
-    different: such a column is left out unless its kind is stated. A constant column is kept.
+    A column is numeric if every cell that is not missing is a number, else nominal. Dates such as
+    2024-03-31 (with or without a time) become days since 1970-01-01. Values and classes keep the
+    order that the file declares (ARFF, Parquet dictionaries), else the order of first appearance.
+    Identifiers are left out unless you state their kind: a text column with a different value in
+    every row, or a column called id or index of distinct whole numbers. A constant column is kept.
 
     Examples
     --------
@@ -103,7 +97,7 @@ def read_dataset(
     ([1.5, 0.7, nan], ['good', 'bad'])
     >>> folder.cleanup()
     """
-    one_of(task, "task", ASKED)
+    one_of(task, "task", TASK_OPTIONS)
     for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
         if isinstance(names, str):
             raise refuse(role, "a list of names of columns", names)
@@ -111,23 +105,23 @@ def read_dataset(
     if name is None:
         name = Path(path).name.removesuffix(".gz")
         name = name.rpartition(".")[0] or name
-    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
-    apart = _columns_apart(table, asked, target)
+    role_columns = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    row_columns = _row_columns(table, role_columns, target)
     data = dataset_of(
         table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task,
-        apart=tuple(column for column in asked.values() if column is not None),
+        apart=tuple(column for column in role_columns.values() if column is not None),
     )  # fmt: skip
-    return with_row_columns(data, **apart)
+    return with_row_columns(data, **row_columns)
 
 
-def _columns_apart(
-    table: Table, asked: dict[str, str | None], target: str | None
+def _row_columns(
+    table: Table, role_columns: dict[str, str | None], target: str | None
 ) -> dict[str, pd.Series[Any]]:
-    """The columns of groups, weights and folds by role, as words or numbers."""
+    """Return the columns of groups, weights and folds by role, as text or numbers."""
     import pandas as pd
 
-    found = {}
-    for role, column in asked.items():
+    row_columns = {}
+    for role, column in role_columns.items():
         if column is None:
             continue
         if not isinstance(column, str):
@@ -138,15 +132,15 @@ def _columns_apart(
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
             raise TableError(
-                f"{table.place(row, column)} must hold {role}; the cell is missing "
-                f"({int(missing.sum())} such of {len(missing)})."
+                f"{table.location(row, column)} must hold {role}; the cell is missing "
+                f"({int(missing.sum())} of {len(missing)})."
             )
         if role == "sample_weight":
             values: Any = table.numbers(column)
         else:
-            values = _words(table, column, missing).astype(object).to_numpy()
-        found[role] = pd.Series(values, name=column)
-    return found
+            values = _categories(table, column, missing).astype(object).to_numpy()
+        row_columns[role] = pd.Series(values, name=column)
+    return row_columns
 
 
 def dataset_of(
@@ -160,93 +154,128 @@ def dataset_of(
     task: str,
     apart: Sequence[str] = (),
 ) -> DataSet:
-    """The data set that a table holds; see `read_dataset`. Columns `apart` are no part of it."""
+    """Make a data set from a table, without the columns `apart`; see `read_dataset`."""
     import pandas as pd
 
     for column in (*nominal, *numeric, *ignore):
-        table.missing(column)  # names the nearest column when there is none of that name
+        table.missing(column)  # raises an error that suggests similar names
     both = set(nominal) & set(numeric)
     if both:
         raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
     target, account, guessed = _target(table, target, (*ignore, *apart))
     if table.n_rows == 0:
-        raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
-    found = _taken(table, target, task)
-    y = _target_column(table, target, found.task)
-    columns: dict[str, pd.Series[Any]] = {}
-    left_out, constant, empty, texts, nearly, dates = [], [], [], [], [], []
-    given: dict[str, pd.Series[Any]] = {}
-    unlike: dict[str, pd.Series[Any]] = {}
+        raise TableError(f"{table.source}: the table must hold rows; it has only a header.")
+    kind = _target_kind(table, target, task)
+    y = _target_column(table, target, kind.task)
+    features = _Features(table=table)
     for column in table.columns:
-        if column == target or column in ignore or column in apart:
-            continue
-        stated = "nominal" if column in nominal else "numeric" if column in numeric else None
-        days = None if stated == "nominal" else _days(table, column)
-        if days is not None:
-            dates.append(column)
-            given[column], columns[column] = pd.to_datetime(days, unit="D"), days
-            continue
-        cells = _column(table, column, stated)
-        given[column] = cells
-        if (
-            stated is None
-            and column not in table.declared
-            and isinstance(cells.dtype, pd.CategoricalDtype)
-        ):
-            given[column] = pd.Series(cells.tolist())  # words, as other readers have them
-        if stated is None and isinstance(cells.dtype, pd.CategoricalDtype):
-            nearly.extend(_but_for_few(table, column))
-        if stated is None and names_rows(cells, column):
-            left_out.append(column)
-            if isinstance(cells.dtype, pd.CategoricalDtype):
-                unlike[column] = cells
-            continue
-        distinct = cells.nunique()
-        if distinct == 0:
-            empty.append(column)
-        elif distinct == 1 and len(cells) > 1:
-            constant.append(column)
-        columns[column] = cells
-        if not isinstance(cells.dtype, pd.CategoricalDtype) and table.number_form(column):
-            nearly.append(f"{column!r}: {form_words(table.number_form(column))}.")
-        if isinstance(cells.dtype, pd.CategoricalDtype):
-            texts.append(column)
-    if not columns and unlike:  # texts, perhaps, for learners that take them apart
-        columns, texts = unlike, list(unlike)
-        left_out = [column for column in left_out if column not in unlike]
-    if not columns:
+        if column != target and column not in ignore and column not in apart:
+            features.add(
+                column,
+                "nominal" if column in nominal else "numeric" if column in numeric else None,
+            )
+    features.fall_back_on_texts()
+    if not features.columns:
+        left_out = list_names(list(features.identifiers))
         raise TableError(
-            f"{table.source}: there must be a column to learn from beside the target {target!r}; "
-            + (f"only identifiers were left ({listed(left_out)})." if left_out else "got none.")
+            f"{table.source}: there must be a column to learn from besides the target {target!r}; "
+            + (f"all others are identifiers ({left_out})." if left_out else "got none.")
         )
-    if texts:
-        account.append(f"Nominal: {listed(texts)}; the other columns are numeric.")
-    if dates:
-        account.append(said_of_dates(dates))
-    if left_out:
-        account.append(said_of_left_out(left_out, "state the kind of such a column"))
-    account.extend(nearly)
-    if constant:
-        account.append(said_of_constants(constant))
-    if empty:
-        account.append(f"Without any known value, kept: {listed(empty)}.")
+    account += features.sentences()
     if ignore:
-        account.append(f"Ignored as asked: {listed(list(ignore))}.")
+        account.append(f"Ignored: {list_names(list(ignore))}.")
+    changed = features.nominal or features.identifiers or features.dates
     data = DataSet(
         name=name,
-        X=pd.DataFrame(columns),
+        X=pd.DataFrame(features.columns),
         y=y,
-        task=found.task,
-        taken=" ".join(filter(None, (guessed, found.said))),
-        given=pd.DataFrame(given) if texts or left_out or dates else None,
+        task=kind.task,
+        target_note=" ".join(filter(None, (guessed, kind.note))),
+        original=pd.DataFrame(features.original) if changed else None,
     )
     if data.n_missing:
-        account.append(f"{data.n_missing} cells are missing and stay so.")
+        account.append(f"Missing cells: {data.n_missing}.")
     return replace(data, account=(*table.account, *account))
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
+class _Features:
+    """The features of a table, and what to say about them."""
+
+    table: Table
+    columns: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    original: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    identifiers: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    nominal: list[str] = field(default_factory=list)
+    dates: list[str] = field(default_factory=list)
+    constant: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, column: str, stated: str | None) -> None:
+        """Convert a column of the stated kind, or of the kind that its cells show."""
+        import pandas as pd
+
+        days = None if stated == "nominal" else _days(self.table, column)
+        if days is not None:
+            self.dates.append(column)
+            self.original[column], self.columns[column] = pd.to_datetime(days, unit="D"), days
+            return
+        cells = _column(self.table, column, stated)
+        is_nominal = isinstance(cells.dtype, pd.CategoricalDtype)
+        self.original[column] = cells
+        if stated is None and is_nominal:
+            if column not in self.table.declared:
+                self.original[column] = pd.Series(cells.tolist())  # text, as other readers return
+            self.notes.extend(_nearly_numeric(self.table, column))
+        if stated is None and names_rows(cells, column):
+            self.identifiers[column] = cells
+            return
+        distinct = cells.nunique()
+        if distinct == 0:
+            self.empty.append(column)
+        elif distinct == 1 and len(cells) > 1:
+            self.constant.append(column)
+        self.columns[column] = cells
+        if is_nominal:
+            self.nominal.append(column)
+        elif form := self.table.number_form(column):
+            self.notes.append(f"{column!r}: {describe_form(form)}.")
+
+    def fall_back_on_texts(self) -> None:
+        """Use identifiers as features if there are no others: they may be texts to learn from."""
+        import pandas as pd
+
+        if not self.columns:
+            self.columns = {
+                column: cells
+                for column, cells in self.identifiers.items()
+                if isinstance(cells.dtype, pd.CategoricalDtype)
+            }
+            self.nominal = list(self.columns)
+            for column in self.columns:
+                del self.identifiers[column]
+
+    def sentences(self) -> list[str]:
+        """Describe the kinds of the features and what was left out."""
+        sentences = []
+        if self.nominal:
+            sentences.append(f"Nominal: {list_names(self.nominal)}; the other columns are numeric.")
+        if self.dates:
+            sentences.append(describe_dates(self.dates))
+        if self.identifiers:
+            left_out = list(self.identifiers)
+            sentences.append(describe_left_out(left_out, "state the kind of such a column"))
+        sentences += self.notes
+        if self.constant:
+            sentences.append(describe_constants(self.constant))
+        if self.empty:
+            sentences.append(f"Kept, without any known value: {list_names(self.empty)}.")
+        return sentences
+
+
 def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:
-    """The target, how it was found, and what must be said of a guess."""
+    """Return the target, a sentence for the account, and a note if the target is a guess."""
     if target is not None:
         table.missing(target)
         if target in ignore:
@@ -259,18 +288,18 @@ def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[st
     for word in _TARGET_NAMES:
         if word in lowered:
             return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."], ""
-    said = f"The target is the last column, {usable[-1]!r}"
-    return usable[-1], [f"{said}."], f"{said}: target=... takes another."
+    sentence = f"The target is the last column, {usable[-1]!r}"
+    return usable[-1], [f"{sentence}."], f"{sentence}: target=... chooses another."
 
 
-def _taken(table: Table, target: str, task: str) -> Taken:
-    """What the target is, as told or by its cells."""
+def _target_kind(table: Table, target: str, task: str) -> Target:
+    """Return the task of the target, as stated or inferred from its cells."""
     if task != "auto":
-        return Taken(task, "")
+        return Target(task, "")
     missing = table.missing(target)
     if missing.all() or not _is_numeric(table, target, missing):
-        return Taken("classification", "")
-    return take_target(table.numbers(target), task, name=repr(target))
+        return Target("classification", "")
+    return infer_target(table.numbers(target), task, name=repr(target))
 
 
 def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
@@ -280,29 +309,29 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise TableError(
-            f"{table.place(row, target)} must hold the target; the cell is missing "
-            f"({int(missing.sum())} such of {len(missing)})."
+            f"{table.location(row, target)} must hold the target; the cell is missing "
+            f"({int(missing.sum())} of {len(missing)})."
         )
     if task == "regression":
         numbers = table.numbers(target)
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-            raise TableError(f"{table.place(row, target)} must be finite; got {numbers[row]}.")
+            raise TableError(f"{table.location(row, target)} must be finite; got {numbers[row]}.")
         return pd.Series(numbers, name=target)
-    y = _words(table, target, missing)
+    y = _categories(table, target, missing)
     if y.nunique() < 2:
         raise TableError(
             f"{table.source}: the target {target!r} must hold at least two classes; every row is "
             f"{y.iloc[0]!r}."
         )
-    if y.nunique() == len(y) and len(y) >= FEWEST:
+    if y.nunique() == len(y) and len(y) >= MIN_ROWS_TO_JUDGE:
         kind = (
-            "number: for one to predict say task='regression'"
+            "number: to predict a number pass task='regression'"
             if table.is_numeric(target)
-            else "label: it is no class, name the target"
+            else "label: name another target"
         )
         raise TableError(
-            f"{table.source}: the target {target!r} must hold classes; every row has another "
+            f"{table.source}: the target {target!r} must hold classes; every row has a different "
             f"{kind}."
         )
     return y.rename(target)
@@ -316,17 +345,17 @@ def _column(table: Table, column: str, stated: str | None) -> pd.Series[Any]:
         numbers = table.numbers(column)
         if np.isinf(numbers).any():
             row = int(np.flatnonzero(np.isinf(numbers))[0])
-            raise TableError(f"{table.place(row, column)} must be finite; got {numbers[row]}.")
+            raise TableError(f"{table.location(row, column)} must be finite; got {numbers[row]}.")
         if len(numbers) and not missing.any() and (numbers == np.floor(numbers)).all() and (
             np.abs(numbers).max() < 2.0**53
         ):  # fmt: skip
             return pd.Series(numbers.astype(np.int64))
         return pd.Series(numbers)
-    return _words(table, column, missing)
+    return _categories(table, column, missing)
 
 
 def _days(table: Table, column: str) -> pd.Series[Any] | None:
-    """The days of a column whose known cells are all dates."""
+    """Return the days of a column whose known cells are all dates; None for other columns."""
     import pandas as pd
 
     if column in table.declared or table.is_typed_number(column):
@@ -357,33 +386,25 @@ def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bo
     return bool(missing.all()) or table.is_numeric(column)
 
 
-def _but_for_few(table: Table, column: str) -> list[str]:
-    """A sentence about a nominal column that a slip of the pen may have made so."""
+def _nearly_numeric(table: Table, column: str) -> list[str]:
+    """Describe a nominal column that would be numeric without a few cells, perhaps typos."""
     if column in table.declared:
         return []
     levels, known = table.levels(column), ~table.missing(column)
-    words = [code for code, name in enumerate(levels.names) if not _is_number(name)]
-    odd = np.isin(levels.codes, words) & known
+    word_codes = [code for code, name in enumerate(levels.names) if not is_number(name)]
+    odd = np.isin(levels.codes, word_codes) & known
     n_odd, n = int(odd.sum()), int(known.sum())
-    if not 0 < n_odd <= _FEW_ODD_CELLS * n:
+    if not 0 < n_odd <= _MAX_SHARE_OF_WORDS * n:
         return []
     row = int(np.flatnonzero(odd)[0])
     return [
-        f"{column!r} would be numeric but for {n_odd} of its {n} cells: {table.place(row, column)} "
-        f"holds {levels.names[levels.codes[row]]!r}."
+        f"{column!r} would be numeric without {n_odd} of its {n} cells: "
+        f"{table.location(row, column)} holds {levels.names[levels.codes[row]]!r}."
     ]
 
 
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
-def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
-    """The column as a categorical of text, values in declared order or that of appearance."""
+def _categories(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
+    """Return the column as a categorical, in declared order or in order of appearance."""
     import pandas as pd
 
     levels = table.levels(column)
@@ -392,27 +413,27 @@ def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Seri
     if declared is None:
         used = np.zeros(len(levels.names), dtype=bool)
         used[codes[codes >= 0]] = True
-        place = np.cumsum(used) - 1
+        new_code = np.cumsum(used) - 1
         names = [word for word, seen in zip(levels.names, used, strict=True) if seen]
     else:
-        where = {word: position for position, word in enumerate(declared)}
+        code_of = {word: position for position, word in enumerate(declared)}
         names = list(declared)
-        place = np.array([where.get(word, -1) for word in levels.names], dtype=np.int64)
-    if len(place):
-        codes = np.where(codes < 0, -1, place[codes])
+        new_code = np.array([code_of.get(word, -1) for word in levels.names], dtype=np.int64)
+    if len(new_code):
+        codes = np.where(codes < 0, -1, new_code[codes])
     return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
 
 
-# Data sets that are at hand without a file: those that scikit-learn brings along.
+# Embedded data sets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedSet:
-    """What the library knows of one embedded data set."""
+    """One embedded data set."""
 
     name: str
     loader: str
-    """Where its loader is, as ``package.module:name``; imported on use."""
+    """Its loader, as ``package.module:name``."""
     summary: str
     rows: int
     columns: int
@@ -471,7 +492,7 @@ DATASETS = Registry(
 
 
 def load(name: str) -> DataSet:
-    """An embedded data set.
+    """Load an embedded data set.
 
     Parameters
     ----------
@@ -498,5 +519,5 @@ def load(name: str) -> DataSet:
         y,
         name=name,
         task=entry.task,
-        account=(f"{name}: embedded in scikit-learn, {entry.summary}.",),
+        account=(f"{name}: from scikit-learn, {entry.summary}.",),
     )

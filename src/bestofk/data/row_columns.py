@@ -1,4 +1,4 @@
-"""Columns that name the rows: another value in every row tells rows apart and teaches nothing."""
+"""Columns that are no features: row identifiers, groups, sample weights and folds."""
 
 from __future__ import annotations
 
@@ -16,15 +16,23 @@ if TYPE_CHECKING:
     import pandas as pd
 
 INDEX_NAMES = ("id", "index", "row", "rowid", "row_id", "unnamed: 0")
-FEWEST = 10
-"""Of fewer rows nothing can be told."""
+MIN_ROWS_TO_JUDGE = 10
+"""Minimum number of rows to recognise an identifier."""
+ROLES = ("groups", "sample_weight", "folds")
+
+
+# Identifiers and constants
 
 
 def names_rows(cells: pd.Series[Any], column: Hashable) -> bool:
-    """Whether a column holds words, or whole numbers under such a name, that are all different."""
+    """Return whether a column identifies the rows.
+
+    That is a text column, or a column of whole numbers with a name such as id, whose values are
+    all different.
+    """
     import pandas as pd
 
-    if len(cells) < FEWEST:
+    if len(cells) < MIN_ROWS_TO_JUDGE:
         return False
     nominal = isinstance(cells.dtype, pd.CategoricalDtype)
     called = str(column).strip().lower() in INDEX_NAMES
@@ -34,7 +42,7 @@ def names_rows(cells: pd.Series[Any], column: Hashable) -> bool:
 
 
 def is_constant(cells: pd.Series[Any]) -> bool:
-    """Whether all known cells are the same."""
+    """Return whether all known cells are equal."""
     import pandas as pd
 
     if len(cells) < 2:
@@ -44,49 +52,46 @@ def is_constant(cells: pd.Series[Any]) -> bool:
     return bool(cells.min() == cells.max())
 
 
-def said_of_left_out(names: Sequence[Hashable], keep: str) -> str:
-    """The sentence that tells of them, and how to keep them."""
-    return f"Left out, since every row has another value: {listed(names)} ({keep} to keep it)."
+def describe_left_out(names: Sequence[Hashable], keep: str) -> str:
+    """Say which identifiers were left out, and how to keep them."""
+    return f"Left out, as every row has a different value: {list_names(names)} ({keep} to keep it)."
 
 
-def said_of_constants(names: Sequence[Hashable]) -> str:
-    """The sentence about columns that hold one value."""
-    return f"The same value in every row, kept: {listed(names)}."
+def describe_constants(names: Sequence[Hashable]) -> str:
+    """Say which columns are constant."""
+    return f"Kept, with the same value in every row: {list_names(names)}."
 
 
-def listed(names: Sequence[Hashable]) -> str:
-    """The first names."""
+def list_names(names: Sequence[Hashable]) -> str:
+    """List the first names in quotes."""
     shown = [repr(name) for name in names[:8]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
-# What is known of rows besides their features: groups, weights, and the fold that tests them.
-
-
-ROLES = ("groups", "sample_weight", "folds")
+# Groups, sample weights and folds
 
 
 def with_row_columns(
     data: DataSet, *, groups: Any = None, sample_weight: Any = None, folds: Any = None
 ) -> DataSet:
-    """The data set with groups, weights or folds of its rows.
+    """Return the data set with groups, weights or folds of its rows.
 
     Parameters
     ----------
     data : DataSet
-        Left as it is.
+        Not changed.
     groups : name of a column, or array of shape (n,), optional
         Rows of one group (a patient, a day) are never on both sides of a split.
     sample_weight : name of a column, or array of shape (n,), optional
-        How much each row counts, in fits and in the loss.
+        The weight of each row, in fits and in the loss.
     folds : name of a column, or array of shape (n,), optional
-        Which fold tests the row, for the plan ``"predefined:COLUMN"``.
+        The fold that tests each row, for the plan ``"predefined:COLUMN"``.
 
     Returns
     -------
     DataSet
-        A column that is named is no feature any more.
+        A named column is excluded from the features.
 
     Examples
     --------
@@ -97,84 +102,85 @@ def with_row_columns(
     >>> data.d, data.groups.tolist()
     (1, ['p', 'p', 'q'])
     """
-    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    requests = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
     known = {role: getattr(data, role) for role in ROLES}
-    # a column that was taken out before may be named again
-    asked = {
-        role: given
-        for role, given in asked.items()
-        if given is not None
-        and not (isinstance(given, str) and known[role] is not None and known[role].name == given)
+    # the same column may be named again
+    requests = {
+        role: value
+        for role, value in requests.items()
+        if value is not None
+        and not (isinstance(value, str) and known[role] is not None and known[role].name == value)
     }
-    if not asked:
+    if not requests:
         return data
-    frame, taken, given = data.X, dict(asked), data.given
+    frame, role_values, original = data.X, dict(requests), data.original
     if not data.whole:
-        # a column that tells rows apart is no feature, and may well name groups
-        everything = frame if given is None else given
+        # an identifier that was left out may name the groups
+        everything = frame if original is None else original
         absent = {
-            role: everything[one]
-            for role, one in asked.items()
-            if isinstance(one, str) and one not in frame.columns and one in everything.columns
+            role: everything[value]
+            for role, value in requests.items()
+            if isinstance(value, str) and value not in frame.columns and value in everything.columns
         }
-        rest = {role: one for role, one in asked.items() if role not in absent}
-        frame, taken = taken_columns(frame, rest, source=data.name)
-        taken |= absent
-        if given is not None:
-            named = {one for one in map(_name, asked.values()) if one is not None}
-            given = given.drop(columns=[name for name in given.columns if name in named])
-    found: dict[str, Any] = {**settled_columns(taken, data.n)}
-    return replace(data, X=frame, given=given, **found, account=(*data.account, *said_of(found)))
+        rest = {role: value for role, value in requests.items() if role not in absent}
+        frame, role_values = split_off_columns(frame, rest, source=repr(data.name))
+        role_values |= absent
+        if original is not None:
+            named = [value for value in requests.values() if isinstance(value, str)]
+            original = original.drop(columns=named, errors="ignore")
+    row_columns: dict[str, Any] = {**check_row_columns(role_values, data.n)}
+    return replace(
+        data,
+        X=frame,
+        original=original,
+        **row_columns,
+        account=(*data.account, *describe_row_columns(row_columns)),
+    )
 
 
-def taken_columns(
-    frame: pd.DataFrame, asked: Mapping[str, Any], *, source: str = ""
+def split_off_columns(
+    frame: pd.DataFrame, requests: Mapping[str, Any], *, source: str = ""
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """The frame without the columns that are named, and what each role was given."""
-    where = f" of {source!r}" if source else ""
-    taken: dict[str, Any] = {}
-    for role, given in asked.items():
-        if isinstance(given, str):
-            if given not in frame.columns:
-                raise UnknownNameError(f"column{where} to take as {role}", given, frame.columns)
-            taken[role] = frame[given]
-        elif given is not None:
-            taken[role] = given
-    named = [given for given in dict.fromkeys(map(_name, asked.values())) if given is not None]
+    """Return the frame without the named columns, and the values of each role."""
+    role_values: dict[str, Any] = {}
+    for role, value in requests.items():
+        if isinstance(value, str):
+            if value not in frame.columns:
+                raise UnknownNameError(f"{role} column", value, frame.columns, source)
+            role_values[role] = frame[value]
+        elif value is not None:
+            role_values[role] = value
+    named = list(dict.fromkeys(value for value in requests.values() if isinstance(value, str)))
     if named and len(named) == len(frame.columns):
-        raise ArgumentError(f"There must be a column{where} to learn from; all are taken.")
-    return (frame.drop(columns=named) if named else frame), taken
+        raise ArgumentError("There must be a column to learn from; all have other roles.")
+    return (frame.drop(columns=named) if named else frame), role_values
 
 
-def _name(given: Any) -> str | None:
-    return given if isinstance(given, str) else None
-
-
-def settled_columns(taken: Mapping[str, Any], n: int) -> dict[str, pd.Series[Any]]:
-    """The values by role, one without a gap for each of the `n` rows; weights are numbers."""
+def check_row_columns(role_values: Mapping[str, Any], n: int) -> dict[str, pd.Series[Any]]:
+    """Check that every role has one value for each of the `n` rows, and weights are numbers."""
     import pandas as pd
 
-    found = {}
-    for role, given in taken.items():
-        values = np.asarray(given)
+    row_columns = {}
+    for role, value in role_values.items():
+        values = np.asarray(value)
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.shape != (n,):
             raise ArgumentError(
                 f"{role} must hold one value for each of the {n} rows, or name a column; got "
-                f"{'shape ' + str(values.shape) if values.ndim else repr(given)}."
+                f"{'shape ' + str(values.shape) if values.ndim else repr(value)}."
             )
-        name = getattr(given, "name", None)
+        name = getattr(value, "name", None)
         gaps = np.asarray(pd.isna(pd.Series(values)))
         if gaps.any():
             raise ArgumentError(
-                f"{role} must have no missing values; row {int(gaps.argmax()) + 1} has none "
-                f"({int(gaps.sum())} such of {n})."
+                f"{role} must have no missing values; row {int(gaps.argmax()) + 1} is missing "
+                f"({int(gaps.sum())} of {n})."
             )
         if role == "sample_weight":
             values = _weights(values)
-        found[role] = pd.Series(values, name=None if name is None else str(name))
-    return found
+        row_columns[role] = pd.Series(values, name=None if name is None else str(name))
+    return row_columns
 
 
 def _weights(values: Any) -> Any:
@@ -192,17 +198,19 @@ def _weights(values: Any) -> Any:
     return weights
 
 
-def said_of(found: Mapping[str, pd.Series[Any]]) -> list[str]:
-    """A sentence about each of the columns."""
-    said = []
-    for role, values in found.items():
-        name = "" if values.name is None else f" by the column {values.name!r}, which is no feature"
+def describe_row_columns(row_columns: Mapping[str, pd.Series[Any]]) -> list[str]:
+    """Describe each of the columns in a sentence."""
+    sentences = []
+    for role, values in row_columns.items():
+        name = ""
+        if values.name is not None:
+            name = f" (column {values.name!r}, excluded from the features)"
         if role == "groups":
-            many = values.nunique()
-            said.append(f"The rows are in {many} group{'s' * (many != 1)}{name}.")
+            count = values.nunique()
+            sentences.append(f"The rows are in {count} group{'s' * (count != 1)}{name}.")
         elif role == "sample_weight":
             least, most = float(values.min()), float(values.max())
-            said.append(f"The rows have weights from {least:g} to {most:g}{name}.")
+            sentences.append(f"The rows have weights from {least:g} to {most:g}{name}.")
         else:
-            said.append(f"The rows have folds{name}.")
-    return said
+            sentences.append(f"The rows have folds{name}.")
+    return sentences

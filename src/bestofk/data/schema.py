@@ -1,9 +1,8 @@
-"""Dates as numbers, days since 1970-01-01: in files and in data frames alike."""
+"""The schema of a data set: kinds of columns, encoded rows, class labels and the task."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,187 +16,21 @@ from bestofk._base.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas as pd
 
-_ISO = re.compile(
-    r"\s*\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?\s*"
-)
-_EITHER_WAY_ROUND = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{4}\s*")
-_DAY = np.timedelta64(1, "D")
-
-
-def days_of_column(column: pd.Series[Any], name: Hashable) -> pd.Series[Any] | None:
-    """The days of a column of dates, times or durations, NaN where missing; None for others."""
-    import pandas as pd
-
-    kind = column.dtype
-    if isinstance(kind, pd.PeriodDtype):
-        return _days(column.dt.to_timestamp())
-    if pd.api.types.is_datetime64_any_dtype(kind):
-        return _days(column)
-    if pd.api.types.is_timedelta64_dtype(kind):
-        return pd.Series(column.to_numpy() / _DAY)
-    if isinstance(kind, pd.CategoricalDtype) or not (
-        pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind)
-    ):
-        return None
-    known = column.dropna()
-    if not len(known):
-        return None
-    first = known.iloc[0]
-    if looks_like_date(first):
-        texts = pd.unique(known)
-        found = days_of_texts(texts.tolist(), name)
-        if found is None:
-            return None
-        return column.map(dict(zip(texts, found, strict=True))).astype(np.float64)
-    if pd.api.types.infer_dtype(known) in ("date", "datetime"):
-        return _days(pd.to_datetime(column, errors="coerce"))
-    return None
-
-
-def looks_like_date(text: object) -> bool:
-    """Whether a cell may be a date, which is asked before all cells are looked at."""
-    return isinstance(text, str) and bool(_ISO.fullmatch(text) or _EITHER_WAY_ROUND.fullmatch(text))
-
-
-def days_of_texts(texts: Sequence[str], name: Hashable) -> Floats | None:
-    """The days of texts such as 2024-03-31 or 2024-03-31 12:30; None where one is no date.
-
-    Raises where all are dates whose day and month may be either way round.
-    """
-    import pandas as pd
-
-    if not len(texts) or not looks_like_date(texts[0]):
-        return None
-    if _EITHER_WAY_ROUND.fullmatch(texts[0]) and all(
-        isinstance(text, str) and _EITHER_WAY_ROUND.fullmatch(text) for text in texts
-    ):
-        raise ArgumentError(
-            f"Column {name!r} holds dates such as {texts[0].strip()!r}, which may be read in two "
-            "ways: write them as 2024-12-31 (pandas.to_datetime makes dates of them and can be "
-            "told which comes first), or leave the column out (on the command line --ignore "
-            f"{name}; or --nominal {name}, to take them as labels)."
-        )
-    if not all(isinstance(text, str) and _ISO.fullmatch(text) for text in texts):
-        return None
-    try:
-        moments = pd.to_datetime(
-            pd.Series([text.strip() for text in texts]), format="ISO8601", utc=True
-        )
-    except (ValueError, OverflowError):  # such as the 30th of February
-        return None
-    return _days(moments).to_numpy()
-
-
-def _days(moments: pd.Series[Any]) -> pd.Series[Any]:
-    import pandas as pd
-
-    if getattr(moments.dtype, "tz", None) is not None:
-        moments = moments.dt.tz_convert("UTC").dt.tz_localize(None)
-    since = moments.to_numpy() - np.datetime64("1970-01-01")
-    return pd.Series(since / _DAY)
-
-
-def said_of_dates(names: Sequence[Hashable]) -> str:
-    """The sentence that tells of them."""
-    shown = ", ".join(repr(name) for name in names[:8])
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"Dates, taken as days since 1970-01-01: {shown}{more}."
-
-
-# Rows that are no table of columns: sparse matrices and sequences of texts, as they came.
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether `X` is a sparse matrix or array of SciPy."""
-    from scipy.sparse import issparse
-
-    return bool(issparse(X))
-
-
-def is_texts(X: Any) -> bool:
-    """Whether `X` is one text per row: a list, an array of one axis, or a Series."""
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and all(isinstance(one, str) for one in X)
-    if getattr(X, "ndim", None) != 1 or not hasattr(X, "__len__") or len(X) == 0:
-        return False
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind in ("U", "T"):
-        return True
-    if kind != "O" and not hasattr(X, "iloc"):
-        return False
-    return all(isinstance(one, str) for one in X)
-
-
-def is_whole(X: Any) -> bool:
-    """Whether the rows are no table of columns."""
-    return is_sparse(X) or is_texts(X)
-
-
-def settled_rows(X: Any) -> Any:
-    """The rows in a form that can be sliced: CSR, a Series, or an array or list of texts."""
-    if is_sparse(X):
-        if len(X.shape) != 2 or min(X.shape) < 1:
-            raise ArgumentError(
-                f"X must have rows and columns; got a sparse matrix of shape {X.shape}."
-            )
-        rows = X.tocsr()
-        if rows.data.dtype.kind not in "iufb":
-            raise ArgumentError(
-                f"X must hold real numbers; got a sparse matrix of {rows.data.dtype}."
-            )
-        if not np.isfinite(rows.data).all():
-            raise ArgumentError("X must hold finite numbers; got a sparse matrix with others.")
-        return rows
-    return X.reset_index(drop=True) if hasattr(X, "iloc") else X
-
-
-def take_rows(X: Any, which: npt.NDArray[np.int64]) -> Any:
-    """Some rows, of the type that `X` has."""
-    if hasattr(X, "iloc"):
-        return X.iloc[which]
-    if isinstance(X, list | tuple):
-        return [X[row] for row in which.tolist()]
-    return X[which]
-
-
-def digest_rows(X: Any) -> bytes:
-    """A digest of the rows, the same however they are stored."""
-    digest = sha256()
-    if is_sparse(X):
-        rows = X.copy()
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        rows.sort_indices()
-        digest.update(f"sparse {rows.shape} {rows.data.dtype}".encode())
-        digest.update(rows.indptr.astype("<i8").tobytes())
-        digest.update(rows.indices.astype("<i8").tobytes())
-        digest.update(rows.data.astype("<f8").tobytes())
-        return digest.digest()
-    digest.update(f"texts {len(X)}".encode())
-    for text in X:
-        written = str(text).encode("utf-8", "surrogatepass")
-        digest.update(len(written).to_bytes(8, "little"))
-        digest.update(written)
-    return digest.digest()
-
-
-# Rows as the compiled kernels see them: one matrix of numbers and codes, one vector of classes.
-
 
 Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Encoded:
-    """A data set of n rows and d columns, ready for a kernel.
+    """A data set of n rows and d columns in the form that the compiled kernels use.
 
     Parameters
     ----------
     values : array of float64, shape (n, d), C-contiguous
-        Numbers of numeric columns; codes 0..v-1 of nominal ones; NaN where the value is missing.
+        Numbers of numeric columns; codes 0..v-1 of nominal columns; NaN for missing values.
     cardinality : array of int64, shape (d,)
-        0 for a numeric column, else the number v of declared values (also of those that no
-        row holds).
+        0 for a numeric column, else the number v of declared values (including values that no row
+        holds).
     y : array of int64, shape (n,)
         Class codes 0..n_classes-1.
     classes : array, shape (n_classes,)
@@ -255,11 +88,11 @@ class Encoded:
         return len(self.classes)
 
     def take(self, rows: npt.NDArray[np.integer]) -> Encoded:
-        """The given rows, with the same columns, values and classes declared."""
+        """Return some of the rows, with the same declared columns, values and classes."""
         return replace(self, values=self.values[rows], y=self.y[rows])
 
     def only_present_classes(self) -> tuple[Encoded, Codes]:
-        """The same rows with the classes that they hold, and those classes' codes before."""
+        """Declare only the classes that the rows hold; also return their previous codes."""
         counts = np.bincount(self.y, minlength=self.n_classes)
         codes = np.flatnonzero(counts).astype(np.int64)
         if len(codes) == self.n_classes:
@@ -270,18 +103,15 @@ class Encoded:
 
 
 def check_codes(values: Floats, cardinality: Codes) -> None:
-    """Refuse codes of nominal columns that were not declared: kernels use them as places."""
+    """Raise if a nominal column holds an undeclared code, which kernels would use as an index."""
     nominal = cardinality > 0
     if nominal.any():
         codes = values if nominal.all() else values[:, nominal]
         if ((codes < 0) | (codes >= cardinality[nominal])).any():
             raise ArgumentError(
-                "The codes of a nominal column must be from 0 to its number of values less 1, or "
-                f"NaN; got {float(np.nanmin(codes)):g} to {float(np.nanmax(codes)):g}."
+                "The codes of a nominal column must be NaN or from 0 to its number of values "
+                f"minus 1; got {float(np.nanmin(codes)):g} to {float(np.nanmax(codes)):g}."
             )
-
-
-# What the columns of a table are: numeric, or nominal with their declared values in order.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,8 +124,8 @@ class Schema:
         Their names.
     categories : tuple
         For each column None (numeric) or the tuple of its declared values: the categories of a
-        categorical column in their order, False and True of a column of truth values, else the
-        values in the order in which they first appear.
+        categorical column in their order, False and True for a boolean column, else the values in
+        the order of first appearance.
 
     Examples
     --------
@@ -316,7 +146,7 @@ class Schema:
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> Schema:
-        """The schema that `frame` itself declares."""
+        """Return the schema that `frame` declares."""
         names = tuple(frame.columns)
         return cls(
             columns=names,
@@ -343,7 +173,7 @@ class Schema:
         )
 
     def encode(self, frame: pd.DataFrame) -> Floats:
-        """Numbers and codes, shape (n, d); a value that is not declared counts as missing."""
+        """Return numbers and codes, shape (n, d); undeclared values count as missing."""
         values = np.empty((len(frame), len(self.columns)), dtype=np.float64)
         for position, (name, declared) in enumerate(
             zip(self.columns, self.categories, strict=True)
@@ -356,7 +186,7 @@ class Schema:
 
 
 def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] | None:
-    """The declared values of a nominal column in order; None for a numeric one."""
+    """Return the declared values of a nominal column in order; None for a numeric column."""
     import pandas as pd
 
     kind = column.dtype
@@ -432,14 +262,14 @@ def _codes(column: pd.Series[Any], declared: tuple[Any, ...]) -> Floats:
 
 
 def is_categorical(y: Any) -> bool:
-    """Whether `y` is a pandas object that declares its values."""
+    """Return whether `y` is a categorical pandas object."""
     import pandas as pd
 
     return isinstance(getattr(y, "dtype", None), pd.CategoricalDtype)
 
 
 def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
-    """Class codes and the classes: categories in declared order, else the labels sorted."""
+    """Return class codes and classes: categories in declared order, else sorted labels."""
     import pandas as pd
 
     if is_categorical(y):
@@ -456,74 +286,78 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
     if missing.any():
         raise ArgumentError(
             f"y must hold a label in every row; got a missing one in row "
-            f"{int(np.flatnonzero(missing)[0]) + 1} ({int(missing.sum())} such of {len(missing)})."
+            f"{int(np.flatnonzero(missing)[0]) + 1} ({int(missing.sum())} of {len(missing)})."
         )
     return codes, classes
 
 
-# Labels or numbers: what the target of a data set is, as told or by its values.
+# Classification or regression
 
 
 TASKS = ("classification", "regression")
-ASKED = ("auto", *TASKS)
-MOST_CLASSES = 20
-"""Whole numbers of more different values are numbers."""
-ROWS_PER_CLASS = 5
-"""Whole numbers with fewer rows for each different value are numbers."""
+TASK_OPTIONS = ("auto", *TASKS)
+MAX_CLASSES = 20
+"""Integers with more distinct values are numbers to predict."""
+MIN_ROWS_PER_CLASS = 5
+"""Integers with fewer rows per distinct value are numbers to predict."""
 
 
-class Taken(NamedTuple):
-    """What the target was taken for, and the sentence on it; empty where that is evident."""
+class Target(NamedTuple):
+    """The task that fits a target, and a note on it; empty if the task is evident."""
 
     task: str
-    said: str
+    note: str
 
 
-def take_target(y: Any, task: str, name: str = "y") -> Taken:
-    """What a target is: as told, or by its values.
+def infer_target(y: Any, task: str, name: str = "y") -> Target:
+    """Return the stated task, or infer it from the values of the target.
 
-    Text, truth values and categories are classes, numbers with fractions are numbers. Whole
-    numbers are classes where there are two of them, or few: at most 20, with five rows or more for
-    each on average.
+    Text, booleans and categories are classes, numbers with fractions are numbers. Whole numbers
+    are classes if there are two distinct ones, or at most 20 with at least five rows each on
+    average.
 
     Examples
     --------
-    >>> take_target(["a", "b"], "auto"), take_target([0.5, 1.0], "auto").task
-    (Taken(task='classification', said=''), 'regression')
-    >>> print(take_target(range(100), "auto").said)
-    y taken as numbers (100 different values): regression; task='classification' takes them as \
+    >>> infer_target(["a", "b"], "auto"), infer_target([0.5, 1.0], "auto").task
+    (Target(task='classification', note=''), 'regression')
+    >>> print(infer_target(range(100), "auto").note)
+    y read as numbers (100 different values): regression; task='classification' reads them as \
 classes.
     """
-    one_of(task, "task", ASKED)
+    one_of(task, "task", TASK_OPTIONS)
     if task != "auto":
-        return Taken(task, "")
+        return Target(task, "")
     numbers = as_numbers(y)
     if numbers is None:
-        return Taken("classification", "")
+        return Target("classification", "")
     known = numbers[np.isfinite(numbers)]
-    if not is_whole_task(known):
-        return Taken("regression", "")
+    if not are_whole_numbers(known):
+        return Target("regression", "")
     count = len(np.unique(known))
     if count <= 2:
-        return Taken("classification", "")
-    if count <= MOST_CLASSES and count * ROWS_PER_CLASS <= len(known):
-        said = f"{name} taken as classes ({count} different values): classification; "
-        return Taken("classification", f"{said}task='regression' takes them as numbers.")
-    said = f"{name} taken as numbers ({count} different values): regression; "
-    return Taken("regression", f"{said}task='classification' takes them as classes.")
+        return Target("classification", "")
+    if count <= MAX_CLASSES and count * MIN_ROWS_PER_CLASS <= len(known):
+        note = f"{name} read as classes ({count} different values): classification; "
+        return Target("classification", f"{note}task='regression' reads them as numbers.")
+    note = f"{name} read as numbers ({count} different values): regression; "
+    return Target("regression", f"{note}task='classification' reads them as classes.")
 
 
 def as_numbers(y: Any) -> Any:
-    """The target as floats; None where it is text, truth values or categories."""
+    """Return the target as floats; None if it is text, boolean or categorical."""
     import pandas as pd
 
     if isinstance(getattr(y, "dtype", None), pd.CategoricalDtype):
         return None
     values = np.asarray(y)
     if values.dtype.kind == "O":
-        if any(isinstance(one, bool | np.bool_) or not _is_number(one) for one in values.ravel()):
+        if any(
+            isinstance(value, bool | np.bool_) or not _is_number(value) for value in values.ravel()
+        ):
             return None
-        values = np.array([np.nan if one is None else one for one in values.ravel()], dtype=float)
+        values = np.array(
+            [np.nan if value is None else value for value in values.ravel()], dtype=float
+        )
     return values.astype(np.float64) if values.dtype.kind in "iuf" else None
 
 
@@ -531,6 +365,83 @@ def _is_number(value: Any) -> bool:
     return value is None or isinstance(value, int | float | np.integer | np.floating)
 
 
-def is_whole_task(numbers: Any) -> bool:
-    """Whether no number has a fraction."""
+def are_whole_numbers(numbers: Any) -> bool:
+    """Return whether no number has a fraction."""
     return bool((numbers == np.floor(numbers)).all())
+
+
+# Rows without named columns: sparse matrices and sequences of texts
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether `X` is a SciPy sparse matrix or array."""
+    from scipy.sparse import issparse
+
+    return bool(issparse(X))
+
+
+def is_texts(X: Any) -> bool:
+    """Return whether `X` is one text per row: a list, an array of one axis, or a Series."""
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and all(isinstance(row, str) for row in X)
+    if getattr(X, "ndim", None) != 1 or not hasattr(X, "__len__") or len(X) == 0:
+        return False
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("U", "T"):
+        return True
+    if kind != "O" and not hasattr(X, "iloc"):
+        return False
+    return all(isinstance(row, str) for row in X)
+
+
+def is_whole(X: Any) -> bool:
+    """Return whether the rows are a sparse matrix or texts."""
+    return is_sparse(X) or is_texts(X)
+
+
+def settled_rows(X: Any) -> Any:
+    """Check the rows and return them in a form that can be sliced: CSR, Series, array or list."""
+    if is_sparse(X):
+        if len(X.shape) != 2 or min(X.shape) < 1:
+            raise ArgumentError(
+                f"X must have rows and columns; got a sparse matrix of shape {X.shape}."
+            )
+        rows = X.tocsr()
+        if rows.data.dtype.kind not in "iufb":
+            raise ArgumentError(
+                f"X must hold real numbers; got a sparse matrix of {rows.data.dtype}."
+            )
+        if not np.isfinite(rows.data).all():
+            raise ArgumentError("X must hold finite numbers; got a sparse matrix with NaN or inf.")
+        return rows
+    return X.reset_index(drop=True) if hasattr(X, "iloc") else X
+
+
+def take_rows(X: Any, which: npt.NDArray[np.int64]) -> Any:
+    """Return some rows of `X`, in the same type."""
+    if hasattr(X, "iloc"):
+        return X.iloc[which]
+    if isinstance(X, list | tuple):
+        return [X[row] for row in which.tolist()]
+    return X[which]
+
+
+def digest_rows(X: Any) -> bytes:
+    """Return a digest of the rows that does not depend on how they are stored."""
+    digest = sha256()
+    if is_sparse(X):
+        rows = X.copy()
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        digest.update(f"sparse {rows.shape} {rows.data.dtype}".encode())
+        digest.update(rows.indptr.astype("<i8").tobytes())
+        digest.update(rows.indices.astype("<i8").tobytes())
+        digest.update(rows.data.astype("<f8").tobytes())
+        return digest.digest()
+    digest.update(f"texts {len(X)}".encode())
+    for text in X:
+        written = str(text).encode("utf-8", "surrogatepass")
+        digest.update(len(written).to_bytes(8, "little"))
+        digest.update(written)
+    return digest.digest()

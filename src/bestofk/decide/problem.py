@@ -263,7 +263,7 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
             "least 2 are needed."
         )
     note = _dropped(int((~kept).sum()), len(kept), what)
-    return values.mean(axis=4), losses.design.kept(mask), note
+    return values.mean(axis=4), losses.design.select(mask), note
 
 
 def _dropped(dropped: int, total: int, what: str) -> str:

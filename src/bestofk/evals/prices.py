@@ -138,7 +138,7 @@ def _from_file(path: str | os.PathLike[str]) -> dict[str, Price]:
         if name is None:
             continue
         if name in found:
-            raise TableError(f"{table.place(row, model)} names {name!r} a second time.")
+            raise TableError(f"{table.location(row, model)} names {name!r} a second time.")
         given = {role: float(values[row]) for role, values in columns.items()}
         found[str(name)] = _price(
             name, {role: each for role, each in given.items() if not np.isnan(each)}

@@ -25,10 +25,11 @@ from bestofk.learners.predict import (
     predict_subsets,
     seed_names,
 )
+from bestofk.run.caught_warnings import caught_warnings
 from bestofk.run.cells import Failure
 from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, NamedLearner
-from bestofk.run.task import ItemEvaluator, caught_warnings
+from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits
 
 if TYPE_CHECKING:

@@ -393,7 +393,7 @@ def simulate(
         Fixes the data sets and the splits; data set i is the same whatever `sets` is.
     n_jobs, engine, scheduler
         As for `compare`: workers (-1: one per core); ``"auto"``, ``"serial"``, ``"processes"``,
-        ``"dask"`` or ``"ray"``, and the address of the cluster. The losses are the same everywhere.
+        or ``"dask"``, and the address of the cluster. The losses are the same everywhere.
     store : path or URL, optional
         Where finished data sets are kept and found again.
     progress : bool or "log"

@@ -1,4 +1,4 @@
-"""The papers' learners as scikit-learn estimators, and their evaluation over whole plans."""
+"""Built-in learners as scikit-learn estimators, specifications and whole-plan predictions."""
 
 import lazy_loader
 

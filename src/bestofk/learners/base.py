@@ -1,4 +1,4 @@
-"""What the learners share: a scikit-learn classifier whose work is done on encoded rows."""
+"""Base classes of the built-in learners: scikit-learn classifiers that work on encoded rows."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ if TYPE_CHECKING:
 
 
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier on numeric and nominal columns with missing values.
+    """Classify rows of numeric and nominal columns with missing values.
 
-    Data frames are taken column by column: categorical, text and truth-value columns are
-    nominal, numbers are numeric; arrays are numeric (arrays of objects: by column). A value of a
-    nominal column that was not declared when the model was fitted counts as missing. Classes
-    that no training row holds are never predicted.
+    In a data frame, categorical, text and boolean columns are nominal and numbers are numeric.
+    Arrays are numeric; arrays of objects are treated column by column. A nominal value that was
+    not declared when the model was fitted counts as missing. Classes without training rows are
+    never predicted.
 
-    A learner writes `_fit_encoded` and `_predict_encoded`; where it can, `_proba_encoded`
-    (which gives it `predict_proba`), and `_predict_plan` (see `bestofk.learners.predict`).
+    A subclass implements `_fit_encoded` and `_predict_encoded`. It may implement
+    `_proba_encoded`, which gives it `predict_proba`, and `_predict_plan` (see
+    `bestofk.learners.predict`).
 
     Attributes
     ----------
     classes_ : array
         The labels of the training rows, in declared order.
     schema_ : Schema
-        The columns as they were when the model was fitted (not after `fit_encoded`).
+        The columns as they were when the model was fitted (not set by `fit_encoded`).
     """
 
     _in_threads = True
-    """Its work is done in kernels, which let go of the interpreter and share nothing."""
+    """Whether fits can run in threads: kernels release the interpreter and share no state."""
 
     _splits_share_most = False
-    """Most of the work of a plan is done once for all its splits."""
+    """Whether most of the work of a plan is done once for all its splits."""
 
     classes_: npt.NDArray[Any]
     class_codes_: Codes
@@ -51,7 +52,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     _declared: Codes
     _own_preparation: ClassVar[frozenset[str]] = frozenset()
-    """What it does to columns, by the names of `preparation.account.Preparation`."""
+    """Preparations that the learner does itself, as field names of `Preparation`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to the rows of `X`, shape (n, d), and their labels `y`, shape (n,)."""
@@ -82,7 +83,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def fit_encoded(self, encoded: Encoded) -> Self:
-        """Fit the model to rows that are encoded already; classes they do not hold are dropped."""
+        """Fit the model to encoded rows; drop the classes without training rows."""
         present, self.class_codes_ = encoded.only_present_classes()
         self.classes_ = present.classes
         self.n_features_in_ = encoded.d
@@ -91,7 +92,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_encoded(self, values: Floats) -> Codes:
-        """Codes of the predicted classes among all classes that were declared in training."""
+        """Return codes of the predicted classes, counted among all declared classes."""
         check_is_fitted(self, "classes_")
         values = np.ascontiguousarray(values, dtype=np.float64)
         if values.ndim != 2 or values.shape[1] != len(self._declared):
@@ -102,7 +103,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.class_codes_[self._predict_encoded(values)]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The predicted label of every row of `X`."""
+        """Return the predicted label of every row of `X`."""
         values = self._encode(X)
         predicted: npt.NDArray[Any] = self.classes_[self._predict_encoded(values)]
         return predicted
@@ -111,23 +112,23 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "classes_")
         if not hasattr(self, "schema_"):
             raise ArgumentError(
-                "This model was fitted to encoded rows and knows no columns by name: call "
-                "predict_encoded."
+                "This model was fitted to encoded rows, so it has no column names; call "
+                "predict_encoded instead."
             )
         return self.schema_.encode(as_frame(self, X, reset=False))
 
     def load(self, encoded: Encoded) -> None:
-        """Import what the first fit imports, so that no fit that is timed pays for it.
+        """Import what the first fit imports, so that timed fits do not pay for it.
 
-        Whoever calls it catches its warnings.
+        The caller catches warnings.
         """
         few = encoded.take(np.arange(min(2, encoded.n)))
-        # what goes wrong with few rows says nothing about all of them
+        # an error on two rows says nothing about all rows
         with contextlib.suppress(Exception):
             clone(self).fit_encoded(few).predict_encoded(few.values)
 
     def complexity(self) -> int:
-        """The number of parameters of the fitted model."""
+        """Return the number of parameters of the fitted model."""
         raise NotImplementedError
 
     def _fit_encoded(self, encoded: Encoded) -> None:
@@ -145,10 +146,10 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class ProbabilisticClassifier(EncodedClassifier):
-    """An encoded classifier that gives each class a probability."""
+    """An encoded classifier with class probabilities."""
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of every class (columns, as `classes_`) for every row of `X`."""
+        """Return class probabilities for every row of `X`; columns are ordered as `classes_`."""
         return self._proba_encoded(self._encode(X))
 
     def _proba_encoded(self, values: Floats) -> Floats:
@@ -156,7 +157,7 @@ class ProbabilisticClassifier(EncodedClassifier):
 
 
 def as_frame(estimator: Any, X: Any, *, reset: bool) -> pd.DataFrame:
-    """`X` as a data frame, checked by scikit-learn's rules (names, number of columns, shape)."""
+    """Return `X` as a data frame after scikit-learn's checks of names, columns and shape."""
     import pandas as pd
 
     if not isinstance(X, pd.DataFrame):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -10,41 +10,18 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, generator, one_of, probability, refuse, whole
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.kernels import c45 as kernel
+from bestofk.learners.kernels.c45 import Tree, TreeSettings
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
-    from bestofk.learners.kernels.splits import SplitMarks
     from bestofk.splits.splits import Splits
 
 _PRUNINGS: dict[str | None, int] = {None: 0, "pessimistic": 1, "holdout": 2}
 _CRITERIA = ("gain-ratio", "gain")
-_MOST_ROWS_FOR_BITS = 2048
-_MOST_VALUES_FOR_BITS = 16
-
-
-class Tree(NamedTuple):
-    """A decision tree, one cell per node; the root is node 0."""
-
-    attribute: Codes
-    """The column that the node tests, -1 for a leaf."""
-    threshold: Floats
-    """Of a numeric test: values not above it go to the first child."""
-    first_child: Codes
-    """Children have consecutive numbers: two for a numeric test, else one a declared value."""
-    n_children: Codes
-    shares: Floats
-    """(nodes, classes) the training weight in the node, by class."""
-
-
-class TreeSettings(NamedTuple):
-    """The parameters as the kernels take them."""
-
-    min_leaf: float
-    by_gain: bool
-    pruning: int
-    raising: bool
-    confidence: float
-    z: float
-    """The normal quantile of 1 - confidence."""
+_MAX_ROWS_FOR_BITS = 2048
+_MAX_VALUES_FOR_BITS = 16
 
 
 class C45(ProbabilisticClassifier):
@@ -53,23 +30,23 @@ class C45(ProbabilisticClassifier):
     Parameters
     ----------
     criterion : {"gain-ratio", "gain"}, default "gain-ratio"
-        What the chosen test has most of: the gain ratio, among tests of at least average gain
-        [1]_, or the information gain.
+        Choose the test with the largest gain ratio, among tests of at least average gain [1]_,
+        or with the largest information gain.
     min_leaf : int, default 2
-        At least two branches of a test must hold this much weight.
+        At least two branches of a test must have this much weight.
     confidence : float, default 0.25
-        Confidence of the pessimistic error estimate; smaller prunes more.
+        Confidence of the pessimistic error estimate; smaller values prune more.
     pruning : {"pessimistic", "holdout"} or None, default "pessimistic"
-        Pessimistic: replace a subtree by a leaf, or by its largest branch, where the estimated
-        errors do not rise. Hold-out: grow on a part of the training rows and, from the leaves
-        up, replace a subtree by a leaf unless it errs less on the rest (reduced-error pruning).
-        None: grown and collapsed only.
+        Pessimistic: replace a subtree by a leaf, or by its largest branch, if the estimated
+        errors do not increase. Hold-out: grow on a part of the training rows and, from the
+        leaves up, replace a subtree by a leaf unless it makes fewer errors on the other rows
+        (reduced-error pruning). None: grow and collapse only.
     subtree_raising : bool, default True
         Whether pessimistic pruning may replace a node by its largest branch.
     holdout_share : float, default 0.2
-        Share of the training rows that hold-out pruning sets aside, rounded down.
+        Share of the training rows that hold-out pruning holds out, rounded down.
     random_state : int, numpy Generator or None, default 0
-        Chooses the rows that hold-out pruning sets aside; nothing else is random.
+        Chooses the rows that hold-out pruning holds out; nothing else is random.
 
     Attributes
     ----------
@@ -78,18 +55,18 @@ class C45(ProbabilisticClassifier):
 
     Notes
     -----
-    *Tests.* A numeric column gives one cut, a nominal column one branch a declared value. The
-    gain of a numeric cut is lowered by log2(number of cuts) / weight of the node [2]_; each side
-    of it must hold a tenth of the known weight over the number of classes, at least `min_leaf`
-    and at most 25. A threshold is the largest value of the training rows that is not above the
-    midpoint of the cut.
+    *Tests.* A numeric column gives one cut; a nominal column gives one branch per declared value.
+    The gain of a numeric cut is reduced by log2(number of cuts) / weight of the node [2]_. Each
+    side of a cut must have a tenth of the known weight divided by the number of classes, at least
+    `min_leaf` and at most 25. A threshold is the largest value of the training rows that is not
+    above the midpoint of the cut.
 
     *Missing cells.* The gain counts the known rows and is multiplied by their share of the
-    weight. A row with an unknown value goes down every branch with its weight times the branch's
-    share of the known weight, in training and in prediction.
+    weight. In training and in prediction, a row with an unknown value goes down every branch with
+    its weight times the branch's share of the known weight.
 
     *Collapsing.* After growing, from the root down, a subtree that saves no training error
-    becomes a leaf, whatever the pruning.
+    becomes a leaf, for every kind of pruning.
 
     *Ties* go to the column, cut or class that comes first; gains and shares that differ by less
     than 1e-6 are ties. The largest branch is the last of tied ones.
@@ -133,54 +110,43 @@ class C45(ProbabilisticClassifier):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.kernels import c45 as kernel
-
         settings = self._settings()
         grown = np.ones(encoded.n, dtype=np.bool_)
         if self.pruning == "holdout":
-            grown = ~self._held(encoded.n)
+            grown = ~self._held_out(encoded.n)
         self._cardinality = encoded.cardinality
         self.tree_ = kernel.fit(encoded, grown, settings)
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.kernels import c45 as kernel
-
         return kernel.shares_and_codes(self.tree_, self._cardinality, values)[1]
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        from bestofk.learners.kernels import c45 as kernel
-
         return kernel.shares_and_codes(self.tree_, self._cardinality, values)[0]
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.kernels.splits import SplitMarks
-        from bestofk.learners.predict import predict_encoded_splits
-
         marks = SplitMarks.of(splits)
         if marks is None or (self._uses_seed() and not isinstance(self.random_state, int)):
             return predict_encoded_splits(self, encoded, splits)
         return marks.cut(self._predict_marks(encoded, marks))
 
     def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
-        """Predictions of all splits, as the table of marks."""
-        from bestofk.learners.kernels import c45 as kernel
-
+        """Return the predictions of all splits in a table shaped like the marks."""
         settings = self._settings()
         if self.pruning != "holdout" and _fits_bits(encoded):
             return kernel.predict_bits(encoded, marks, settings)
-        held_at, held_masks = self._held_by_size(marks.train_sizes(), encoded.n)
-        return kernel.predict_lists(encoded, marks, settings, held_at, held_masks)
+        mask_index, masks = self._held_out_by_size(marks.train_sizes(), encoded.n)
+        return kernel.predict_lists(encoded, marks, settings, mask_index, masks)
 
     def complexity(self) -> int:
-        """The number of nodes of the tree, leaves counted."""
+        """Return the number of nodes of the tree, including leaves."""
         return len(self.tree_.attribute)
 
     def _uses_seed(self) -> bool:
-        """Whether another `random_state` could give another tree."""
+        """Return whether another `random_state` could give another tree."""
         return self.pruning == "holdout"
 
     def _settings(self) -> TreeSettings:
-        """The parameters, checked, as the kernels take them."""
+        """Check the parameters and convert them for the kernels."""
         from scipy.special import ndtri
 
         criterion = one_of(self.criterion, "criterion", _CRITERIA)
@@ -199,30 +165,30 @@ class C45(ProbabilisticClassifier):
             z=float(ndtri(1.0 - confidence)),
         )
 
-    def _held(self, n: int) -> npt.NDArray[np.bool_]:
-        """Which of n training rows hold-out pruning sets aside."""
+    def _held_out(self, n: int) -> npt.NDArray[np.bool_]:
+        """Mark the rows that hold-out pruning holds out of n training rows."""
         share = probability(self.holdout_share, "holdout_share")
         mask = np.zeros(n, dtype=np.bool_)
         mask[generator(self.random_state).permutation(n)[: int(share * n)]] = True
         return mask
 
-    def _held_by_size(self, sizes: Codes, n: int) -> tuple[Codes, npt.NDArray[np.bool_]]:
-        """For each size of a training set the line of a table of masks; one empty line if none."""
-        line = np.zeros(n + 1, dtype=np.int64)
+    def _held_out_by_size(self, sizes: Codes, n: int) -> tuple[Codes, npt.NDArray[np.bool_]]:
+        """Return the mask index of each training set size, and the masks of held-out rows."""
+        mask_index = np.zeros(n + 1, dtype=np.int64)
         if self.pruning != "holdout":
-            return line, np.zeros((1, n), dtype=np.bool_)
+            return mask_index, np.zeros((1, n), dtype=np.bool_)
         masks = np.zeros((len(sizes), n), dtype=np.bool_)
-        for at, size in enumerate(sizes):
-            line[size] = at
-            masks[at, :size] = self._held(int(size))
-        return line, masks
+        for index, size in enumerate(sizes):
+            mask_index[size] = index
+            masks[index, :size] = self._held_out(int(size))
+        return mask_index, masks
 
 
 def _fits_bits(encoded: Encoded) -> bool:
-    """Whether bit sets are the shorter way: complete, nominal, few rows, few values."""
+    """Return whether bit sets are faster: complete nominal data, few rows and few values."""
     return (
-        encoded.n <= _MOST_ROWS_FOR_BITS
+        encoded.n <= _MAX_ROWS_FOR_BITS
         and bool((encoded.cardinality > 0).all())
-        and int(encoded.cardinality.max()) <= _MOST_VALUES_FOR_BITS
+        and int(encoded.cardinality.max()) <= _MAX_VALUES_FOR_BITS
         and not bool(np.isnan(encoded.values).any())
     )

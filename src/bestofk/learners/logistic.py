@@ -1,7 +1,8 @@
-"""The minimum of the penalised logistic objective, from zero or from a solution near by."""
+"""Linear logistic regression, its solver and its warm starts for whole plans."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,77 +12,71 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, positive
+from bestofk._base.errors import BestOfKWarning
 from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.kernels import logistic as kernel
+from bestofk.learners.predict import SplitRows
 
 if TYPE_CHECKING:
-    from bestofk.learners.predict import SplitRows
     from bestofk.splits.splits import Splits
 
 TOLERANCE = 1e-9
-"""The norm of the gradient at which a solution is taken as the minimum."""
-_NEARBY_TOLERANCE = 1e-2
-"""The same for the solution for all rows, from which splits start."""
-MOST_STEPS = 3000
+"""Gradient norm up to which a solution counts as the minimum."""
+_WARM_START_TOLERANCE = 1e-2
+"""Gradient norm of the solution for all rows, from which splits start."""
+MAX_STEPS = 3000
 STEPS_PER_MATRIX = 12
-_LARGEST_MATRIX = 1000
-"""Above this many rows an approximate Hessian keeps its diagonal only."""
+_MAX_MATRIX_ROWS = 1000
+"""Larger approximate Hessians are reduced to their diagonal."""
+TIE = 1e-6
+"""Scores that differ by no more than this are tied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A fitted logistic model: standardised inputs with a constant 1 last, times the weights."""
+    """A fitted logistic model: weights of standardised inputs followed by a constant 1."""
 
     mean: Floats
     spread: Floats
     weights: Floats
     """Shape (inputs + 1, 1) for two classes, else (inputs + 1, classes)."""
     norm: float
-    """The norm of the gradient that is left."""
+    """The norm of the gradient at the weights."""
     steps: int
 
     @property
     def converged(self) -> bool:
-        """Whether the gradient is as small as asked."""
+        """Whether the gradient norm is within the tolerance."""
         return self.norm <= TOLERANCE
 
     def inputs(self, design: Floats) -> Floats:
-        """The rows of `design` as the weights take them."""
-        from bestofk.learners.kernels import logistic as kernel
-
-        every = np.arange(len(design))
-        design = np.ascontiguousarray(design)
-        return kernel.standardise(design, every, self.mean, self.spread)
-
-
-def columns_of_weights(n_classes: int) -> int:
-    """1 for two classes, else one a class."""
-    return 1 if n_classes == 2 else n_classes
+        """Return the rows of `design` standardised, with the constant 1."""
+        rows = np.arange(len(design))
+        return kernel.standardise(np.ascontiguousarray(design), rows, self.mean, self.spread)
 
 
 def solve_from_zero(
     design: Floats, y: Codes, n_classes: int, strength: float, *, tolerance: float = TOLERANCE
 ) -> Solution:
-    """The solution, started at weights 0.
+    """Minimise the penalised objective from weights 0.
 
-    The approximate Hessian is that at 0 for the first steps, then that of where they led, taken
-    anew every few steps: Newton's method with the steps of L-BFGS between.
+    The approximate Hessian starts as the Hessian at 0. It is recomputed at the current weights
+    after every few steps, so this is Newton's method with L-BFGS steps in between.
     """
-    from bestofk.learners.kernels import logistic as kernel
-
-    every = np.arange(len(design))
-    mean, spread = kernel.column_moments(design, every)
-    z = kernel.standardise(design, every, mean, spread)
-    q, r = z.shape[1], columns_of_weights(n_classes)
+    rows = np.arange(len(design))
+    mean, spread = kernel.column_moments(design, rows)
+    z = kernel.standardise(design, rows, mean, spread)
+    q, r = z.shape[1], 1 if n_classes == 2 else n_classes
     weights, norm, total = np.zeros((q, r)), np.inf, 0
     matrix = _inverse_at_zero(z, n_classes, strength)
-    small = q * r <= _LARGEST_MATRIX
-    while total < MOST_STEPS:
-        weights, norm, steps, _ = kernel.minimise(
-            z, y, strength, weights, matrix, tolerance, STEPS_PER_MATRIX if small else MOST_STEPS,
-            z[:0], 0.0, y[:0],
-        )  # fmt: skip
+    small = q * r <= _MAX_MATRIX_ROWS
+    while total < MAX_STEPS:
+        max_steps = STEPS_PER_MATRIX if small else MAX_STEPS
+        weights, norm, steps = kernel.minimise(
+            z, y, strength, weights, matrix, tolerance, max_steps
+        )
         total += steps
         if norm <= tolerance or steps == 0:
             break
@@ -91,10 +86,10 @@ def solve_from_zero(
 
 
 def _inverse_at_zero(z: Floats, n_classes: int, strength: float) -> Floats:
-    """The inverse Hessian at weights 0, the same (q, q) for every column of the weights."""
+    """Return the inverse Hessian at weights 0, one (q, q) matrix for all weight columns."""
     q = z.shape[1]
     curvature = strength * (0.25 if n_classes == 2 else 1.0 / n_classes)
-    if q > _LARGEST_MATRIX:
+    if q > _MAX_MATRIX_ROWS:
         diagonal = curvature * np.einsum("ij,ij->j", z, z)
         diagonal[:-1] += 1.0
         return np.diag(1.0 / diagonal)
@@ -104,12 +99,11 @@ def _inverse_at_zero(z: Floats, n_classes: int, strength: float) -> Floats:
 
 
 def _inverse_at(z: Floats, weights: Floats, strength: float, *, share: float) -> Floats:
-    """The inverse Hessian at `weights`, shape (q r, q r), for a `share` of the rows of `z`.
+    """Return the inverse Hessian at `weights`, shape (q r, q r), for a `share` of the rows of `z`.
 
-    All constants may move together without a change; that direction is given a curvature.
+    Shifting all constants together leaves the objective unchanged. That direction gets an
+    artificial curvature.
     """
-    from bestofk.learners.kernels import logistic as kernel
-
     (n, q), r = z.shape, weights.shape[1]
     hessian = _likelihood_hessian(z, kernel.probabilities(z @ weights), r)
     hessian *= strength * share
@@ -122,7 +116,7 @@ def _inverse_at(z: Floats, weights: Floats, strength: float, *, share: float) ->
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nearby:
+class WarmStart:
     """The solution for all rows and the inverse Hessian there, from which splits start."""
 
     solution: Solution
@@ -131,22 +125,22 @@ class Nearby:
     matrices: dict[float, Floats]
 
     @classmethod
-    def of(cls, design: Floats, y: Codes, n_classes: int, strength: float) -> Nearby:
-        """From all rows."""
-        solution = solve_from_zero(design, y, n_classes, strength, tolerance=_NEARBY_TOLERANCE)
+    def of(cls, design: Floats, y: Codes, n_classes: int, strength: float) -> WarmStart:
+        """Solve for all rows."""
+        solution = solve_from_zero(design, y, n_classes, strength, tolerance=_WARM_START_TOLERANCE)
         return cls(solution=solution, z=solution.inputs(design), strength=strength, matrices={})
 
     def _share(self, n_train: int) -> float:
-        """About which part of all rows that many are."""
+        """Return the approximate share of all rows that are training rows."""
         return max(round(n_train / len(self.z), 2), 0.01)
 
     def _matrix(self, share: float) -> Floats:
-        """The inverse of the Hessian that a share of the rows may be expected to have."""
+        """Return the inverse of the expected Hessian for a share of the rows."""
         if share not in self.matrices:
             q, r = self.solution.weights.shape
             self.matrices[share] = (
                 _inverse_at(self.z, self.solution.weights, self.strength, share=share)
-                if q * r <= _LARGEST_MATRIX
+                if q * r <= _MAX_MATRIX_ROWS
                 else _inverse_at_zero(self.z, max(r, 2), self.strength * share)
             )
         return self.matrices[share]
@@ -154,37 +148,35 @@ class Nearby:
     def predict(
         self, design: Floats, y: Codes, rows: SplitRows, *, tie: float
     ) -> list[Codes | None]:
-        """The predictions for the tested rows of every split; None where they are not certain.
+        """Predict the test rows of every split; None for splits whose predictions are uncertain.
 
         Notes
         -----
-        Let F(w) be the objective at its best constants. F is 1-strongly convex, so that weights w
-        with gradient g differ from the minimum by at most |g|. Best constants are, for two
-        classes, a weighted mean of -w z over the rows; for r classes, whatever set of classes is
-        cut from the rest, some two constants across the cut move apart by no more than the
-        largest change U of a score difference, hence any two by no more than (r - 1) U. With
+        Let F(w) be the objective at its best constants. F is 1-strongly convex, so weights w with
+        gradient g differ from the minimum by at most |g|. For two classes, the best constant is a
+        weighted mean of -w z over the rows. For r classes, let U be the largest change of a score
+        difference. For every partition of the classes into two sets, some two constants from
+        different sets move apart by at most U, so any two constants by at most (r - 1) U. With
         |z| <= Z for the training rows, a score difference at x is off by at most
         sqrt(2) |g| (|x| + (r - 1) Z), or |g| (|x| + Z) for the log odds of two classes.
         """
-        from bestofk.learners.kernels import logistic as kernel
-
-        alike: dict[float, list[int]] = {}
+        by_share: dict[float, list[int]] = {}
         for split, n_train in enumerate(np.diff(rows.train_ends, prepend=0).tolist()):
-            alike.setdefault(self._share(n_train), []).append(split)
+            by_share.setdefault(self._share(n_train), []).append(split)
         predicted: list[Codes | None] = [None] * len(rows)
-        for share, kept in alike.items():
-            part, solution = rows.only(kept), self.solution
+        for share, members in by_share.items():
+            part, solution = rows.only(members), self.solution
             chosen, certain = kernel.predict_splits(
                 design, y, self.strength, (solution.mean, solution.spread, solution.weights),
-                self._matrix(share), TOLERANCE, MOST_STEPS, tie, part,
+                self._matrix(share), TOLERANCE, MAX_STEPS, tie, part,
             )  # fmt: skip
-            for split, codes, sure in zip(kept, part.cut(chosen), certain.tolist(), strict=True):
+            for split, codes, sure in zip(members, part.cut(chosen), certain, strict=True):
                 predicted[split] = codes if sure else None
         return predicted
 
 
 def _likelihood_hessian(z: Floats, shares: Floats, r: int) -> Floats:
-    """Second derivatives of minus the log likelihood, in the order of weights.ravel()."""
+    """Return the Hessian of the negative log likelihood, in the order of weights.ravel()."""
     q = z.shape[1]
     if r == 1:
         weighted: Floats = z.T @ (z * (shares[:, :1] * shares[:, 1:]))
@@ -201,26 +193,19 @@ def _likelihood_hessian(z: Floats, shares: Floats, r: int) -> Floats:
     return hessian.reshape(q * r, q * r)
 
 
-# The linear logistic (softmax) model.
-
-
-TIE = 1e-6
-"""Scores that differ by no more than this are tied."""
-
-
 class Logistic(ProbabilisticClassifier):
-    """Linear logistic regression with an L2 penalty, multinomial for three classes and more.
+    """Linear logistic regression with an L2 penalty, multinomial for three or more classes.
 
     Nominal columns become 1-of-n inputs (one for every declared value). Inputs are standardised
-    with the mean and standard deviation (with n) of the training rows; one without spread there
-    is only centred. The model minimises ``1/2 |W|^2 + C * (minus log likelihood)``; constants
-    are not penalised. For two classes W is the one vector of the log odds, as in scikit-learn's
+    with the mean and standard deviation (with n) of the training rows; constant inputs are only
+    centred. The model minimises ``1/2 |W|^2 + C * (negative log likelihood)``; constants are not
+    penalised. For two classes, W is the single vector of the log odds, as in scikit-learn's
     ``LogisticRegression``.
 
     Parameters
     ----------
     C : float, default 1.0
-        The weight of the likelihood against the penalty.
+        The weight of the likelihood relative to the penalty.
 
     Attributes
     ----------
@@ -231,16 +216,16 @@ class Logistic(ProbabilisticClassifier):
 
     Notes
     -----
-    *Missing cells*: a missing number takes the mean of the known training cells (0 when
-    standardised); a missing nominal value has zeros for all its inputs.
+    *Missing cells*: a missing number takes the mean of the known training cells (0 after
+    standardisation); a missing nominal value sets all its inputs to zero.
 
     *Ties*: scores within 1e-6 of the largest are tied and go to the class declared first.
 
-    *Convergence*: `fit` stops at a gradient of norm 1e-9. Since the penalty alone has curvature 1,
-    the weights are that near to the minimum. The evaluation of a whole plan starts each split at
-    the solution for all rows, and goes on until a bound on the distance to the minimum shows that
-    no prediction of the split can be another; where even 1e-9 leaves one in doubt, the split is
-    solved exactly as `fit` does.
+    *Convergence*: `fit` stops at a gradient norm of 1e-9. Since the penalty alone has curvature 1,
+    the weights are at most that far from the minimum. The evaluation of a whole plan starts each
+    split at the solution for all rows and stops when a bound on the distance to the minimum shows
+    that no prediction of the split can change. If a prediction is still uncertain at 1e-9, the
+    split is solved as by `fit`.
 
     References
     ----------
@@ -286,30 +271,24 @@ class Logistic(ProbabilisticClassifier):
         return self._solution.inputs(design) @ self._solution.weights
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.kernels import logistic as kernel
-
         if self._solution is None:
             return np.zeros(len(values), dtype=np.int64)
         return kernel.choose(self._scores(values), TIE)
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        from bestofk.learners.kernels import logistic as kernel
-
         if self._solution is None:
             return np.ones((len(values), 1))
         return kernel.probabilities(self._scores(values))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.predict import SplitRows
-
-        starts = made_once(encoded, Starts.of, positive(self.C, "C"))
-        times: Counter[bytes] = Counter()
+        starts = made_once(encoded, WarmStarts.of, positive(self.C, "C"))
+        counts: Counter[bytes] = Counter()
         for batch in SplitRows.batches(splits):
             present = batch.labels_trained(encoded.y, encoded.n_classes)
-            times.update(line.tobytes() for line in present)
+            counts.update(line.tobytes() for line in present)
         predictions: list[Codes] = []
         for batch in SplitRows.batches(splits):
-            for split, chosen in enumerate(starts.predict(batch, times)):
+            for split, chosen in enumerate(starts.predict(batch, counts)):
                 if chosen is None:
                     rows = encoded.take(batch.train(split))
                     model = Logistic(C=self.C).fit_encoded(rows)
@@ -318,62 +297,63 @@ class Logistic(ProbabilisticClassifier):
         return predictions
 
     def complexity(self) -> int:
-        """C (d + 1) with the 1-of-n inputs counted as d."""
+        """Return c (d + 1), where d counts 1-of-n inputs."""
         return len(self.classes_) * (int(self.coef_.shape[1]) + 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Starts:
-    """Solutions to start from, one for each set of classes that two or more splits train on."""
+class WarmStarts:
+    """Warm starts for each set of classes that two or more splits train on."""
 
     design: Floats
     y: Codes
     n_classes: int
     strength: float
-    found: dict[bytes, tuple[Nearby, Codes]]
+    by_classes: dict[bytes, tuple[WarmStart, Codes]]
 
     @classmethod
-    def of(cls, encoded: Encoded, strength: float) -> Starts:
-        """None is found yet."""
+    def of(cls, encoded: Encoded, strength: float) -> WarmStarts:
+        """Start with an empty cache."""
         return cls(
             design=inputs_of(encoded.values, encoded.cardinality),
             y=encoded.y,
             n_classes=encoded.n_classes,
             strength=strength,
-            found={},
+            by_classes={},
         )
 
-    def predict(self, batch: SplitRows, times: Mapping[bytes, int]) -> list[Codes | None]:
-        """Class codes for the tested rows of every split; None where they are not certain.
+    def predict(self, batch: SplitRows, counts: Mapping[bytes, int]) -> list[Codes | None]:
+        """Predict the test rows of every split; None for splits whose predictions are uncertain.
 
-        `times` says how many splits train on a set of classes; nothing is made for one of them.
+        `counts` is the number of splits that train on each set of classes. A set with one split
+        gets no warm start.
         """
         present = batch.labels_trained(self.y, self.n_classes)
-        alike: dict[bytes, list[int]] = {}
+        by_classes: dict[bytes, list[int]] = {}
         for split, line in enumerate(present):
-            alike.setdefault(line.tobytes(), []).append(split)
+            by_classes.setdefault(line.tobytes(), []).append(split)
         predicted: list[Codes | None] = [None] * len(batch)
-        for key, kept in alike.items():
-            classes = np.flatnonzero(present[kept[0]])
-            if len(classes) < 2 or times[key] < 2:
+        for key, members in by_classes.items():
+            classes = np.flatnonzero(present[members[0]])
+            if len(classes) < 2 or counts[key] < 2:
                 continue
-            nearby, y = self._nearby(key, present[kept[0]])
-            found = nearby.predict(self.design, y, batch.only(kept), tie=TIE)
-            for split, chosen in zip(kept, found, strict=True):
+            start, y = self._start(key, present[members[0]])
+            codes = start.predict(self.design, y, batch.only(members), tie=TIE)
+            for split, chosen in zip(members, codes, strict=True):
                 predicted[split] = None if chosen is None else classes[chosen]
         return predicted
 
-    def _nearby(self, key: bytes, present: npt.NDArray[np.bool_]) -> tuple[Nearby, Codes]:
-        if key not in self.found:
+    def _start(self, key: bytes, present: npt.NDArray[np.bool_]) -> tuple[WarmStart, Codes]:
+        if key not in self.by_classes:
             y = (np.cumsum(present) - 1)[self.y]
             rows = present[self.y]
-            nearby = Nearby.of(self.design[rows], y[rows], int(present.sum()), self.strength)
-            self.found[key] = nearby, y
-        return self.found[key]
+            start = WarmStart.of(self.design[rows], y[rows], int(present.sum()), self.strength)
+            self.by_classes[key] = start, y
+        return self.by_classes[key]
 
 
 def inputs_of(values: Floats, cardinality: Codes) -> Floats:
-    """Numbers as they are (NaN where missing), nominal cells as 1-of-n (zeros where missing)."""
+    """Return numbers unchanged (NaN if missing) and nominal cells as 1-of-n (zeros if missing)."""
     first = np.concatenate(([0], np.cumsum(np.maximum(cardinality, 1))))
     out = np.zeros((len(values), int(first[-1])))
     for j, size in enumerate(cardinality.tolist()):
@@ -387,13 +367,9 @@ def inputs_of(values: Floats, cardinality: Codes) -> Floats:
 
 def _warn_if_not_converged(solution: Solution) -> None:
     if not solution.converged:
-        import warnings
-
-        from bestofk._base.errors import BestOfKWarning
-
         warnings.warn(
             f"The logistic model stopped after {solution.steps} steps with a gradient of norm "
-            f"{solution.norm:.3g}; at most {TOLERANCE} was asked.",
+            f"{solution.norm:.3g}; the tolerance is {TOLERANCE}.",
             BestOfKWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""The most frequent class."""
+"""The majority classifier, which predicts the most frequent class."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Majority(ProbabilisticClassifier):
-    """Predict the most frequent class of the training rows, whatever the columns hold.
+    """Predict the most frequent class of the training rows, ignoring all columns.
 
     Ties go to the class that is declared first. Missing cells do not matter.
 
@@ -40,12 +40,12 @@ class Majority(ProbabilisticClassifier):
         return np.full(len(values), np.argmax(self.counts_), dtype=np.int64)
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        """The shares of the classes in the training rows."""
+        """Return the class shares of the training rows."""
         shares: Floats = self.counts_ / self.counts_.sum()
         return np.tile(shares, (len(values), 1))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        """The class counts of all rows, less those of the fold."""
+        """Predict from the class counts of all rows minus those of the fold."""
         c, fold_of = encoded.n_classes, splits.fold_of
         if fold_of is None:
             winners = [
@@ -67,7 +67,7 @@ class Majority(ProbabilisticClassifier):
         ]
 
     def complexity(self) -> int:
-        """c: one count per class."""
+        """Return c: one count per class."""
         return len(self.counts_)
 
     def __sklearn_tags__(self) -> Any:

@@ -1,4 +1,4 @@
-"""Naive Bayes: nominal counts with Laplace's correction, normal numerics on a grid."""
+"""Naive Bayes with Laplace-corrected nominal counts and normal densities on a grid."""
 
 from __future__ import annotations
 
@@ -7,25 +7,27 @@ from typing import TYPE_CHECKING
 from bestofk._base.checks import Floats
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.kernels import naive_bayes as kernel
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
-    from bestofk.learners.kernels.splits import SplitMarks
     from bestofk.splits.splits import Splits
 
 
 class NaiveBayes(ProbabilisticClassifier):
-    """Predict the class with the largest product of prior and factors, one factor a column.
+    """Predict the class with the largest product of prior and factors, one factor per column.
 
     Attributes
     ----------
     prior_ : array of shape (c,)
         (n_c + 1) / (n + c).
     table_ : array of shape (declared values of all nominal columns + 1, c)
-        (rows of the class with the value + 1) / (rows of the class that know it + declared
-        values), column after column; the last line, all 1, serves unknown cells.
+        (class rows with the value + 1) / (class rows with any known value + declared values),
+        column after column; the last line, all 1, is used for unknown cells.
     precision_ : array of shape (d,)
         Width of the grid of each numeric column: the mean gap between neighbouring distinct
-        training values, 0.01 where there is one value; 0 for nominal columns.
+        training values, 0.01 if there is only one value; 0 for nominal columns.
     mean_, deviation_ : arrays of shape (d, c)
         Moments of the numeric columns on the grid (divisor n); a deviation is at least a sixth
         of the grid's width.
@@ -37,7 +39,7 @@ class NaiveBayes(ProbabilisticClassifier):
     and F the normal distribution function of the class [1]_. No factor is smaller than 1e-75.
 
     *Missing cells* are left out, in training and in prediction. *Ties* go to the class that is
-    declared first. Declared values count even where no row holds them.
+    declared first. Declared values count even if no row has them.
 
     References
     ----------
@@ -63,14 +65,10 @@ class NaiveBayes(ProbabilisticClassifier):
     deviation_: Floats
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.kernels import naive_bayes as kernel
-
         self.table_, self.prior_, self.precision_, self.mean_, self.deviation_ = kernel.fit(encoded)
         self._cardinality = encoded.cardinality
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        from bestofk.learners.kernels import naive_bayes as kernel
-
         return kernel.shares_of_rows(
             values,
             self._cardinality,
@@ -86,22 +84,17 @@ class NaiveBayes(ProbabilisticClassifier):
         return codes
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.kernels.splits import SplitMarks
-        from bestofk.learners.predict import predict_encoded_splits
-
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
         return marks.cut(self._predict_marks(encoded, marks))
 
     def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
-        """Predictions of all splits, as the table of marks."""
-        from bestofk.learners.kernels import naive_bayes as kernel
-
+        """Return the predictions of all splits in a table shaped like the marks."""
         return kernel.predict_marks(encoded, marks)
 
     def complexity(self) -> int:
-        """Numbers of the model: c priors, c a declared value, 2 c a numeric column."""
+        """Return the parameters: c priors, c per declared value, 2 c per numeric column."""
         c = len(self.classes_)
         numeric = int((self._cardinality == 0).sum())
         return c + c * int(self._cardinality.sum()) + 2 * c * numeric

@@ -1,15 +1,7 @@
-"""Numbers as integers on a grid of powers of two, so that their sums are exact in any order.
-
-A column's numbers are whole multiples of ``2**low`` (every float is). On that grid a number is an
-integer, kept in limbs of ``width`` bits so that the int64 sum of a limb over all n rows cannot
-overflow. Sums of limbs may be added and subtracted freely; `rounded_sum` (in the kernel) turns
-them into the float nearest to the exact sum, which no longer depends on the grid, the order of
-the rows, or on whether rows were added or taken away.
-"""
+"""The nearest-mean classifier: class means of numeric columns, class modes of nominal ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -19,91 +11,27 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, refuse
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import EncodedClassifier
-from bestofk.learners.kernels.library import Kernel
+from bestofk.learners.kernels import nearest_mean as kernel
+from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits
-
-_EXPONENTS = Kernel("limb_exponents", "*i64 i64 i64 &i64 &i64")
-_SPLIT = Kernel("split_into_limbs", "*i64 i64 i64 *i64 *i64 i64 &i64 i64")
-_SUM = Kernel("exact_sum", "*i64 i64 i64 i64 &i64 &f64")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limbs:
-    """The limbs of the numeric columns side by side.
-
-    Parameters
-    ----------
-    digits : array of int64, shape (n, total number of limbs)
-        With the sign of the number; missing cells are 0.
-    first : array of int64, shape (columns + 1,)
-        Column j has the limbs ``first[j]`` (lowest) to ``first[j + 1] - 1``.
-    low : array of int64, shape (columns,)
-        The exponent of the unit of the lowest limb.
-    width : int
-        Bits of a limb.
-    """
-
-    digits: Codes
-    first: Codes
-    low: Codes
-    width: int
-
-
-def limbs(numbers: Floats) -> Limbs:
-    """The limbs of `numbers`, shape (n, columns), NaN where missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> parts = limbs(np.array([[3.0, 0.1], [5.0, 2.0**30]]))
-    >>> np.diff(parts.first).tolist()  # 0.1 and 2**30 together need 86 bits
-    [1, 2]
-    """
-    n, d = numbers.shape
-    width = 62 - int(n).bit_length()
-    low, high = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
-    bits = np.ascontiguousarray(numbers).view(np.int64)
-    _EXPONENTS(bits, n, d, low, high)
-    first = np.concatenate(([0], np.cumsum(-(-(high - low) // width)))).astype(np.int64)
-    digits = np.zeros((n, int(first[-1])), dtype=np.int64)
-    _SPLIT(bits, n, d, first, low, width, digits, digits.shape[1])
-    return Limbs(digits=digits, first=first, low=low, width=width)
-
-
-def rounded_sum(part: Codes, low: int, width: int) -> float:
-    """The float nearest to ``sum(part[k] * 2**(low + k * width))``.
-
-    Examples
-    --------
-    >>> parts = limbs(np.array([[0.1], [0.2], [0.3]]))
-    >>> rounded_sum(parts.digits.sum(axis=0), int(parts.low[0]), parts.width)
-    0.6
-    """
-    found = np.empty(1)
-    _SUM(np.ascontiguousarray(part), len(part), low, width, np.empty_like(part), found)
-    return float(found[0])
-
-
-# The nearest mean: class means of numeric columns, class modes of nominal ones.
-
 
 _SCALES = {None: 0, "std": 1, "range": 2}
 
 
 class NearestMean(EncodedClassifier):
-    """Predict the class whose centre is nearest.
+    """Predict the class with the nearest centre.
 
-    The centre of a class is the mean of each numeric column and the mode of each nominal one
-    over the class's training rows. The distance of a row is the sum of the squared differences
-    of the numeric columns and of 1 for each nominal column that differs from the mode.
+    The centre of a class is the mean of each numeric column and the mode of each nominal column
+    over the training rows of the class. The distance of a row is the sum of the squared
+    differences of the numeric columns plus 1 for each nominal column that differs from the mode.
 
     Parameters
     ----------
     scale : None, "std" or "range", default None
         Divide numeric differences by the standard deviation (with n) or the range of the
-        training rows; a column without spread is left as it is. None: raw numbers, as
+        training rows; a constant column is not scaled. None uses raw numbers, like
         scikit-learn's ``NearestCentroid``.
 
     Notes
@@ -114,10 +42,9 @@ class NearestMean(EncodedClassifier):
 
     *Ties*: modes go to the value, predictions to the class that is declared first.
 
-    *Means* are the exact sum, rounded once, over the count: they depend neither on the order of
-    the rows nor on whether the sum was had by adding the training rows or by taking the test
-    rows away from all rows. That is why the evaluation of a whole plan equals that of its splits
-    bit for bit.
+    *Means* are the exact sum, rounded once, divided by the count. They depend neither on the row
+    order nor on whether the sum adds the training rows or subtracts the test rows from all rows.
+    Therefore evaluating a whole plan equals evaluating its splits bit for bit.
 
     References
     ----------
@@ -149,14 +76,10 @@ class NearestMean(EncodedClassifier):
         return _SCALES[self.scale]
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.kernels import nearest_mean as kernel
-
         self.means_, self.modes_, self._rows, self._scale = kernel.fit(encoded, self._kind())
         self._cardinality = encoded.cardinality
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.kernels import nearest_mean as kernel
-
         return kernel.predict_rows(
             values,
             self._cardinality,
@@ -168,9 +91,6 @@ class NearestMean(EncodedClassifier):
         )
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.kernels import nearest_mean as kernel
-        from bestofk.learners.predict import predict_encoded_splits
-
         if splits.fold_of is None or splits.folds < 2:
             return predict_encoded_splits(self, encoded, splits)
         fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
@@ -182,5 +102,5 @@ class NearestMean(EncodedClassifier):
         ]
 
     def complexity(self) -> int:
-        """C d: one centre per class, one value per column."""
+        """Return c d: one centre per class, one value per column."""
         return len(self.classes_) * self.n_features_in_

@@ -1,7 +1,4 @@
-"""The nearest neighbour over all the splits of a plan: lists once, then a walk for each split.
-
-Imported only when a plan is evaluated.
-"""
+"""The nearest-neighbour classifier, for single fits and for all the splits of a plan at once."""
 
 from __future__ import annotations
 
@@ -20,12 +17,13 @@ from bestofk.learners.base import ProbabilisticClassifier
 from bestofk.learners.kernels.nearest_neighbour import (
     NONE,
     RANGE,
+    STD,
     SplitScales,
     column_scales,
+    fold_starts,
     mark,
     nearest_rows,
     pack_folds,
-    place_folds,
     scales_by_fold,
     scan_nominal,
     scan_numeric,
@@ -41,34 +39,34 @@ Words = npt.NDArray[np.uint64]
 Scales = tuple[Floats, Floats, Floats]
 """Smallest value, largest value and divisor, by column or by split and column."""
 
-_SPLITS_AT_ONCE = 1 << 14
-# Scales beyond these could overflow or vanish when squared: such data go split by split.
-_MODERATE = (1e-100, 1e100)
-# Single precision holds products with ratios up to here without losing small terms.
-_ESTIMABLE = 1e12
+_SCALES: dict[str | None, int] = {"range": RANGE, "std": STD, None: NONE}
+_MAX_BLOCK_SPLITS = 1 << 14
+_MIN_SCALE, _MAX_SCALE = 1e-100, 1e100
+"""Squares of scales beyond these could overflow or underflow; such data go split by split."""
+_MAX_SINGLE_RATIO = 1e12
+"""Single precision represents products with ratios up to here without losing small terms."""
 _MISSING_CODE = 255
-# What a split costs when it goes alone, and what lists cost, in differences of two values: for
-# themselves, and for each pair of rows and column.
 _SPLIT_COST, _LISTS_COST, _PAIR_COST = 1.4e5, 4e6, 2.3
-# From so many words of 64 runs on it pays to part the neighbours by class.
-_MANY_WORDS = 8
+"""Cost of a separate split, of the lists, and of each row pair and column, in subtractions."""
+_MIN_WORDS_BY_CLASS = 8
+"""From this many words of 64 runs on, separating the neighbours by class is faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitBlock:
-    """Some of the splits of a plan, as bits."""
+    """Some of the splits of a plan as bits."""
 
     planes: Words
-    """(n, words, digits): fold numbers (`by_fold`), else where each row trains."""
-    wanted: Words
-    """(n, words): where each row is tested."""
+    """(n, words, digits): fold numbers if `by_fold`, else the splits that each row trains."""
+    tested: Words
+    """(n, words): the splits that test each row."""
     by_fold: bool
     fold_of: npt.NDArray[np.int32]
-    """(runs, n) where `by_fold`, else empty."""
+    """(runs, n) if `by_fold`, else empty."""
     folds: int
     trains: list[Codes]
     tests: list[Codes]
-    """The rows of each split where not `by_fold`, else empty."""
+    """The rows of each split; empty if `by_fold`."""
 
     @property
     def n_splits(self) -> int:
@@ -77,23 +75,22 @@ class SplitBlock:
 
 
 def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]:
-    """Predicted class codes for every split, as fit and predict would give them.
+    """Predict class codes for every split, equal to those of fit and predict.
 
     Parameters
     ----------
     encoded : Encoded
         All rows.
     splits : Splits
-        Which of them train and which test.
+        The training and test rows of each split.
     scale : int
         ``RANGE``, ``STD`` or ``NONE``.
     """
     n = encoded.n
     numeric = encoded.cardinality == 0
     divisors = scales_of(encoded, np.arange(n), scale)[2][numeric]
-    low, high = _MODERATE
-    size = np.abs(encoded.values[:, numeric])
-    if ((divisors != 0) & ((divisors < low) | (divisors > high))).any() or (size > high).any():
+    extreme = (divisors != 0) & ((divisors < _MIN_SCALE) | (divisors > _MAX_SCALE))
+    if extreme.any() or (np.abs(encoded.values[:, numeric]) > _MAX_SCALE).any():
         return _split_by_split(encoded, splits, scale)
     unknown = bool(np.isnan(encoded.values[:, numeric]).any())
     fixed = not numeric.any() or (scale == NONE and not unknown)
@@ -103,7 +100,8 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
     digits = max(1, (encoded.n_classes - 1).bit_length())
     columns = np.ascontiguousarray(encoded.values.T)
     for block in _blocks(splits, n):
-        predicted = np.zeros((block.wanted.shape[1], digits, n), dtype=np.uint64)
+        words = block.tested.shape[1]
+        predicted = np.zeros((words, digits, n), dtype=np.uint64)
         if fixed:
             _scan_fixed(encoded, columns, block, predicted)
         else:
@@ -114,12 +112,12 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
                 _split_scales(encoded, block, scale, unknown),
                 0.25 if scale == RANGE else 0.0,
                 1.0 if scale == RANGE else 0.0,
-                block.wanted.shape[1] >= _MANY_WORDS,
+                words >= _MIN_WORDS_BY_CLASS,
                 encoded.y,
                 block.planes,
                 block.by_fold,
                 block.folds,
-                block.wanted,
+                block.tested,
                 predicted,
             )
         predictions += _unpack(block, predicted)
@@ -127,34 +125,30 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
 
 
 def scales_of(encoded: Encoded, rows: Codes, scale: int) -> Scales:
-    """The scales under the given training rows."""
-    scales = _empty(encoded.d), _empty(encoded.d), _empty(encoded.d)
-    column_scales(encoded.values, encoded.cardinality, rows, scale, *scales)
-    return scales
+    """Return the scales of the training rows `rows`."""
+    low, high, divisor = np.empty((3, encoded.d))
+    column_scales(encoded.values, encoded.cardinality, rows, scale, low, high, divisor)
+    return low, high, divisor
 
 
 def _lists_pay(splits: Splits, n: int, d: int) -> bool:
-    """Whether lists of neighbours for all splits are sooner made than each split is evaluated."""
+    """Return whether one set of neighbour lists is faster than separate splits."""
     share = 1.0 / splits.folds if splits.fold_of is not None else 0.5
-    pairs, number = float(n) ** 2 * d, splits.runs * splits.folds
-    alone = number * (_SPLIT_COST + share * (1.0 - share) * pairs)
-    return alone > _LISTS_COST + _PAIR_COST * pairs
-
-
-def _empty(*shape: int) -> Floats:
-    return np.empty(shape, dtype=np.float64)
+    pairs, n_splits = float(n) ** 2 * d, splits.runs * splits.folds
+    separate = n_splits * (_SPLIT_COST + share * (1.0 - share) * pairs)
+    return separate > _LISTS_COST + _PAIR_COST * pairs
 
 
 def _blocks(splits: Splits, n: int) -> list[SplitBlock]:
-    """The plan in blocks of at most `_SPLITS_AT_ONCE` splits (at least one run)."""
+    """Divide the plan into blocks of at most `_MAX_BLOCK_SPLITS` splits (at least one run)."""
     if splits.fold_of is None:
         pairs = [(train, test) for _, _, train, test in splits]
         return [
-            _general_block(pairs[start : start + _SPLITS_AT_ONCE], n)
-            for start in range(0, len(pairs), _SPLITS_AT_ONCE)
+            _general_block(pairs[start : start + _MAX_BLOCK_SPLITS], n)
+            for start in range(0, len(pairs), _MAX_BLOCK_SPLITS)
         ]
     fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int32)
-    step = max(1, _SPLITS_AT_ONCE // splits.folds)
+    step = max(1, _MAX_BLOCK_SPLITS // splits.folds)
     return [
         _fold_block(fold_of[start : start + step], splits.folds)
         for start in range(0, len(fold_of), step)
@@ -166,12 +160,12 @@ def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> SplitBlock:
     words, digits = -(-runs // 64), max(1, (folds - 1).bit_length())
     planes = np.empty((n, words, digits), dtype=np.uint64)
     pack_folds(fold_of, planes)
-    wanted = np.full((n, words), ~np.uint64(0))
+    tested = np.full((n, words), ~np.uint64(0))
     if runs % 64:
-        wanted[:, -1] = np.uint64((1 << (runs % 64)) - 1)
+        tested[:, -1] = np.uint64((1 << (runs % 64)) - 1)
     return SplitBlock(
         planes=planes,
-        wanted=wanted,
+        tested=tested,
         by_fold=True,
         fold_of=fold_of,
         folds=folds,
@@ -189,7 +183,7 @@ def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> SplitBlock:
         mark(test, split, tested)
     return SplitBlock(
         planes=planes,
-        wanted=tested[:, :, 0].copy(),
+        tested=tested[:, :, 0].copy(),
         by_fold=False,
         fold_of=np.empty((0, n), dtype=np.int32),
         folds=1,
@@ -199,7 +193,7 @@ def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> SplitBlock:
 
 
 def _scan_fixed(encoded: Encoded, columns: Floats, block: SplitBlock, predicted: Words) -> None:
-    plan = encoded.y, block.planes, block.by_fold, block.wanted, _list_length(block), predicted
+    plan = encoded.y, block.planes, block.by_fold, block.tested, _list_length(block), predicted
     cardinality = encoded.cardinality
     if (cardinality > 0).all() and cardinality.max() < _MISSING_CODE and encoded.d < 256:
         codes = np.where(np.isnan(columns), _MISSING_CODE, columns).astype(np.uint8)
@@ -209,18 +203,18 @@ def _scan_fixed(encoded: Encoded, columns: Floats, block: SplitBlock, predicted:
 
 
 def _list_length(block: SplitBlock) -> int:
-    """So many neighbours that all of them are in the test part in hardly any split."""
+    """Return a list length with which a list rarely contains only test rows of a split."""
     if block.by_fold:
         share = 1.0 - 1.0 / block.folds
     else:
-        n = len(block.wanted)
+        n = len(block.tested)
         share = float(np.mean([len(train) / n for train in block.trains]))
     share = min(max(share, 0.01), 0.99)
     return max(8, math.ceil(math.log(100.0 * block.n_splits) / -math.log1p(-share)))
 
 
 def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool) -> SplitScales:
-    """The scales of every split of the block, and what bounds its distances."""
+    """Return the scales of every split of the block, with bounds for its distances."""
     low, high, divisors = _scales_by_split(encoded, block, scale)
     divisor, numeric = divisors.max(axis=0), encoded.cardinality == 0
     counts = divisors != 0
@@ -231,7 +225,7 @@ def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool
         least = np.minimum(least, 1.0)
     padded = -(-encoded.d // 8) * 8
     single = np.zeros((len(ratio), padded), dtype=np.float32)
-    single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
+    single[:, : encoded.d] = np.minimum(ratio, _MAX_SINGLE_RATIO)
     least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
     constant_first, constant_columns = _listed(~counts & (divisor != 0))
     return SplitScales(
@@ -241,7 +235,7 @@ def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool
         divisors=divisors,
         ratio=single,
         least_ratio=least,
-        estimable=ratio.max(axis=1) < _ESTIMABLE,
+        estimable=ratio.max(axis=1) < _MAX_SINGLE_RATIO,
         constant_first=constant_first,
         constant_columns=constant_columns,
         least=single.min(axis=0),
@@ -253,7 +247,7 @@ def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool
 
 
 def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
-    """The chosen columns of every split one after the other, and where each split starts."""
+    """Return the start of each split and the concatenated chosen columns of all splits."""
     split, column = np.nonzero(chosen)
     return np.searchsorted(split, np.arange(len(chosen) + 1)), np.ascontiguousarray(column)
 
@@ -263,8 +257,7 @@ def _scales_by_split(encoded: Encoded, block: SplitBlock, scale: int) -> Scales:
         return scales_by_fold(
             encoded.values, encoded.cardinality, block.fold_of, block.folds, scale
         )
-    shape = block.n_splits, encoded.d
-    low, high, divisors = _empty(*shape), _empty(*shape), _empty(*shape)
+    low, high, divisors = np.empty((3, block.n_splits, encoded.d))
     for s, train in enumerate(block.trains):
         column_scales(
             encoded.values, encoded.cardinality, train, scale, low[s], high[s], divisors[s]
@@ -273,9 +266,9 @@ def _scales_by_split(encoded: Encoded, block: SplitBlock, scale: int) -> Scales:
 
 
 def _unpack(block: SplitBlock, predicted: Words) -> list[Codes]:
-    """The predicted codes of every split of the block, in the order of its test rows."""
+    """Return the predicted codes of every split of the block, in the order of its test rows."""
     if block.by_fold:
-        first = place_folds(block.fold_of, block.folds)
+        first = fold_starts(block.fold_of, block.folds)
         out = unpack_folds(predicted, block.fold_of, block.folds, first)
     else:
         sizes = [len(test) for test in block.tests]
@@ -295,50 +288,44 @@ def _split_by_split(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]
     return predictions
 
 
-# The nearest neighbour.
-
-
-# The numbers that the kernels know the scales by.
-_SCALES: dict[str | None, int] = {"range": 0, "std": 1, None: 2}
-
-
 class NearestNeighbour(ProbabilisticClassifier):
     r"""Predict the class of the nearest training row.
 
     Parameters
     ----------
     scale : {"range", "std", None}, default "range"
-        What differences in a numeric column are divided by: the range of its training rows,
-        their standard deviation (of the population, division by n, as
-        :class:`sklearn.preprocessing.StandardScaler`), or nothing.
+        Divide differences in a numeric column by the range of its training rows, by their
+        standard deviation (of the population, division by n, as in
+        :class:`sklearn.preprocessing.StandardScaler`), or by nothing.
 
     Attributes
     ----------
     low_, high_ : array, shape (d,)
         The smallest and the largest known training value of every numeric column.
     divisor_ : array, shape (d,)
-        What differences are divided by; 0 for a column that does not count.
+        The divisor of differences; 0 for a column that does not count.
 
     Notes
     -----
     The squared distance of two rows is the sum over the columns, in their order, of the squares
     of :math:`(a_j - b_j) / s_j` for numeric and of 0 (equal) or 1 (not) for nominal columns.
-    The difference is taken first, so that equal differences are tied to the last bit. Test
-    values outside the training range are not clipped. Of tied rows the lowest wins.
+    The difference is computed before the division, so equal differences are tied to the last bit.
+    Test values outside the training range are not clipped. The lowest of tied rows wins.
 
-    *Unknown values.* In a nominal column an unknown value differs from everything, also from
-    another unknown (1). An unknown number is taken to lie at that end of the training range
-    :math:`[l_j, h_j]` which is farther away: one unknown counts
-    :math:`\max(a_j - l_j, h_j - a_j) / s_j`, two count :math:`(h_j - l_j) / s_j`. With
-    ``scale="range"`` these are the larger of v and 1 - v for the scaled value v, and 1 [2]_.
+    *Unknown values.* In a nominal column an unknown value differs from every value, including
+    another unknown (1). An unknown number is assumed to lie at the farther end of the training
+    range :math:`[l_j, h_j]`: one unknown counts :math:`\max(a_j - l_j, h_j - a_j) / s_j`, two
+    count :math:`(h_j - l_j) / s_j`. With ``scale="range"`` these are the larger of v and 1 - v
+    for the scaled value v, and 1 [2]_.
 
-    *Constant columns.* A column that is constant in the training rows counts 0 for known values
-    and 1 where one is unknown, if it is scaled; likewise a column without known training values.
+    *Constant columns.* If columns are scaled, a column that is constant in the training rows
+    counts 0 for known values and 1 if one is unknown. The same holds for a column without known
+    training values.
 
-    Over a whole plan the neighbours of each row are put in order once, and each split then needs
-    only the first of them that train. Where scales depend on the split, rescaling changes a
-    squared distance by a factor between the smallest and the largest ratio of the squared
-    scales, which bounds how far to look. Predictions equal those of fit and predict.
+    For a whole plan, the neighbours of each row are sorted once, and each split uses the first
+    neighbours among its training rows. If scales depend on the split, rescaling changes a squared
+    distance by a factor between the smallest and the largest ratio of the squared scales, which
+    bounds the search. Predictions equal those of fit and predict.
 
     References
     ----------
@@ -366,34 +353,20 @@ class NearestNeighbour(ProbabilisticClassifier):
         self.scale = scale
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.kernels.nearest_neighbour import column_scales
-
-        scale = self._scale()
-        d = encoded.d
-        self.low_, self.high_, self.divisor_ = np.empty(d), np.empty(d), np.empty(d)
-        column_scales(
-            encoded.values,
-            encoded.cardinality,
-            np.arange(encoded.n),
-            scale,
-            self.low_,
-            self.high_,
-            self.divisor_,
-        )
+        rows = np.arange(encoded.n)
+        self.low_, self.high_, self.divisor_ = scales_of(encoded, rows, self._scale())
         self._columns = np.ascontiguousarray(encoded.values.T)
         self._cardinality = encoded.cardinality
         self._y = encoded.y
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.kernels.nearest_neighbour import nearest_rows
-
         nearest = nearest_rows(
             self._columns, self._cardinality, self.low_, self.high_, self.divisor_, values
         )
         return self._y[nearest]
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        """1 for the class of the nearest training row, 0 for the others."""
+        """Return 1 for the class of the nearest training row and 0 for the others."""
         return np.eye(len(self.classes_))[self._predict_encoded(values)]
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
@@ -407,5 +380,5 @@ class NearestNeighbour(ProbabilisticClassifier):
         return _SCALES[self.scale]
 
     def complexity(self) -> int:
-        """N d: the training rows themselves."""
+        """Return n d: the size of the training rows."""
         return int(self._columns.size)

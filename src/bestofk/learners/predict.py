@@ -1,4 +1,4 @@
-"""The rows of several splits one after the other, for kernels that fit each split for itself."""
+"""Predict all the splits of a plan, at once if the learner supports it, else split by split."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ import numpy.typing as npt
 from bestofk._base.errors import RunError
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.splits.splits import Splits
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits
 
-_MOST_CELLS = 250_000
-"""Rows times splits that a batch holds at the most: a call of a kernel cannot be interrupted."""
+_MAX_BATCH_CELLS = 250_000
+"""Limit on rows times splits of a batch, because a kernel call cannot be interrupted."""
+_SEED_NAMES = ("random_state", "random_seed")
+Wrong = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitRows:
-    """Rows that train and rows that test, split after split, and where those of each split end."""
+    """Concatenated training rows and test rows of several splits, with the end of each split."""
 
     trains: Codes
     train_ends: Codes
@@ -38,7 +39,7 @@ class SplitRows:
 
     @classmethod
     def batches(cls, splits: Splits) -> Iterator[SplitRows]:
-        """All splits in their order, some at a time.
+        """Yield all splits in order, in batches.
 
         Examples
         --------
@@ -48,13 +49,13 @@ class SplitRows:
         >>> batch.tests.tolist(), batch.test_ends.tolist()
         ([0, 1, 2, 3], [2, 4])
         """
-        at_once = max(1, _MOST_CELLS // splits.n)
+        batch_size = max(1, _MAX_BATCH_CELLS // splits.n)
         if splits.fold_of is None:
-            waiting = iter(splits)
-            while group := list(islice(waiting, at_once)):
-                yield cls._of_lists([split[2] for split in group], [split[3] for split in group])
+            remaining = iter(splits)
+            while batch := list(islice(remaining, batch_size)):
+                yield cls._of_lists([split[2] for split in batch], [split[3] for split in batch])
             return
-        runs = max(1, at_once // splits.folds)
+        runs = max(1, batch_size // splits.folds)
         folds = np.arange(splits.folds)[:, np.newaxis]
         for first in range(0, splits.runs, runs):
             marks = splits.fold_of[first : first + runs, np.newaxis]
@@ -77,26 +78,26 @@ class SplitRows:
         )
 
     def train(self, split: int) -> Codes:
-        """The rows that train."""
+        """Return the training rows of a split."""
         return self.trains[self.train_ends[split - 1] if split else 0 : self.train_ends[split]]
 
     def test(self, split: int) -> Codes:
-        """The rows that test."""
+        """Return the test rows of a split."""
         return self.tests[self.test_ends[split - 1] if split else 0 : self.test_ends[split]]
 
-    def only(self, kept: list[int]) -> SplitRows:
-        """Some of the splits."""
-        if len(kept) == len(self):
+    def only(self, indices: list[int]) -> SplitRows:
+        """Return the splits with these indices."""
+        if len(indices) == len(self):
             return self
-        return self._of_lists([self.train(s) for s in kept], [self.test(s) for s in kept])
+        return self._of_lists([self.train(s) for s in indices], [self.test(s) for s in indices])
 
     def cut(self, cells: Codes) -> list[Codes]:
-        """Numbers that stand beside `tests`, one array a split."""
+        """Cut an array aligned with `tests` into one array per split."""
         ends = self.test_ends.tolist()
         return [cells[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
     def labels_trained(self, y: Codes, n_labels: int) -> npt.NDArray[np.bool_]:
-        """Which labels the rows hold that train, shape (splits, labels)."""
+        """Mark the labels among the training rows, shape (splits, labels)."""
         sizes = np.diff(self.train_ends, prepend=0)
         flat = np.repeat(np.arange(len(self)) * n_labels, sizes) + y[self.trains]
         counts = np.bincount(flat, minlength=len(self) * n_labels)
@@ -104,16 +105,13 @@ class SplitRows:
 
 
 def _columns(table: npt.NDArray[np.bool_]) -> Codes:
-    """The numbers of the columns that hold, row by row."""
+    """Return the column indices of the True cells, row by row."""
     lines = np.flatnonzero(table)
     return np.remainder(lines, table.shape[1], out=lines).astype(np.int64, copy=False)
 
 
-# All the splits of a plan at once where a learner offers it, else split by split.
-
-
 class LabelledData(Protocol):
-    """A data set: its rows, their labels, and both as codes."""
+    """A data set with its rows, their labels, and both as codes."""
 
     @property
     def X(self) -> Any: ...  # noqa: N802
@@ -129,25 +127,25 @@ def predict_plan(
     *,
     seeds: Sequence[int] | None = None,
 ) -> list[Codes]:
-    """Predicted class codes for every split, in the order (run, fold).
+    """Predict class codes for every split, in the order (run, fold).
 
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Not fitted, and left as it is. Where it needs numbers, nominal columns and missing cells
-        are prepared inside each split (see `bestofk.learners.registry`).
+        Not fitted, and not changed. If it needs numbers, nominal columns and missing cells are
+        prepared inside each split (see `bestofk.learners.registry`).
     data : DataSet
         The rows.
     splits : Splits
-        Which of them train and which test.
+        The training and test rows of each split.
     seeds : sequence of int, optional
-        One `random_state` for each split, for estimators that have one.
+        One `random_state` per split, for estimators that have one.
 
     Returns
     -------
     list of int64 arrays
         Codes among ``data.encoded().classes``, aligned with ``splits.test(run, fold)``. They
-        equal those of `predict_split_by_split`, prediction by prediction.
+        equal those of `predict_split_by_split`.
     """
     seeded = seeds is not None and seed_names(estimator)
     if hasattr(estimator, "_predict_plan") and not seeded and not splits.leaves_out:
@@ -163,7 +161,7 @@ def predict_plan(
 def predict_subsets(
     estimator: Any, encoded: Encoded, splits: Splits, runs: Sequence[int]
 ) -> Iterator[Codes]:
-    """Predicted codes for the folds of some runs on parts of the rows, each run at once."""
+    """Predict the folds of some runs on subsets of the rows, one run at a time."""
     if not runs:
         return
     if splits.shares_models(runs[0]):
@@ -184,7 +182,7 @@ def predict_split_by_split(
     *,
     seeds: Sequence[int] | None = None,
 ) -> list[Codes]:
-    """The same as `predict_plan` by one public fit and predict for every split."""
+    """Return the same as `predict_plan` with one public fit and predict per split."""
     from bestofk.learners.registry import for_data
 
     estimator = for_data(estimator, data.X)
@@ -198,10 +196,10 @@ def predict_split_by_split(
         try:
             codes = [position[label] for label in labels]
         except (KeyError, TypeError):
-            strange = next(label for label in labels if label not in position)
+            unknown = next(label for label in labels if label not in position)
             raise RunError(
-                f"{type(estimator).__name__} predicted {strange!r}, which is none of the classes "
-                f"{list(position)}."
+                f"{type(estimator).__name__} predicted {unknown!r}, which is not one of the "
+                f"classes {list(position)}."
             ) from None
         predictions.append(np.array(codes, dtype=np.int64))
     return predictions
@@ -210,7 +208,7 @@ def predict_split_by_split(
 def predict_encoded_splits(
     estimator: Any, encoded: Encoded, splits: Splits, *, seeds: Sequence[int] | None = None
 ) -> list[Codes]:
-    """The same, by one fit and predict for every split on rows that are encoded once."""
+    """Return the same as `predict_plan` with one fit and predict per split on encoded rows."""
     return [
         _fresh(estimator, seeds, split)
         .fit_encoded(encoded.take(train))
@@ -229,47 +227,38 @@ def _fresh(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
 
 
 def seed_names(estimator: Any) -> list[str]:
-    """The settings of an estimator, or of estimators inside it, that hold a seed.
+    """Return the parameters of an estimator, or of nested estimators, that are seeds.
 
-    A learner of ours says itself (`_uses_seed`) whether a seed could matter as it is set.
+    A built-in learner declares with `_uses_seed` whether a seed can matter with its parameters.
     """
     if not hasattr(estimator, "get_params"):
         return []
     if hasattr(estimator, "_uses_seed") and not estimator._uses_seed():
         return []
-    settings = estimator.get_params(deep=True)
-    found = [name for name in settings if name.rpartition("__")[2] in _SEEDS]
-    for name, part in {"": estimator, **settings}.items():
-        # a class may list only what was set
+    params = estimator.get_params(deep=True)
+    names = [name for name in params if name.rpartition("__")[2] in _SEED_NAMES]
+    for name, part in {"": estimator, **params}.items():
+        # get_params of some classes lists only parameters that were set
         kind: Any = type(part)
         if hasattr(part, "get_params") and "random_state" in _arguments(kind):
-            start = f"{name}__" if name else ""
-            if not any(f"{start}{seed}" in settings for seed in _SEEDS):
-                found.append(f"{start}random_state")
-    return found
-
-
-_SEEDS = ("random_state", "random_seed")
+            prefix = f"{name}__" if name else ""
+            if not any(f"{prefix}{seed}" in params for seed in _SEED_NAMES):
+                names.append(f"{prefix}random_state")
+    return names
 
 
 @cache
 def _arguments(kind: Any) -> frozenset[str]:
-    """The names of the arguments of a class."""
+    """Return the argument names of a class."""
     try:
         return frozenset(signature(kind).parameters)
     except (TypeError, ValueError):
         return frozenset()
 
 
-# Which test rows a learner gets wrong, for all the splits of a plan at once.
-
-
-Wrong = npt.NDArray[np.bool_]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanErrors:
-    """Wrong answers, as the table of marks (one line per run or split), and their counts.
+    """Wrong predictions of a plan in a table shaped like the marks (a line per run or split).
 
     Cells of rows that a line does not test are False.
     """
@@ -278,10 +267,10 @@ class PlanErrors:
     wrong: Wrong
 
     def counts(self) -> Codes:
-        """Wrong answers of every split, in the order (run, fold)."""
-        marks, most = self.marks.marks, self.marks.n_marks
-        flat = (marks + most * np.arange(len(marks))[:, np.newaxis])[self.wrong]
-        table = np.bincount(flat, minlength=len(marks) * most).reshape(len(marks), most)
+        """Count the wrong predictions of every split, in the order (run, fold)."""
+        marks, n_marks = self.marks.marks, self.marks.n_marks
+        flat = (marks + n_marks * np.arange(len(marks))[:, np.newaxis])[self.wrong]
+        table = np.bincount(flat, minlength=len(marks) * n_marks).reshape(len(marks), n_marks)
         counts: Codes = table[self.marks.wanted[:, 0], self.marks.wanted[:, 1]]
         return counts
 
@@ -289,7 +278,7 @@ class PlanErrors:
 def plan_errors(
     estimator: Any, encoded: Encoded, splits: Splits, marks: SplitMarks
 ) -> PlanErrors | None:
-    """The errors of a learner that evaluates whole plans; None where it does not."""
+    """Return the errors of a learner on a whole plan; None if it cannot evaluate whole plans."""
     if hasattr(estimator, "_predict_marks"):
         wrong = estimator._predict_marks(encoded, marks) != encoded.y
         if splits.fold_of is None:
@@ -301,10 +290,10 @@ def plan_errors(
 
 
 def errors_of(predicted: list[Codes], y: Codes, splits: Splits, marks: SplitMarks) -> PlanErrors:
-    """The errors of predictions that are given split by split."""
+    """Return the errors of predictions listed split by split."""
     wrong = np.zeros(marks.marks.shape, dtype=np.bool_)
     if splits.fold_of is not None and (marks.marks >= 0).all():
-        # every row is tested once a run, and the splits of a run follow each other
+        # every row is tested once per run, and the splits of a run are consecutive
         rows = np.argsort(splits.fold_of, axis=1, kind="stable")
         flat = np.concatenate(predicted).reshape(rows.shape)
         np.put_along_axis(wrong, rows, flat != y[rows], axis=1)

@@ -1,14 +1,14 @@
-"""A learner behind what it does not do itself: labels as codes, categories as words, plain names.
+"""Prepare rows and labels inside the folds for estimators that do not accept them as they are.
 
-Nothing that changes what is learnt: labels come back as they were, words stand for the same
-categories, and columns are only called otherwise.
+`accepted_input` reads what an estimator declares, `ready_learner` builds the estimator that is
+fitted, and `Preparation` records what was done.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any, Self
@@ -23,13 +23,19 @@ from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
 
-MISSING_WORD = "(missing)"
-"""Stands for a missing cell of a nominal column where a learner wants words."""
+PREPARE = ("auto", "none")
+"""Values of the setting `prepare`."""
+NOTE_PREFIX = "Preparation: "
+"""Prefix of the note on a fit that needed another preparation than declared."""
+MISSING_TEXT = "(missing)"
+"""Replaces a missing nominal cell if a learner requires text."""
+MAX_LISTED_DATASETS = 3
+"""Describe the preparation of this many data sets."""
 _PLAIN_NAME = re.compile(r"[\w .+*/%()@#-]+")
 
 
 def plain_names(names: Any) -> bool:
-    """Whether the names of columns hold no character that boosting packages refuse."""
+    """Return whether boosting packages accept all column names."""
     return all(isinstance(name, str) and _PLAIN_NAME.fullmatch(name) for name in names)
 
 
@@ -41,21 +47,23 @@ def _has(method: str) -> Any:
 
 
 class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A learner that is handed what it takes, and answers as it was asked.
+    """Convert rows and labels for a learner, and its predictions back.
+
+    The conversions do not change what the learner can learn.
 
     Parameters
     ----------
     estimator : estimator
         The learner.
     codes : bool
-        It gets the labels of its training rows as 0, 1, ...; predictions are labels again.
+        Pass the training labels as 0, 1, ...; convert predictions back to labels.
     words : tuple of str
-        Nominal columns that it gets as text, a missing cell as a word of its own; the argument
-        ``cat_features`` of its `fit` names them.
+        Nominal columns to pass as text, with a separate text for missing cells; the argument
+        ``cat_features`` of `fit` lists them.
     texts : tuple of str
-        Nominal columns whose categories it gets as text, such as ``"True"`` for True.
+        Nominal columns whose categories are passed as text, such as ``"True"`` for True.
     rename : bool
-        The columns are called x1, x2, ...
+        Rename the columns to x1, x2, ...
 
     Examples
     --------
@@ -88,17 +96,17 @@ class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.codes:
             self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
             labels = labels.reshape(-1).astype(np.int64)
-        given = self._handed(X)
-        if self.words and "cat_features" not in self._stated():
-            weights["cat_features"] = [given.columns[X.columns.get_loc(c)] for c in self.words]
-        self.estimator_.fit(given, labels, **weights)
+        rows = self._converted(X)
+        if self.words and self.estimator.get_params(deep=False).get("cat_features") is None:
+            weights["cat_features"] = [rows.columns[X.columns.get_loc(c)] for c in self.words]
+        self.estimator_.fit(rows, labels, **weights)
         if not self.codes and hasattr(self.estimator_, "classes_"):
             self.classes_ = np.asarray(self.estimator_.classes_)
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the learner predicts, in the labels that it was asked for."""
-        predicted = np.asarray(self.estimator_.predict(self._handed(X)))
+        """Return the learner's predictions in the original labels."""
+        predicted = np.asarray(self.estimator_.predict(self._converted(X)))
         if predicted.ndim == 2 and predicted.shape[1] == 1:
             predicted = predicted[:, 0]
         if not self.codes:
@@ -110,30 +118,26 @@ class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> npt.NDArray[Any]:
-        """The probability of every class, columns as `classes_`."""
-        return np.asarray(self.estimator_.predict_proba(self._handed(X)))
+        """Return class probabilities; columns are ordered as `classes_`."""
+        return np.asarray(self.estimator_.predict_proba(self._converted(X)))
 
     @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> npt.NDArray[Any]:
-        """The learner's own scores."""
-        return np.asarray(self.estimator_.decision_function(self._handed(X)))
+        """Return the learner's decision scores."""
+        return np.asarray(self.estimator_.decision_function(self._converted(X)))
 
-    def _stated(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.estimator.get_params(deep=False)
-        return {name: value for name, value in found.items() if value is not None}
-
-    def _handed(self, X: Any) -> Any:
+    def _converted(self, X: Any) -> Any:
         if not (self.words or self.texts or self.rename):
             return X
-        handed = X.copy()
+        rows = X.copy()
         for column in self.texts:
-            handed[column] = handed[column].cat.rename_categories(str)
+            rows[column] = rows[column].cat.rename_categories(str)
         for column in self.words:
-            cells = handed[column]
-            handed[column] = cells.astype(object).where(cells.notna(), MISSING_WORD).map(str)
+            cells = rows[column]
+            rows[column] = cells.astype(object).where(cells.notna(), MISSING_TEXT).map(str)
         if self.rename:
-            handed.columns = [f"x{place + 1}" for place in range(handed.shape[1])]
-        return handed
+            rows.columns = [f"x{number}" for number in range(1, rows.shape[1] + 1)]
+        return rows
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import get_tags
@@ -146,7 +150,7 @@ class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def copy_of(estimator: Any) -> Any:
-    """An unfitted copy; of classes that scikit-learn's `clone` refuses, a deep one."""
+    """Return an unfitted copy; a deep copy of classes that scikit-learn's `clone` refuses."""
     try:
         return clone(estimator)
     except Exception:
@@ -156,60 +160,57 @@ def copy_of(estimator: Any) -> Any:
         return deepcopy(estimator)
 
 
-# What a learner declares to take: missing cells, categories, columns of its own choice.
+# What estimators accept
 
 
 NEEDS_CODES = ("xgboost",)
-"""Packages whose classifiers take the labels 0, 1, ... only, and do not declare it."""
-WITHIN = ("estimator", "regressor", "classifier", "base_estimator")
-"""Settings that hold the learner to which another one hands its rows."""
-_HANDS_ON = (
+"""Packages whose classifiers accept only the labels 0, 1, ... without declaring it."""
+INNER_PARAMETERS = ("estimator", "regressor", "classifier", "base_estimator")
+"""Parameters with the inner learner of a meta-estimator."""
+_META_ESTIMATORS = (
     "sklearn.model_selection",
     "sklearn.calibration",
     "sklearn.compose",
     "sklearn.multiclass",
     "sklearn.multioutput",
 )
-"""Modules whose learners hand their rows on as they come."""
-_COMMITTEES = ("sklearn.ensemble._voting", "sklearn.ensemble._stacking")
-"""The same, to several."""
-
-
-OURS = ("sklearn", "bestofk")
-"""Packages whose learners declare what they take, and take arrays for data frames."""
+"""Modules whose estimators pass their rows unchanged to one inner learner."""
+_ENSEMBLES = ("sklearn.ensemble._voting", "sklearn.ensemble._stacking")
+"""Modules whose estimators pass their rows unchanged to several inner learners."""
+_DECLARING_PACKAGES = ("sklearn", "bestofk")
+"""Packages whose learners declare what they accept, and accept arrays for data frames."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Takes:
-    """What a learner takes as it is.
+class AcceptedInput:
+    """The input that a learner accepts without preparation.
 
     Attributes
     ----------
     missing : bool
         Missing numbers.
     categories : bool
-        Nominal columns, as categories.
+        Nominal columns as categories.
     text : bool
         Nominal columns of any other type, too.
     columns : bool
-        It chooses its columns itself, by name or by type, and gets the table as it came.
-    words : bool
-        It takes nominal columns as text, and must be told which they are (``cat_features`` of
-        its `fit`).
+        All columns as they are, because it selects columns by name or type itself.
+    cat_features : bool
+        Nominal columns as text that the argument ``cat_features`` of `fit` lists.
     """
 
     missing: bool = False
     categories: bool = False
     text: bool = False
     columns: bool = False
-    words: bool = False
+    cat_features: bool = False
 
 
-EVERYTHING = Takes(missing=True, categories=True, text=True, columns=True)
+EVERYTHING = AcceptedInput(missing=True, categories=True, text=True, columns=True)
 
 
-def takes(estimator: Any) -> Takes:
-    """What `estimator` declares, or the learners inside it.
+def accepted_input(estimator: Any) -> AcceptedInput:
+    """Return what `estimator`, or the learners inside it, declare to accept.
 
     Examples
     --------
@@ -217,158 +218,158 @@ def takes(estimator: Any) -> Takes:
     >>> from sklearn.impute import SimpleImputer
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
-    >>> takes(HistGradientBoostingClassifier(categorical_features="from_dtype")).categories
+    >>> accepted_input(HistGradientBoostingClassifier(categorical_features="from_dtype")).categories
     True
-    >>> takes(LogisticRegression()).missing
+    >>> accepted_input(LogisticRegression()).missing
     False
-    >>> takes(make_pipeline(SimpleImputer(), LogisticRegression())).missing
+    >>> accepted_input(make_pipeline(SimpleImputer(), LogisticRegression())).missing
     True
     """
     if hasattr(estimator, "steps") and isinstance(estimator.steps, list):
-        return _of_steps(estimator.steps)
+        return _accepted_by_pipeline(estimator.steps)
     if _chooses_columns(estimator):
         return EVERYTHING
     kind: Any = type(estimator)
-    if kind.__module__.startswith(_HANDS_ON):
-        for name in WITHIN:
-            inside = getattr(estimator, name, None)
-            if hasattr(inside, "fit") and not isinstance(inside, type):
-                return takes(inside)
-    if kind.__module__.startswith(_COMMITTEES):
-        return _all_of(estimator)
+    if kind.__module__.startswith(_META_ESTIMATORS):
+        for name in INNER_PARAMETERS:
+            inner = getattr(estimator, name, None)
+            if hasattr(inner, "fit") and not isinstance(inner, type):
+                return accepted_input(inner)
+    if kind.__module__.startswith(_ENSEMBLES):
+        return _accepted_by_all(estimator)
     tags = _input_tags(estimator)
-    settings = _settings(estimator)
+    params = _params(estimator)
     arguments = fit_arguments(kind)
-    words = "cat_features" in arguments
+    cat_features = "cat_features" in arguments
     text = bool(getattr(tags, "categorical", False) or getattr(tags, "string", False))
-    return Takes(
+    return AcceptedInput(
         missing=bool(getattr(tags, "allow_nan", False)),
-        text=text and not words,
-        categories=words
+        text=text and not cat_features,
+        categories=cat_features
         or text
-        or settings.get("categorical_features", None) == "from_dtype"
-        or settings.get("enable_categorical", None) is True
+        or params.get("categorical_features", None) == "from_dtype"
+        or params.get("enable_categorical", None) is True
         or "categorical_feature" in arguments,
-        words=words,
+        cat_features=cat_features,
     )
 
 
 def declares(estimator: Any) -> bool:
-    """The estimator and everything inside it belongs to packages that declare what they take."""
+    """Return whether the estimator and all inner estimators come from declaring packages."""
     parts = [estimator]
     if hasattr(estimator, "get_params"):
         try:
-            inside = estimator.get_params(deep=True).values()
+            values = estimator.get_params(deep=True).values()
         except Exception:
             # any class may raise anything
             return False
-        parts += [part for part in inside if hasattr(part, "fit")]
-    return all(package(part) in OURS for part in parts)
+        parts += [part for part in values if hasattr(part, "fit")]
+    return all(package(part) in _DECLARING_PACKAGES for part in parts)
 
 
 def needs_codes(estimator: Any) -> bool:
-    """Whether a classifier takes the labels 0, 1, ... only."""
-    found = innermost(estimator)
-    return package(found) in NEEDS_CODES and hasattr(found, "predict_proba")
+    """Return whether a classifier accepts only the labels 0, 1, ..."""
+    inner = innermost(estimator)
+    return package(inner) in NEEDS_CODES and hasattr(inner, "predict_proba")
 
 
 def innermost(estimator: Any) -> Any:
-    """The learner at the end of pipelines and inside searches."""
+    """Return the learner at the end of pipelines and inside searches."""
     while True:
         if hasattr(estimator, "steps") and isinstance(estimator.steps, list):
             estimator = estimator.steps[-1][1]
             continue
-        inside = next(
-            (getattr(estimator, name) for name in WITHIN if hasattr(estimator, name)), None
+        inner = next(
+            (getattr(estimator, name) for name in INNER_PARAMETERS if hasattr(estimator, name)),
+            None,
         )
-        if not hasattr(inside, "fit") or isinstance(inside, type):
+        if not hasattr(inner, "fit") or isinstance(inner, type):
             return estimator
-        estimator = inside
+        estimator = inner
 
 
 def package(estimator: Any) -> str:
-    """The package of the class of an estimator."""
+    """Return the package of an estimator's class."""
     return type(estimator).__module__.partition(".")[0]
 
 
 @cache
 def fit_arguments(kind: Any) -> frozenset[str]:
-    """The names of the arguments of a class's `fit`."""
+    """Return the argument names of a class's `fit`."""
     try:
         return frozenset(inspect.signature(kind.fit).parameters)
     except (TypeError, ValueError, AttributeError):
         return frozenset()
 
 
-def _of_steps(steps: list[tuple[str, Any]]) -> Takes:
-    """Of a pipeline: what reaches which step."""
+def _accepted_by_pipeline(steps: list[tuple[str, Any]]) -> AcceptedInput:
+    """Return what a pipeline accepts, given what reaches each step."""
     real = [step for _, step in steps if step is not None and step != "passthrough"]
     if any(_chooses_columns(step) for step in real):
-        # what stands before that step is the user's, too
+        # the user wrote the earlier steps for these columns, too
         return EVERYTHING
     missing: bool | None = None
     categories: bool | None = None
     text = False
     for step in real:
-        own = takes(step)
+        accepted = accepted_input(step)
         imputes = _imputes(step)
-        if missing is None and (imputes or not own.missing):
+        if missing is None and (imputes or not accepted.missing):
             missing = imputes
-        if categories is None and not (imputes and _fills_words(step)):
-            # an encoder, or the learner itself; everything else wants numbers
-            categories, text = own.categories, own.text
-        last = own
-    return Takes(
+        if categories is None and not (imputes and _fills_nominal(step)):
+            # an encoder or the learner itself; all other steps need numbers
+            categories, text = accepted.categories, accepted.text
+        last = accepted
+    return AcceptedInput(
         missing=last.missing if missing is None else missing,
         categories=bool(categories),
         text=text,
     )
 
 
-def _all_of(committee: Any) -> Takes:
-    members = [one for _, one in committee.estimators if one != "drop"]
-    found = [takes(member) for member in members]
-    return Takes(
-        missing=all(one.missing for one in found),
-        categories=all(one.categories and not one.words for one in found),
-        columns=bool(found) and all(one.columns for one in found),
+def _accepted_by_all(ensemble: Any) -> AcceptedInput:
+    members = [accepted_input(part) for _, part in ensemble.estimators if part != "drop"]
+    return AcceptedInput(
+        missing=all(member.missing for member in members),
+        categories=all(member.categories and not member.cat_features for member in members),
+        columns=bool(members) and all(member.columns for member in members),
     )
 
 
 def _chooses_columns(step: Any) -> bool:
-    """A transformer that is written for columns by name or type."""
+    """Return whether a transformer selects columns by name or type."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import FeatureUnion
     from sklearn.preprocessing import FunctionTransformer
 
     if isinstance(step, FeatureUnion):
-        return any(_chooses_columns(inside) for _, inside in step.transformer_list)
+        return any(_chooses_columns(part) for _, part in step.transformer_list)
     if hasattr(step, "steps") and isinstance(step.steps, list):
-        return any(_chooses_columns(inside) for _, inside in step.steps)
+        return any(_chooses_columns(part) for _, part in step.steps)
     if isinstance(step, FunctionTransformer):
         return step.func is not None and not step.validate
     return isinstance(step, ColumnTransformer)
 
 
 def _imputes(step: Any) -> bool:
-    """A transformer after which no cell is missing."""
+    """Return whether a transformer fills all missing cells."""
     return hasattr(step, "transform") and (
         type(step).__module__.startswith("sklearn.impute")
         or type(step).__name__.endswith("Imputer")
     )
 
 
-def _fills_words(step: Any) -> bool:
-    return _settings(step).get("strategy") in ("most_frequent", "constant")
+def _fills_nominal(step: Any) -> bool:
+    return _params(step).get("strategy") in ("most_frequent", "constant")
 
 
-def _settings(estimator: Any) -> dict[str, Any]:
+def _params(estimator: Any) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = estimator.get_params(deep=False)
+        params: dict[str, Any] = estimator.get_params(deep=False)
     except Exception:
         # any class may raise anything
         return {}
-    return found
+    return params
 
 
 def _input_tags(estimator: Any) -> Any:
@@ -381,9 +382,6 @@ def _input_tags(estimator: Any) -> Any:
         return None
 
 
-# Learners that print or write files while they fit are asked not to, where nobody asked them to.
-
-
 _QUIET: dict[str, tuple[tuple[frozenset[str], dict[str, Any]], ...]] = {
     "lightgbm": ((frozenset({"verbose", "verbosity"}), {"verbose": -1}),),
     "catboost": (
@@ -394,42 +392,32 @@ _QUIET: dict[str, tuple[tuple[frozenset[str], dict[str, Any]], ...]] = {
         (frozenset({"allow_writing_files", "train_dir"}), {"allow_writing_files": False}),
     ),
 }
-"""Package: settings any of which the user may have stated, and what is set where none is."""
+"""For each package: the user's parameters, and what to set if the user set none of them."""
 
 
 def quiet(estimator: Any) -> Any:
-    """The estimator, or a copy that keeps silent."""
+    """Return the estimator, or a copy that neither prints nor writes files while it fits."""
     if not hasattr(estimator, "get_params"):
         return estimator
-    wanted: dict[str, Any] = {}
-    parts = {"": estimator, **{f"{name}__": part for name, part in _parts(estimator).items()}}
-    for prefix, part in parts.items():
-        for stated, silent in _QUIET.get(package(part), ()):
-            if not stated & set(part.get_params(deep=False)):
-                wanted |= {f"{prefix}{name}": value for name, value in silent.items()}
-    if not wanted:
-        return estimator
-    return copy_of(estimator).set_params(**wanted)
-
-
-def _parts(estimator: Any) -> dict[str, Any]:
-    return {
-        name: part
+    inner = {
+        f"{name}__": part
         for name, part in estimator.get_params(deep=True).items()
         if hasattr(part, "get_params") and not isinstance(part, type)
     }
+    params: dict[str, Any] = {}
+    for prefix, part in {"": estimator, **inner}.items():
+        for by_user, silent in _QUIET.get(package(part), ()):
+            if not by_user & set(part.get_params(deep=False)):
+                params |= {f"{prefix}{name}": value for name, value in silent.items()}
+    return copy_of(estimator).set_params(**params) if params else estimator
 
 
-# What was done to the rows inside the folds, for each learner: as a value and in words.
-
-
-MOST_DATA_SETS = 3
-"""So many data sets have a sentence of their own."""
+# What was prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparation(Presented):
-    """What one learner was given instead of the columns as they are.
+    """How the columns were prepared for one learner.
 
     Attributes
     ----------
@@ -442,13 +430,13 @@ class Preparation(Presented):
     modes : int
         Missing nominal cells that took the most frequent value of the training rows.
     words : int
-        Missing nominal cells that count as a value of their own.
+        Missing nominal cells that count as a separate value.
     form : str
-        In which form the rows were handed, where not in that which was declared.
+        The form in which the rows were passed, if not the declared one.
     codes : bool
-        Labels were handed as 0, 1, ...
+        Labels were passed as 0, 1, ...
     itself : bool
-        The learner does it, as its description says.
+        The learner prepares the columns itself, as its description says.
 
     Examples
     --------
@@ -469,111 +457,98 @@ class Preparation(Presented):
 
     @property
     def columns_changed(self) -> bool:
-        """Whether we made other columns or numbers of what was given."""
+        """Whether bestofk changed columns or filled numbers."""
         return not self.itself and bool(self.one_of_n or self.filled)
 
     def explain(self) -> str:
-        """What was done, in a few words."""
-        said = []
+        """Describe the preparation briefly."""
+        parts = []
         if self.one_of_n:
-            blank = f" ({_cells(self.zeros)} as zeros)" if self.zeros else ""
-            said.append(f"{_columns(self.one_of_n)} 1-of-n{blank}")
+            zeros = f" ({_cells(self.zeros)} as zeros)" if self.zeros else ""
+            parts.append(f"{self.one_of_n:,} column{'s' * (self.one_of_n != 1)} 1-of-n{zeros}")
         if self.filled:
-            said.append(f"{_cells(self.filled)} filled by the training mean")
+            parts.append(f"{_cells(self.filled)} filled by the training mean")
         if self.modes:
-            said.append(f"{_cells(self.modes)} filled by the most frequent training value")
+            parts.append(f"{_cells(self.modes)} filled by the most frequent training value")
         if self.words:
-            said.append(
-                f"{_cells(self.words)} as a value of {'its' if self.words == 1 else 'their'} own"
+            parts.append(
+                f"{_cells(self.words)} as {'a ' * (self.words == 1)}separate "
+                f"value{'s' * (self.words != 1)}"
             )
         if self.form:
-            said.append(self.form)
+            parts.append(self.form)
         if self.codes:
-            said.append("labels as codes")
-        return ", ".join(said) or "none"
+            parts.append("labels as codes")
+        return ", ".join(parts) or "none"
 
     def to_dict(self) -> dict[str, Any]:
-        """For strict JSON, with the words."""
+        """Return the fields and the description as strict JSON."""
         return {**asdict(self), "said": self.explain()}
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Preparation:
-        """What `to_dict` wrote; fields of later versions are left out."""
-        return cls(**{name: found[name] for name in cls.__dataclass_fields__ if name in found})
+    def from_dict(cls, fields: Mapping[str, Any]) -> Preparation:
+        """Read what `to_dict` wrote."""
+        return cls(**{name: fields[name] for name in cls.__dataclass_fields__ if name in fields})
 
 
 def sentences(done: Mapping[str, Mapping[str, Preparation]]) -> list[str]:
-    """By data set and learner: a sentence per data set, none where nothing was done.
+    """Describe the preparation in one sentence per data set that needed one.
 
     Examples
     --------
     >>> sentences({"horse": {"svm": Preparation(one_of_n=3), "c4.5": Preparation()}})
     ['Preparation inside the folds: 3 columns 1-of-n for svm; none for c4.5.']
     """
-    told = {name: by for name, by in done.items() if any(map(_is_some, by.values()))}
-    found = []
-    for name, by_learner in list(told.items())[:MOST_DATA_SETS]:
-        where = f" of {name}" if len(done) > 1 else ""
-        found.append(f"Preparation inside the folds{where}: {_by_words(by_learner)}.")
-    more = len(told) - len(found)
+    prepared = {name: by for name, by in done.items() if any(map(_is_some, by.values()))}
+    texts = []
+    for name, by_learner in list(prepared.items())[:MAX_LISTED_DATASETS]:
+        of_data = f" of {name}" if len(done) > 1 else ""
+        texts.append(f"Preparation inside the folds{of_data}: {_by_learner(by_learner)}.")
+    more = len(prepared) - len(texts)
     if more > 0:
-        found.append(
+        texts.append(
             f"Preparation inside the folds of {more} more data set{'s' * (more != 1)}: see the "
             "JSON."
         )
-    return found
+    return texts
 
 
-def _is_some(one: Preparation) -> bool:
-    return one != Preparation(itself=one.itself)
+def _is_some(preparation: Preparation) -> bool:
+    return preparation != Preparation(itself=preparation.itself)
 
 
-def _by_words(by_learner: Mapping[str, Preparation]) -> str:
+def _by_learner(by_learner: Mapping[str, Preparation]) -> str:
     groups: dict[tuple[bool, str], list[str]] = {}
-    for learner, one in by_learner.items():
-        some = _is_some(one)
-        groups.setdefault((some and one.itself, one.explain()), []).append(learner)
-    done = [(key, names) for key, names in groups.items() if key[1] != "none"]
-    none = [names for key, names in groups.items() if key[1] == "none"]
-    said = [
-        f"{words} {'by' if itself else 'for'} {_names(names)}{' itself' * itself}"
-        for (itself, words), names in done
+    for learner, preparation in by_learner.items():
+        itself = _is_some(preparation) and preparation.itself
+        groups.setdefault((itself, preparation.explain()), []).append(learner)
+    parts = [
+        f"{text} {'by' if itself else 'for'} {joined(names)}{' itself' * itself}"
+        for (itself, text), names in sorted(groups.items(), key=lambda item: item[0][1] == "none")
     ]
-    return "; ".join([*said, *(f"none for {_names(names)}" for names in none)])
-
-
-def _names(names: Sequence[str]) -> str:
-    return joined(list(names))
-
-
-def _columns(count: int) -> str:
-    return f"{count:,} column{'s' * (count != 1)}"
+    return "; ".join(parts)
 
 
 def _cells(count: int) -> str:
     return f"{count:,} missing cell{'s' * (count != 1)}"
 
 
-# A learner made ready for a data set: what is fitted, in which form it gets the rows, and why.
-
-
-PREPARE = ("auto", "none")
-"""What may be asked of the preparation."""
+# Learners ready for a data set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadyLearner:
-    """What is fitted inside the folds of a data set.
+    """The estimator that is fitted inside the folds of a data set.
 
     Attributes
     ----------
     estimator
-        The learner, behind its preparation where it needs one.
+        The learner, with its preparation if it needs one.
     form : str
-        How it gets the rows: ``"encoded"``, ``"array"``, ``"frame"`` (settled columns) or
-        ``"given"`` (as they came).
+        The form of the rows: ``"encoded"``, ``"array"``, ``"frame"`` (columns of settled types)
+        or ``"given"`` (as the user passed them).
     done : Preparation
-        What was done.
+        How the columns are prepared.
     """
 
     estimator: Any
@@ -582,7 +557,7 @@ class ReadyLearner:
 
 
 def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
-    """`estimator` made ready for `data`.
+    """Prepare `estimator` for `data`.
 
     Examples
     --------
@@ -599,8 +574,8 @@ def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
     check_estimator_like(estimator, "learner")
     if hasattr(estimator, "fit_encoded"):
         return ReadyLearner(estimator=estimator, form="encoded", done=_by_itself(estimator, data))
-    stranger = not declares(estimator)
-    if stranger:
+    undeclared = not declares(estimator)
+    if undeclared:
         estimator = quiet(estimator)
     codes = data.task == "classification" and needs_codes(estimator)
     done = Preparation(codes=codes and not are_codes(data))
@@ -608,54 +583,54 @@ def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
         ready = Adapted(estimator, codes=True) if codes else estimator
         return ReadyLearner(estimator=ready, form="given", done=done)
     if is_plain(data):
-        return _on_numbers(estimator, data, stranger=stranger, codes=codes, done=done)
-    declared = takes(estimator)
-    if declared.columns:
+        return _on_numbers(estimator, data, undeclared=undeclared, codes=codes, done=done)
+    accepted = accepted_input(estimator)
+    if accepted.columns:
         ready = Adapted(estimator, codes=True) if codes else estimator
         return ReadyLearner(estimator=ready, form="given", done=done)
-    encode = bool(nominal_columns(data)) and not declared.categories
-    impute = not declared.missing and bool(_missing(data, numeric=True))
-    inner = _with_words(estimator, data, declared, codes=codes, stranger=stranger and not encode)
+    encode = bool(nominal_columns(data)) and not accepted.categories
+    impute = not accepted.missing and bool(_missing(data, "numeric"))
+    ready = _with_text(estimator, data, accepted, codes=codes, undeclared=undeclared and not encode)
     if encode or impute:
-        ready = behind_columns(inner, data.schema, encode=encode, impute=impute)
-    else:
-        ready = inner
+        ready = behind_columns(ready, data.schema, encode=encode, impute=impute)
+    missing_nominal = _missing(data, "nominal")
     return ReadyLearner(
         estimator=ready,
         form="frame",
         done=Preparation(
             one_of_n=len(nominal_columns(data)) if encode else 0,
-            filled=_missing(data, numeric=True) if impute else 0,
-            zeros=_missing(data, numeric=False) if encode else 0,
-            words=_missing(data, numeric=False) if declared.words and not encode else 0,
+            filled=_missing(data, "numeric") if impute else 0,
+            zeros=missing_nominal if encode else 0,
+            words=missing_nominal if accepted.cat_features and not encode else 0,
             codes=done.codes,
         ),
     )
 
 
 def _on_numbers(
-    estimator: Any, data: DataSet, *, stranger: bool, codes: bool, done: Preparation
+    estimator: Any, data: DataSet, *, undeclared: bool, codes: bool, done: Preparation
 ) -> ReadyLearner:
-    """Numbers without gaps: any estimator takes them, most of them as an array."""
-    by_name = takes(estimator).columns if _holds_others(estimator) else False
-    form = "given" if by_name or (stranger and data.named) else "array"
-    rename = form == "given" and stranger and not by_name and not plain_names(data.X.columns)
+    """Prepare an estimator for numbers without missing cells, as an array if possible."""
+    by_name = accepted_input(estimator).columns if _has_inner_parts(estimator) else False
+    form = "given" if by_name or (undeclared and data.named) else "array"
+    rename = form == "given" and undeclared and not by_name and not plain_names(data.X.columns)
     if codes or rename:
         estimator = Adapted(estimator, codes=codes, rename=rename)
     return ReadyLearner(estimator=estimator, form=form, done=done)
 
 
-def _with_words(
-    estimator: Any, data: DataSet, declared: Takes, *, codes: bool, stranger: bool
+def _with_text(
+    estimator: Any, data: DataSet, accepted: AcceptedInput, *, codes: bool, undeclared: bool
 ) -> Any:
+    """Pass nominal columns as text and rename columns if the estimator needs it."""
     nominal = tuple(nominal_columns(data))
-    words = nominal if declared.words else ()
+    words = nominal if accepted.cat_features else ()
     texts = (
         tuple(c for c in nominal if not _is_text(data.X[c].cat.categories))
-        if stranger and not words
+        if undeclared and not words
         else ()
     )
-    rename = stranger and not plain_names(data.X.columns)
+    rename = undeclared and not plain_names(data.X.columns)
     if not (words or texts or codes or rename):
         return estimator
     return Adapted(estimator, codes=codes, words=words, texts=texts, rename=rename)
@@ -666,67 +641,65 @@ def _is_text(categories: Any) -> bool:
 
 
 def is_plain(data: DataSet) -> bool:
-    """Numbers without gaps."""
+    """Return whether the data are numbers without missing cells."""
     return not data.whole and not nominal_columns(data) and not data.n_missing
 
 
 def nominal_columns(data: DataSet) -> list[Any]:
-    """The names of the nominal columns."""
+    """Return the names of the nominal columns."""
     return [column for column, kind in data.kinds.items() if kind == "nominal"]
 
 
 def refuse_preparation(learners: Mapping[str, Any], datasets: Iterable[DataSet]) -> None:
-    """Raise where a learner would need its columns prepared."""
+    """Raise an error if a learner needs its columns prepared."""
     for data in datasets:
         for name, estimator in learners.items():
             done = ready_learner(estimator, data).done
             if done.columns_changed:
                 raise ArgumentError(
-                    f"prepare is 'none', and {name} does not take {data.name!r} as it is "
-                    f"({done.explain()} would be needed): leave the learner out, give it a "
-                    "preparation of its own (a pipeline that starts with a ColumnTransformer), or "
-                    "say prepare='auto' (on the command line --prepare auto)."
+                    f"prepare is 'none', but {name} does not accept {data.name!r} as it is "
+                    f"(it needs {done.explain()}): leave the learner out, prepare the columns in "
+                    "your own pipeline that starts with a ColumnTransformer, or set "
+                    "prepare='auto' (on the command line --prepare auto)."
                 )
 
 
-def _holds_others(estimator: Any) -> bool:
-    """Whether there is anything inside that could choose columns."""
+def _has_inner_parts(estimator: Any) -> bool:
+    """Return whether the estimator has parts that could choose columns."""
     return any(hasattr(part, "fit") or isinstance(part, list) for part in vars(estimator).values())
 
 
-def _missing(data: DataSet, *, numeric: bool) -> int:
-    kind = "numeric" if numeric else "nominal"
-    columns = [column for column, found in data.kinds.items() if found == kind]
+def _missing(data: DataSet, kind: str) -> int:
+    """Count the missing cells in columns of a kind."""
+    columns = [column for column, column_kind in data.kinds.items() if column_kind == kind]
     return int(data.X[columns].isna().to_numpy().sum()) if columns and data.n_missing else 0
 
 
 def _by_itself(estimator: Any, data: DataSet) -> Preparation:
-    """What a learner of ours does to columns, by its own account."""
+    """Return what a built-in learner declares to do to columns."""
     if data.whole or is_plain(data):
         return Preparation()
-    own: frozenset[str] = getattr(estimator, "_own_preparation", frozenset())
-    numbers, words = _missing(data, numeric=True), _missing(data, numeric=False)
+    steps: frozenset[str] = getattr(estimator, "_own_preparation", frozenset())
+    numeric, nominal = _missing(data, "numeric"), _missing(data, "nominal")
     counts: dict[str, Any] = {
-        "one_of_n": len(nominal_columns(data)), "filled": numbers, "zeros": words, "modes": words,
-    }  # fmt: skip
-    return Preparation(itself=True, **{name: counts[name] for name in own})
+        "one_of_n": len(nominal_columns(data)),
+        "filled": numeric,
+        "zeros": nominal,
+        "modes": nominal,
+    }
+    return Preparation(itself=True, **{name: counts[name] for name in steps})
 
 
 def are_codes(data: DataSet) -> bool:
-    """Whether the labels are 0, 1, ... as they are."""
+    """Return whether the labels are already 0, 1, ..."""
     classes = np.asarray(data.classes.tolist())
     return classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
 
 
-# Other ways to hand the rows to a learner that declares nothing and failed the first way.
+def alternatives(estimator: Any, data: DataSet) -> Iterator[ReadyLearner]:
+    """Yield other preparations for a learner whose first one failed, best first.
 
-
-MARK = "Preparation: "
-"""Begins the note of a fit that was made otherwise than declared."""
-
-
-def otherwise(estimator: Any, data: DataSet) -> Iterator[ReadyLearner]:
-    """The other ways, best first; none for learners that declare what they take.
+    There are none for learners that declare what they accept.
 
     Examples
     --------
@@ -738,28 +711,29 @@ def otherwise(estimator: Any, data: DataSet) -> Iterator[ReadyLearner]:
     ...     def fit(self, X, y): ...
     ...     def predict(self, X): ...
     ...     def get_params(self, deep=True): return {}
-    >>> [way.done.explain() for way in otherwise(Own(), data)]
+    >>> [ready.done.explain() for ready in alternatives(Own(), data)]
     ['labels as codes', 'rows as a data frame', 'rows as a data frame, labels as codes']
     """
     if hasattr(estimator, "fit_encoded") or declares(estimator):
         return
     first = ready_learner(estimator, data)
-    ways = [first]
+    candidates = [first]
     estimator = quiet(estimator)
     if is_plain(data):
         form = "given" if first.form == "array" else "array"
-        said = "rows as a data frame" if form == "given" else "rows as an array"
-        ways.append(ReadyLearner(estimator=estimator, form=form, done=Preparation(form=said)))
+        text = "rows as a data frame" if form == "given" else "rows as an array"
+        done = Preparation(form=text)
+        candidates.append(ReadyLearner(estimator=estimator, form=form, done=done))
     elif first.done.columns_changed:
-        came = Preparation(form="columns as they came")
-        ways.append(ReadyLearner(estimator=estimator, form="given", done=came))
+        done = Preparation(form="columns as they are")
+        candidates.append(ReadyLearner(estimator=estimator, form="given", done=done))
     codes = data.task == "classification" and not first.done.codes and not are_codes(data)
-    for number, way in enumerate(ways):
-        if number:
-            yield way
+    for candidate in candidates:
+        if candidate is not first:
+            yield candidate
         if codes:
             yield replace(
-                way,
-                estimator=Adapted(way.estimator, codes=True),
-                done=replace(way.done, codes=True),
+                candidate,
+                estimator=Adapted(candidate.estimator, codes=True),
+                done=replace(candidate.done, codes=True),
             )

@@ -1,4 +1,4 @@
-"""The learners of the papers: one entry each, read by the command line, the docs and the laws."""
+"""The registry of built-in learners, and the preparation of columns for other estimators."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learner:
-    """What the library knows of one learner."""
+    """An entry of the learner registry."""
 
     name: str
     estimator: str
-    """Where its class is, as ``package.module:name``; imported on use."""
+    """The class as ``package.module:name``, imported on use."""
     summary: str
     paper: str
     numeric: bool = True
-    """It uses numeric columns."""
+    """Whether it accepts numeric columns."""
     nominal: bool = True
-    """It uses nominal columns as they are."""
+    """Whether it accepts nominal columns as they are."""
     missing: bool = True
-    """Missing cells need no filling beforehand."""
+    """Whether it accepts missing cells."""
     multiclass: bool = True
-    """It takes more than two classes."""
+    """Whether it accepts more than two classes."""
     whole_plan: bool = True
-    """It evaluates all the splits of a plan at once."""
+    """Whether it evaluates all the splits of a plan at once."""
     unstable: bool = False
-    """Its predictions depend much on which rows train it."""
+    """Whether its predictions depend strongly on the training rows."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
 
     def load(self) -> type[Any]:
-        """The class itself."""
-        found: type[Any] = resolve(self.estimator)
-        return found
+        """Import the class."""
+        kind: type[Any] = resolve(self.estimator)
+        return kind
 
 
 LEARNERS = Registry(
@@ -110,7 +110,7 @@ LEARNERS = Registry(
 
 
 def learner(name: str, **params: Any) -> Any:
-    """A learner of the papers as a scikit-learn estimator.
+    """Create a built-in learner as a scikit-learn estimator.
 
     Parameters
     ----------
@@ -139,35 +139,32 @@ def learner(name: str, **params: Any) -> Any:
     return kind(**params)
 
 
-# Any scikit-learn estimator on any data set: nominal columns and missing cells made digestible.
-
-
 def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -> Any:
-    """The estimator, behind a preparation of the columns of `X` where it needs one.
+    """Return the estimator, in a pipeline that prepares the columns of `X` if it needs one.
 
     Parameters
     ----------
     estimator : scikit-learn estimator or pipeline
-        Left as it is.
+        Not changed.
     X : DataFrame
         The columns of a data set. Only their kinds, their declared values and whether any cell
         is missing are read.
     schema : Schema, optional
-        The columns of `X`, where they are known already.
+        The columns of `X`, if known already.
 
     Returns
     -------
     estimator
-        The same object if it takes the columns as they are: one of our learners, one that
-        declares it, a pipeline with a ``ColumnTransformer`` of its own, or any estimator on
-        numbers without missing cells. Else a pipeline that is fitted as a whole to the training
-        rows of each split, so that test rows are never seen.
+        The same object if it accepts the columns as they are: a built-in learner, an estimator
+        that declares it, a pipeline with its own ``ColumnTransformer``, or any estimator on
+        numbers without missing cells. Otherwise a pipeline that is fitted as a whole to the
+        training rows of each split, so it never sees test rows.
 
     Notes
     -----
-    Nominal columns become 1-of-n inputs, one for every declared value, zeros for a missing one
-    (estimators that say they take categories get the columns as they are). Missing numbers take
-    the mean of the training rows (estimators that say they take NaN get NaN).
+    Nominal columns become 1-of-n inputs, one per declared value; a missing cell gives zeros.
+    Estimators that declare support for categories get the columns as they are. Missing numbers
+    take the mean of the training rows. Estimators that declare support for NaN get NaN.
 
     Examples
     --------
@@ -178,29 +175,29 @@ def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -
     >>> model.predict(X).tolist()
     ['a', 'b', 'a']
     """
-    from bestofk.learners.preparation import takes
+    from bestofk.learners.preparation import accepted_input
 
     check_estimator_like(estimator, "learner")
     if hasattr(estimator, "fit_encoded"):
         return estimator
-    declared = takes(estimator)
-    if declared.columns:
+    accepted = accepted_input(estimator)
+    if accepted.columns:
         return estimator
     schema = Schema.of(X) if schema is None else schema
     numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
     nominal = [column for column, kind in schema.kinds.items() if kind == "nominal"]
-    taken = declared.text or (
-        declared.categories and all(is_categorical(X[column]) for column in nominal)
+    accepts_nominal = accepted.text or (
+        accepted.categories and all(is_categorical(X[column]) for column in nominal)
     )
-    encode = bool(nominal) and not taken
-    impute = not declared.missing and bool(X[numeric].isna().to_numpy().any())
+    encode = bool(nominal) and not accepts_nominal
+    impute = not accepted.missing and bool(X[numeric].isna().to_numpy().any())
     if not encode and not impute:
         return estimator
     return behind_columns(estimator, schema, encode=encode, impute=impute)
 
 
 def behind_columns(estimator: Any, schema: Schema, *, encode: bool, impute: bool) -> Any:
-    """The estimator behind 1-of-n inputs, training means, or both."""
+    """Return a pipeline of 1-of-n inputs, training means or both, then the estimator."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
@@ -209,21 +206,21 @@ def behind_columns(estimator: Any, schema: Schema, *, encode: bool, impute: bool
     from bestofk.learners.preparation import copy_of
 
     numeric, nominal = (
-        [column for column, found in schema.kinds.items() if found == kind]
-        for kind in ("numeric", "nominal")
+        [column for column, kind in schema.kinds.items() if kind == wanted_kind]
+        for wanted_kind in ("numeric", "nominal")
     )
     numbers: Any = "passthrough"
     if impute:
         numbers = SimpleImputer(strategy="mean", keep_empty_features=True)
-    words: Any = "passthrough"
+    categories: Any = "passthrough"
     if encode:
         declared = dict(zip(schema.columns, schema.categories, strict=True))
-        words = OneHotEncoder(
+        categories = OneHotEncoder(
             categories=[_object_array(declared[column]) for column in nominal],
             handle_unknown="ignore",
             sparse_output=False,
         )
-    parts = [("numeric", numbers, numeric), ("nominal", words, nominal)]
+    parts = [("numeric", numbers, numeric), ("nominal", categories, nominal)]
     preparation = ColumnTransformer(
         [part for part in parts if part[2]], verbose_feature_names_out=encode
     )
@@ -241,22 +238,22 @@ def _object_array(values: Any) -> Any:
 
 
 def check_estimator_like(value: Any, where: str) -> None:
-    """Refuse what cannot be fitted, cloned and asked for predictions."""
+    """Raise an error unless the value has the interface of a scikit-learn estimator."""
     if isinstance(value, type):
         raise ArgumentError(
             f"{where} must be an estimator, not its class: write {value.__name__}() instead of "
             f"{value.__name__}."
         )
     for method in ("fit", "predict", "get_params"):
-        # a method that a class offers under conditions may not be there before it is fitted
+        # a conditional method may be missing from the instance before it is fitted
         try:
-            there = callable(getattr(value, method, None)) or hasattr(type(value), method)
+            exists = callable(getattr(value, method, None)) or hasattr(type(value), method)
         except Exception as raised:  # any class may raise anything
             raise ArgumentError(
-                f"{where} cannot be used: asked for its {method}, it raises "
+                f"{where} cannot be used: reading its attribute {method} raises "
                 f"{type(raised).__name__}."
             ) from None
-        if not there:
+        if not exists:
             raise ArgumentError(
                 f"{where} must be a scikit-learn estimator with fit, predict and get_params; got "
                 f"{type(value).__name__}, which has no {method}."

@@ -1,4 +1,9 @@
-"""``name(setting=value, ...)`` as text: parsed into names and literals, never evaluated."""
+"""Learners from text and from Python files.
+
+A specification is ``name``, ``name(param=value)`` or ``package.module:Class(...)``, with an
+optional ``label=``. It is parsed into names and literals, never evaluated as code. Only classes
+and functions that can create a learner are called.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +20,22 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.learners.registry import LEARNERS, learner
+from bestofk.learners.registry import LEARNERS, check_estimator_like, learner
 
-LONGEST = 10_000
-"""Characters of a specification."""
-DEEPEST = 30
-"""Brackets inside brackets of a specification."""
+MAX_SPECIFICATION_LENGTH = 10_000
+MAX_NESTED_BRACKETS = 30
+MAX_QUOTED_LENGTH = 200
+"""Characters of a specification that messages quote."""
+LEARNERS_VARIABLE = "learners"
+"""The name of the mapping or list of learners in a Python file."""
 _STRING = r"""[rRbBuUfF]{0,2}(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
-_PLACE = r"""[^\s,:=()\[\]{}'"]+"""
-_TARGET = rf"(?<![\w.'\"]){_PLACE}:[A-Za-z_]\w*"
+_MODULE = r"""[^\s,:=()\[\]{}'"]+"""
+_TARGET = rf"(?<![\w.'\"]){_MODULE}:[A-Za-z_]\w*"
 _STRINGS_AND_TARGETS = re.compile(rf"(?P<string>{_STRING})|(?P<target>{_TARGET})")
 
 
 class Call(NamedTuple):
-    """A name with its settings; values are literals, or calls again."""
+    """A name with its arguments; values are literals or nested calls."""
 
     target: str
     arguments: tuple[Any, ...] = ()
@@ -36,9 +43,9 @@ class Call(NamedTuple):
 
 
 def parse_call(text: str, kind: str, *, names: Iterable[str] = ()) -> Call:
-    """The call that `text` describes; `kind` is what messages call it.
+    """Parse the call that `text` describes; messages call it `kind`.
 
-    Values are Python literals, calls of a ``module:name`` or of one of `names`.
+    Values are Python literals, or calls of a ``module:name`` or of one of `names`.
 
     Examples
     --------
@@ -47,16 +54,17 @@ def parse_call(text: str, kind: str, *, names: Iterable[str] = ()) -> Call:
     >>> parse_call("a.b:c(d:e, [1])", "learner").arguments
     (Call(target='d:e', arguments=(), settings={}), [1])
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_SPECIFICATION_LENGTH:
         raise ArgumentError(
-            f"A {kind} must be described in at most {LONGEST} characters; got {len(text)}."
+            f"A {kind} specification must have at most {MAX_SPECIFICATION_LENGTH} characters; "
+            f"got {len(text)}."
         )
     target, bracket, rest = text.strip().partition("(")
     target = target.strip()
     if not target or (bracket and not rest.endswith(")")) or ")" in target:
-        where = "a name or an import path" if kind == "learner" else "a name"
+        name = "a name or an import path" if kind == "learner" else "a name"
         raise ArgumentError(
-            f"{kind.capitalize()} {_short(text)} must be {where}, then at most one pair of "
+            f"{kind.capitalize()} {_short(text)} must be {name}, followed by at most one pair of "
             "parentheses with parameters."
         )
     if not bracket:
@@ -65,7 +73,7 @@ def parse_call(text: str, kind: str, *, names: Iterable[str] = ()) -> Call:
 
 
 def without_modules(text: str) -> str:
-    """The text with ``name`` for every ``module:name``.
+    """Replace every ``module:name`` in the text by ``name``.
 
     Examples
     --------
@@ -73,39 +81,39 @@ def without_modules(text: str) -> str:
     "f(g('d:e'))"
     """
     return _STRINGS_AND_TARGETS.sub(
-        lambda found: found["string"] or found["target"].rpartition(":")[2], text
+        lambda match: match["string"] or match["target"].rpartition(":")[2], text
     )
 
 
 class _Arguments:
-    """The arguments of one call as a tree of Python, with stand-ins for what it may refer to."""
+    """Parse the arguments of a call as Python, with placeholders for learners and classes."""
 
     def __init__(self, arguments: str, text: str, kind: str, names: Iterable[str]) -> None:
         self.arguments, self.text, self.kind = arguments, text, kind
         self.targets: dict[str, str] = {}
         known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        # a name before "=" is that of a setting
+        # a name before "=" is a parameter name
         bare = rf"|(?P<name>(?<![\w.'\"-])(?:{known})(?![\w.'\":-])(?!\s*=))" if known else ""
         pattern = re.compile(_STRINGS_AND_TARGETS.pattern + bare)
         stem = "_target"
         while stem in arguments:
             stem += "_"
 
-        def stand_in(found: re.Match[str]) -> str:
-            if found["string"] is not None:
-                return found["string"]
-            word = f"{stem}{len(self.targets)}"
-            self.targets[word] = found[0]
-            return word
+        def placeholder(match: re.Match[str]) -> str:
+            if match["string"] is not None:
+                return match["string"]
+            name = f"{stem}{len(self.targets)}"
+            self.targets[name] = match[0]
+            return name
 
-        self.python = pattern.sub(stand_in, arguments)
+        self.python = pattern.sub(placeholder, arguments)
 
     def call(self, target: str) -> Call:
         tree = None
-        if _depth(_STRINGS_AND_TARGETS.sub("", self.arguments)) <= DEEPEST:
+        if _depth(_STRINGS_AND_TARGETS.sub("", self.arguments)) <= MAX_NESTED_BRACKETS:
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # a strange escape or call is refused below
+                    warnings.simplefilter("ignore")  # odd escapes and calls are refused below
                     tree = ast.parse(f"f({self.python})", mode="eval").body
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 tree = None
@@ -156,7 +164,7 @@ class _Arguments:
             try:
                 return dict(zip(keys, map(value, node.values), strict=True))
             except TypeError:
-                pass  # a key that cannot be one
+                pass  # an unhashable key
         return self._literal(node, what)
 
     def _literal(self, node: ast.expr, what: str) -> Any:
@@ -167,18 +175,18 @@ class _Arguments:
                 written = ast.unparse(node)
             except RecursionError:
                 written = self.arguments
-            for word, target in self.targets.items():
-                written = written.replace(word, target)
+            for name, target in self.targets.items():
+                written = written.replace(name, target)
             raise ArgumentError(
                 f"{what} of {self.kind} {_short(self.text)} must be a literal (a number, quoted "
-                "text, True, False, None, a list, a tuple or a dictionary of such)"
+                "text, True, False, None, or a list, tuple or dictionary of literals)"
                 f"{' or package.module:Class(...)' if self.kind == 'learner' else ''}; got "
                 f"{_short(written)}."
             ) from None
 
 
 def _depth(text: str) -> int:
-    """How deep the brackets of `text` stand in each other."""
+    """Return the nesting depth of the brackets in `text`."""
     deepest = depth = 0
     for character in text:
         if character in "([{":
@@ -186,35 +194,36 @@ def _depth(text: str) -> int:
             deepest = max(deepest, depth)
         elif character in ")]}":
             depth -= 1
-    # a long row of signs nests without brackets
+    # a sequence of signs nests without brackets
     signs = max((len(run) for run in re.findall(r"[-+~]+", text.replace(" ", ""))), default=0)
     return max(deepest, signs)
 
 
 def _short(text: str) -> str:
-    return repr(text if len(text) <= 200 else text[:197] + "...")
+    limit = MAX_QUOTED_LENGTH
+    return repr(text if len(text) <= limit else text[: limit - 3] + "...")
 
 
-# ``module:name`` as a class, a factory or an estimator; only what may make a learner is called.
+# Create learners from calls
 
 
-_MARK = "__makes_a_learner__"
+_FACTORY_MARK = "__makes_a_learner__"
 _FACTORIES = {
     ("sklearn.pipeline", "make_pipeline"),
     ("sklearn.pipeline", "make_union"),
     ("sklearn.compose._column_transformer", "make_column_transformer"),
     ("imblearn.pipeline", "make_pipeline"),
 }
-"""Functions of other packages that make learners of learners: (module, name)."""
-_PARTS = (("fit", "predict"), ("fit", "transform"), ("fit", "fit_resample"),
+"""Functions of other packages that combine learners: (module, name)."""
+_PART_METHODS = (("fit", "predict"), ("fit", "transform"), ("fit", "fit_resample"),
           ("get_params", "set_params"), ("split", "get_n_splits"))  # fmt: skip
-"""Methods of what a learner may hold: learners, transformers, kernels, splitters."""
+"""Methods of the possible parts of a learner: learners, transformers, kernels, splitters."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def learner_factory(function: Function) -> Function:
-    """Mark a function as one that makes a learner, so that a specification may call it.
+    """Mark a function that creates a learner, so that specifications can call it.
 
     Examples
     --------
@@ -223,87 +232,89 @@ def learner_factory(function: Function) -> Function:
     ...     from sklearn.ensemble import RandomForestClassifier
     ...     return RandomForestClassifier(n_estimators=trees)
 
-    In a file ``models.py`` that is ``--learner './models.py:small_forest(trees=20)'``.
+    If the file is ``models.py``, write ``--learner './models.py:small_forest(trees=20)'``.
     """
     if not isinstance(function, FunctionType):
-        raise ArgumentError(f"learner_factory marks functions; got {function!r:.80}.")
-    setattr(function, _MARK, True)
+        raise ArgumentError(f"learner_factory must be used on functions; got {function!r:.80}.")
+    setattr(function, _FACTORY_MARK, True)
     return function
 
 
-def make(call: Call, text: str, built_in: Callable[..., Any], *, part: bool = False) -> Any:
-    """What `call` describes; `built_in` makes the learners that have no colon in their names.
+def make(call: Call, text: str, *, part: bool = False) -> Any:
+    """Create what `call` describes.
 
-    `part` for what stands inside another specification, which need not predict.
+    `part` is for parts of another specification, which need not predict.
     """
-    settings = {name: _made_inside(value, text, built_in) for name, value in call.settings.items()}
-    arguments = [_made_inside(value, text, built_in) for value in call.arguments]
+    settings = {name: _with_made_parts(value, text) for name, value in call.settings.items()}
+    arguments = [_with_made_parts(value, text) for value in call.arguments]
     if ":" not in call.target:
         if arguments:
             raise _unnamed(call, text)
-        return built_in(call.target, **settings)
-    found = find(call.target, text)
-    if isinstance(found, type):
-        _check_class(found, call, text, part=part)
+        return _built_in(call.target, **settings)
+    target = find(call.target, text)
+    if isinstance(target, type):
+        _check_class(target, call, text, part=part)
         if arguments:
             raise _unnamed(call, text)
-        return _called(found, (), settings, text)
-    if isinstance(found, FunctionType):
-        if not _is_factory(found):
+        return _called(target, (), settings, text)
+    if isinstance(target, FunctionType):
+        if not _is_factory(target):
             raise ArgumentError(
                 f"Learner {text!r} must name a class with fit and predict; {call.target!r} is a "
-                "function, and is not called (one of your own may be marked with "
+                "function, so bestofk does not call it (mark your own functions with "
                 "@bestofk.learners.learner_factory)."
             )
-        return _called(found, arguments, settings, text)
-    if not _has_methods(type(found), part=part):
+        return _called(target, arguments, settings, text)
+    if not _has_methods(type(target), part=part):
         raise ArgumentError(
-            f"Learner {text!r} must name a class with fit and predict; {call.target!r} is none."
+            f"Learner {text!r} must name a class with fit and predict; {call.target!r} is not one."
         )
     if arguments or settings:
         raise ArgumentError(
-            f"Learner {text!r} takes no parameters: {call.target!r} is an estimator already, not "
+            f"Learner {text!r} takes no parameters: {call.target!r} is already an estimator, not "
             "a class."
         )
-    return found
+    return target
 
 
 def find(target: str, text: str) -> Any:
-    """What stands under ``module:name`` or ``file.py:name``; nothing is called."""
-    place, _, name = (word.strip() for word in target.partition(":"))
-    path = place if place.endswith(".py") or place.startswith(("./", "../")) else ""
+    """Import the object ``module:name`` or ``file.py:name`` without calling it."""
+    module_name, _, name = (word.strip() for word in target.partition(":"))
+    is_path = module_name.endswith(".py") or module_name.startswith(("./", "../"))
     if not name.isidentifier() or not (
-        path or all(word.isidentifier() for word in place.split("."))
+        is_path or all(word.isidentifier() for word in module_name.split("."))
     ):
         raise ArgumentError(
             f"Learner {text!r} must name a module and a class, as in "
             "'sklearn.ensemble:RandomForestClassifier'."
         )
-    if path:
-        home: Any = run_file(path if path.endswith(".py") else f"{path}.py")
+    if is_path:
+        path = module_name if module_name.endswith(".py") else f"{module_name}.py"
+        module: Any = run_file(path)
     else:
-        home = _module(place, name, text)
+        module = _import_module(module_name, name, text)
     try:
-        return getattr(home, name)
+        return getattr(module, name)
     except AttributeError:
-        raise UnknownNameError(f"name in the module {place}", name, _public(home)) from None
+        public = _public_names(module)
+        raise UnknownNameError(f"name in the module {module_name}", name, public) from None
     except Exception as raised:
         # a module may compute its names
-        raise ArgumentError(f"Learner {text!r}: {_why(raised)}.") from None
+        raise ArgumentError(f"Learner {text!r}: {_describe(raised)}.") from None
 
 
-def _module(place: str, name: str, text: str) -> Any:
-    top = place.partition(".")[0]
-    if any(word.startswith("__") for word in place.split(".")):
-        raise ArgumentError(f"Learner {text!r}: a module {place!r} is not imported.")
+def _import_module(module_name: str, name: str, text: str) -> Any:
+    top = module_name.partition(".")[0]
+    if any(word.startswith("__") for word in module_name.split(".")):
+        raise ArgumentError(f"Learner {text!r}: bestofk does not import {module_name!r}.")
     if top in sys.stdlib_module_names or top == "test":
         raise ArgumentError(
-            f"Learner {text!r}: {top!r} belongs to Python's standard library, which holds no "
+            f"Learner {text!r}: {top!r} belongs to Python's standard library, which has no "
             "learners; nothing was imported."
         )
-    _refuse_working_folder(top, place, name, text)
+    _refuse_working_folder(top, module_name, name, text)
     try:
-        return import_module(place)
+        return import_module(module_name)
     except ModuleNotFoundError as error:
         raise ArgumentError(
             f"Learner {text!r}: there is no module {error.name!r:.200}; is its package installed?"
@@ -311,87 +322,84 @@ def _module(place: str, name: str, text: str) -> Any:
     except (Exception, SystemExit) as raised:
         # any module may raise anything while it is imported
         raise ArgumentError(
-            f"Learner {text!r}: the module {place!r} cannot be imported: {_why(raised)}."
+            f"Learner {text!r}: the module {module_name!r} cannot be imported: {_describe(raised)}."
         ) from None
 
 
-def _refuse_working_folder(top: str, place: str, name: str, text: str) -> None:
-    """Raise where the module would come from the working folder, which nobody asked for."""
+def _refuse_working_folder(top: str, module_name: str, name: str, text: str) -> None:
+    """Raise an error if the module would be imported from the working folder by accident."""
     if top in sys.modules:
         return
     here = Path.cwd()
-    file = f"{place.replace('.', '/')}.py"
+    file = f"{module_name.replace('.', '/')}.py"
     try:
         spec = find_spec(top)
     except (ImportError, ValueError, OSError):
         spec = None
     origin = spec.origin or "" if spec is not None else ""
-    places = [origin, *(spec.submodule_search_locations or ())] if spec is not None else []
-    inside = any(Path(each).parent in (here, here / top) for each in places if os.sep in each)
-    missing = spec is None and (_is_there(here / f"{top}.py") or _is_there(here / top))
-    if missing or (inside and not _asked_for(here)):
+    paths = [origin, *(spec.submodule_search_locations or ())] if spec is not None else []
+    inside = any(Path(path).parent in (here, here / top) for path in paths if os.sep in path)
+    only_here = spec is None and (_exists(here / f"{top}.py") or _exists(here / top))
+    if only_here or (inside and not _on_python_path(here)):
         hint = (
             f"write './{file}:{name}' to run it"
-            if _is_there(here / file)
-            else f"PYTHONPATH={here} makes it one"
+            if _exists(here / file)
+            else f"set PYTHONPATH={here} to allow it"
         )
         raise ArgumentError(
-            f"Learner {text!r}: {top!r} is in the working folder, which is no place that modules "
-            f"are taken from: {hint}."
+            f"Learner {text!r}: {top!r} is in the working folder, from which bestofk does not "
+            f"import modules: {hint}."
         )
 
 
-def _is_there(path: Path) -> bool:
+def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # a name may be too long to be looked for
+    except OSError:  # the name may be too long
         return False
 
 
-def _asked_for(folder: Path) -> bool:
-    """Whether modules of the folder are wanted: it is in PYTHONPATH, or installed from there."""
-    stated = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    # Python itself puts the folder of a script, or the working one, in the first place
-    return any(
-        Path(each).resolve() == folder.resolve() for each in (*stated, *sys.path[1:]) if each
-    )
+def _on_python_path(folder: Path) -> bool:
+    """Return whether the user put the folder on the path, by PYTHONPATH or an installation."""
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    # the first entry of sys.path is the folder of the script or the working folder
+    return any(Path(path).resolve() == folder.resolve() for path in (*paths, *sys.path[1:]) if path)
 
 
 def _check_class(kind: type, call: Call, text: str, *, part: bool) -> None:
     if _has_methods(kind, part=part):
         return
-    lacking = "fit" if not _has(kind, "fit") else "predict"
-    whose = f"a part of learner {text!r}" if part else f"Learner {text!r}"
+    absent = "fit" if not _has(kind, "fit") else "predict"
+    subject = f"A part of learner {text!r}" if part else f"Learner {text!r}"
     raise ArgumentError(
-        f"{whose[0].upper()}{whose[1:]} must be a class with fit and predict"
-        f"{' or transform' if part else ''}; {call.target!r} has no {lacking}, and is not called."
+        f"{subject} must be a class with fit and predict{' or transform' if part else ''}; "
+        f"{call.target!r} has no {absent}, so bestofk does not call it."
     )
 
 
 def _has_methods(kind: type, *, part: bool) -> bool:
-    sets = _PARTS if part else _PARTS[:1]
+    sets = _PART_METHODS if part else _PART_METHODS[:1]
     return any(all(_has(kind, name) for name in names) for names in sets)
 
 
 def _has(kind: type, name: str) -> bool:
-    """Whether the class has the attribute, without asking the class, which might act."""
+    """Return whether the class has the attribute, without running code of the class."""
     return any(name in vars(base) for base in type.mro(kind))
 
 
 def _is_factory(function: FunctionType) -> bool:
     known = (function.__module__, function.__qualname__) in _FACTORIES
-    return known or function.__dict__.get(_MARK) is True
+    return known or function.__dict__.get(_FACTORY_MARK) is True
 
 
-def _made_inside(value: Any, text: str, built_in: Callable[..., Any]) -> Any:
+def _with_made_parts(value: Any, text: str) -> Any:
+    """Replace the calls in a value by what they describe."""
     if isinstance(value, Call):
-        return make(value, text, built_in, part=True)
-    if isinstance(value, list):
-        return [_made_inside(each, text, built_in) for each in value]
-    if isinstance(value, tuple):
-        return tuple(_made_inside(each, text, built_in) for each in value)
+        return make(value, text, part=True)
+    if isinstance(value, list | tuple):
+        return type(value)(_with_made_parts(part, text) for part in value)
     if isinstance(value, dict):
-        return {key: _made_inside(each, text, built_in) for key, each in value.items()}
+        return {key: _with_made_parts(part, text) for key, part in value.items()}
     return value
 
 
@@ -399,81 +407,78 @@ def _called(maker: Any, arguments: Any, settings: dict[str, Any], text: str) -> 
     try:
         return maker(*arguments, **settings)
     except (Exception, SystemExit) as raised:
-        # any class may raise anything while it is made
-        why = str(raised) if isinstance(raised, TypeError) else _why(raised)
-        raise ArgumentError(f"Learner {text!r} cannot be made: {why}.") from None
+        # any class may raise anything in its constructor
+        why = str(raised) if isinstance(raised, TypeError) else _describe(raised)
+        raise ArgumentError(f"Learner {text!r} cannot be created: {why}.") from None
 
 
 def _unnamed(call: Call, text: str) -> ArgumentError:
     return ArgumentError(
-        f"Every parameter of learner {text!r} must have its name: name=value; got "
-        f"{_written(call.arguments[0])}."
+        f"Every parameter of learner {text!r} must be written as name=value; got "
+        f"{_quoted(call.arguments[0])}."
     )
 
 
-def _written(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return repr(value.target if isinstance(value, Call) else repr(value))
 
 
-def _why(raised: BaseException) -> str:
-    said = " ".join(str(raised).split())
-    return f"{type(raised).__name__}: {said[:300]}".rstrip(": .")
+def _describe(raised: BaseException) -> str:
+    return f"{type(raised).__name__}: {_one_line(raised)[:300]}".rstrip(": .")
 
 
-def _public(home: Any) -> list[str]:
-    listed: list[str] = list(getattr(home, "__all__", None) or dir(home))
-    return sorted(name for name in listed if not name.startswith("_"))
+def _one_line(raised: BaseException) -> str:
+    return " ".join(str(raised).split())
 
 
-# Learners from a Python file of the user, which is run because its path was given.
+def _public_names(module: Any) -> list[str]:
+    names: list[str] = list(getattr(module, "__all__", None) or dir(module))
+    return sorted(name for name in names if not name.startswith("_"))
 
 
-VARIABLE = "learners"
-"""What the mapping or list of learners is called in the file."""
+# Learners from the user's Python files
 
-_ran: dict[tuple[str, int, int], ModuleType] = {}
+
+_modules_run: dict[tuple[str, int, int], ModuleType] = {}
 
 
 def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The learners of a file: a mapping or a list called ``learners`` in it, by name.
-
-    The file is run, as `python` would run it.
-    """
+    """Run a Python file and return the learners of its mapping or list ``learners``, by name."""
     module = run_file(path)
-    found = getattr(module, VARIABLE, None)
-    if isinstance(found, str) or not isinstance(found, Mapping | Sequence) or not found:
+    learners = getattr(module, LEARNERS_VARIABLE, None)
+    if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence) or not learners:
         raise ArgumentError(
-            f"{os.fspath(path)}: there must be a mapping or a list called {VARIABLE!r} that holds "
-            f"learners; got {'none' if found is None else repr(found)[:60]}."
+            f"{os.fspath(path)}: must define a mapping or a list {LEARNERS_VARIABLE!r} with "
+            f"learners; got {'none' if learners is None else repr(learners)[:60]}."
         )
-    if isinstance(found, Mapping):
-        return {str(name): _from_class(given, str(name)) for name, given in found.items()}
-    return named_learners([_from_class(given, "a learner") for given in found])
+    if isinstance(learners, Mapping):
+        return {str(name): _from_class(value, str(name)) for name, value in learners.items()}
+    return named_learners([_from_class(value, "a learner") for value in learners])
 
 
 def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
-    """What ``--learner`` and ``--learners`` name together; None where nothing is."""
+    """Return the learners of ``--learner`` and ``--learners``; None if there are none."""
     if not files:
         return list(specifications) or None
     chosen: dict[str, Any] = named_learners(specifications) if specifications else {}
     for file in files:
-        for name, given in learners_of_file(file).items():
+        for name, value in learners_of_file(file).items():
             if name in chosen:
                 raise ArgumentError(f"{file}: two learners are called {name!r}; rename one.")
-            chosen[name] = given
+            chosen[name] = value
     return chosen
 
 
 def run_file(path: str | os.PathLike[str]) -> ModuleType:
-    """The module that a file makes; a file that did not change is run once."""
+    """Run a file as a module; run an unchanged file only once."""
     file = Path(path).expanduser()
     if file.suffix != ".py" or not file.is_file():
-        raise ArgumentError(f"There is no Python file {os.fspath(path)!r} to take learners from.")
+        raise ArgumentError(f"There is no Python file {os.fspath(path)!r} to read learners from.")
     file = file.resolve()
     state = file.stat()
     key = (str(file), state.st_mtime_ns, state.st_size)
-    if key in _ran:
-        return _ran[key]
+    if key in _modules_run:
+        return _modules_run[key]
     name = _free_name(file)
     spec = spec_from_file_location(name, file)
     assert spec is not None
@@ -481,7 +486,7 @@ def run_file(path: str | os.PathLike[str]) -> ModuleType:
     module = module_from_spec(spec)
     folder = str(file.parent)
     if folder not in sys.path:
-        sys.path.append(folder)  # last: what stands next to the file hides nothing installed
+        sys.path.append(folder)  # last, so that files next to it hide no installed package
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
@@ -492,25 +497,25 @@ def run_file(path: str | os.PathLike[str]) -> ModuleType:
             del sys.modules[name]
         else:
             sys.modules[name] = before
-        said = " ".join(str(raised).split())[:300]
+        message = _one_line(raised)[:300].rstrip(".")
         line = _line_in(raised, str(file))
         raise ArgumentError(
-            f"{os.fspath(path)} cannot be run: {type(raised).__name__}: {said.rstrip('.')}{line}."
+            f"{os.fspath(path)} cannot be run: {type(raised).__name__}: {message}{line}."
         ) from None
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)  # workers need not find the file
-    _ran[key] = module
+    _modules_run[key] = module
     return module
 
 
 def _free_name(file: Path) -> str:
-    """The name of the module: that of the file, unless another module has it."""
+    """Return a module name: that of the file, unless another module has it."""
     from hashlib import sha256
 
-    taken = sys.modules.get(file.stem)
-    ours = taken is None or str(getattr(taken, "__file__", "")) == str(file)
-    if file.stem.isidentifier() and ours and file.stem not in sys.stdlib_module_names:
+    loaded = sys.modules.get(file.stem)
+    free = loaded is None or str(getattr(loaded, "__file__", "")) == str(file)
+    if file.stem.isidentifier() and free and file.stem not in sys.stdlib_module_names:
         return file.stem
     return f"learners_{sha256(str(file).encode()).hexdigest()[:12]}"
 
@@ -526,42 +531,36 @@ def _line_in(raised: BaseException, file: str) -> str:
     return "" if line is None else f" (line {line})"
 
 
-def _from_class(given: Any, where: str) -> Any:
-    """An estimator with default settings for a class; anything else as it is."""
-    if not isinstance(given, type):
-        return given
+def _from_class(value: Any, where: str) -> Any:
+    """Create an estimator with default parameters from a class; return other values unchanged."""
+    if not isinstance(value, type):
+        return value
     try:
-        return given()
+        return value()
     except Exception as raised:
-        # any class may raise anything while it is made
-        said = " ".join(str(raised).split())[:200]
+        # any class may raise anything in its constructor
         raise ArgumentError(
-            f"{where}: {given.__name__} cannot be made with default settings "
-            f"({type(raised).__name__}: {said})."
+            f"{where}: {value.__name__} cannot be created with default parameters "
+            f"({type(raised).__name__}: {_one_line(raised)[:200]})."
         ) from None
 
 
-# Learners as text: ``name``, ``name(param=value)``, ``package.module:Class(...)``, ``label=...``.
-
-
-LONGEST_SAID = 200
-"""Characters of a specification that messages repeat."""
+# Named learners
 
 
 def parse_learner(text: str) -> tuple[str, Any]:
-    """The name and the estimator that `text` describes.
+    """Return the name and the estimator that `text` describes.
 
     Parameters
     ----------
     text : str
-        The name of a built-in learner, with parameters in parentheses where wanted; or where a
-        class can be imported from, as ``package.module:Class`` with parameters in parentheses
-        where wanted; either with ``label=`` before it.
+        The name of a built-in learner or an import path ``package.module:Class``, with optional
+        parameters in parentheses and an optional ``label=`` before it.
 
     Returns
     -------
     name : str
-        The label, or the text after any colon.
+        The label; without a label, the text without module names.
     estimator
         Not fitted.
 
@@ -579,12 +578,12 @@ def parse_learner(text: str) -> tuple[str, Any]:
         )
     label, text = _label(text)
     call = parse_call(text, "learner", names=LEARNERS)
-    said = text.strip() if len(text) <= LONGEST_SAID else f"{text.strip()[:LONGEST_SAID]}..."
+    quoted = text.strip()
+    if len(text) > MAX_QUOTED_LENGTH:
+        quoted = f"{quoted[:MAX_QUOTED_LENGTH]}..."
     if ":" in call.target:
-        from bestofk.learners.registry import check_estimator_like
-
-        estimator = make(call, said, _built_in)
-        check_estimator_like(estimator, f"Learner {said!r}")
+        estimator = make(call, quoted)
+        check_estimator_like(estimator, f"Learner {quoted!r}")
     elif (
         call.target not in LEARNERS
         and call.target.rpartition(".")[2].isidentifier()
@@ -592,29 +591,29 @@ def parse_learner(text: str) -> tuple[str, Any]:
     ):
         module, _, name = call.target.rpartition(".")
         raise ArgumentError(
-            f"There is no learner {call.target!r:.200}; for a class to import write a colon before "
+            f"There is no learner {call.target!r:.200}; to import a class, write a colon before "
             f"its name: '{module}:{name}'."
         )
     else:
-        estimator = make(call, said, _built_in)
+        estimator = make(call, quoted)
     return label or without_modules(text.strip()), estimator
 
 
-def _check_settings(estimator: Any, name: str) -> None:
-    """Raise where the settings, which tell a learner from others, cannot be asked for."""
+def _check_params(estimator: Any, name: str) -> None:
+    """Raise an error if the parameters, which identify a learner, cannot be read."""
     try:
         estimator.get_params(deep=False)
     except Exception as raised:
         # any class may raise anything
-        said = " ".join(str(raised).split())[:200]
+        message = _one_line(raised)[:200].rstrip(".")
         raise ArgumentError(
             f"Learner {name!r} cannot be used: its get_params raises {type(raised).__name__}: "
-            f"{said.rstrip('.')}."
+            f"{message}."
         ) from None
 
 
 def _label(text: str) -> tuple[str | None, str]:
-    """The label before the first equals sign, if it is one, and what follows."""
+    """Separate the label before the first equals sign, if there is one."""
     before, equals, after = text.partition("=")
     if not equals or "(" in before or ":" in before:
         return None, text
@@ -631,11 +630,11 @@ def _built_in(name: str, **params: Any) -> Any:
     except (TypeError, ValueError) as raised:
         if isinstance(raised, ArgumentError):
             raise
-        raise ArgumentError(f"Learner {name!r} cannot be made: {raised}.") from None
+        raise ArgumentError(f"Learner {name!r} cannot be created: {raised}.") from None
 
 
 def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Estimators by name, from names, descriptions and estimators, or from a mapping to such.
+    """Return estimators by name, from specifications and estimators or a mapping to them.
 
     Examples
     --------
@@ -643,37 +642,35 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
     >>> list(named_learners(["max", SVC(), "log=logistic"]))
     ['max', 'SVC', 'log']
     """
-    from bestofk.learners.registry import check_estimator_like
-
     if isinstance(learners, str):
-        raise ArgumentError(f"learners must be a list of learners; got {learners!r} alone.")
+        raise ArgumentError(f"learners must be a list of learners; got the text {learners!r}.")
     pairs = (
         list(learners.items())
         if isinstance(learners, Mapping)
-        else [(None, given) for given in learners]
+        else [(None, value) for value in learners]
     )
-    found: dict[str, Any] = {}
-    for label, given in pairs:
-        if isinstance(given, str):
-            name, estimator = parse_learner(given)
+    by_name: dict[str, Any] = {}
+    for label, value in pairs:
+        if isinstance(value, str):
+            name, estimator = parse_learner(value)
         else:
-            check_estimator_like(given, "learner" if label is None else f"learner {label!r}")
-            name, estimator = type(given).__name__, given
+            check_estimator_like(value, "learner" if label is None else f"learner {label!r}")
+            name, estimator = type(value).__name__, value
         name = name if label is None else str(label)
-        _check_settings(estimator, name)
-        if name in found:
+        _check_params(estimator, name)
+        if name in by_name:
             raise ArgumentError(
-                f"Two learners are called {name!r}; give them names of their own, such as "
-                f"'other={name}' or a dictionary."
+                f"Two learners are called {name!r}; give them different names, with labels such "
+                f"as 'other={name}' or a dictionary."
             )
-        found[name] = estimator
-    if not found:
-        raise ArgumentError("learners must hold at least one learner; got none.")
-    return found
+        by_name[name] = estimator
+    if not by_name:
+        raise ArgumentError("learners must contain at least one learner; got none.")
+    return by_name
 
 
 def call_of(text: str, kind: str) -> tuple[str, dict[str, Any]]:
-    """The name and the settings of ``name(param=value)``; `kind` is what messages call it.
+    """Return name and parameters of ``name(param=value)``; messages call it `kind`.
 
     Examples
     --------
@@ -683,16 +680,16 @@ def call_of(text: str, kind: str) -> tuple[str, dict[str, Any]]:
     call = parse_call(text, kind)
     if call.arguments:
         raise ArgumentError(
-            f"Every parameter of {kind} {text!r:.200} must have its name: name=value; got "
+            f"Every parameter of {kind} {text!r:.200} must be written as name=value; got "
             f"{call.arguments[0]!r:.80}."
         )
-    if any(_holds_call(value) for value in call.settings.values()):
+    if any(map(_contains_call, call.settings.values())):
         raise ArgumentError(f"The parameters of {kind} {text!r:.200} must be literals.")
     return call.target, call.settings
 
 
-def _holds_call(value: Any) -> bool:
+def _contains_call(value: Any) -> bool:
     if isinstance(value, Call):
         return True
-    inside = value.values() if isinstance(value, dict) else value
-    return isinstance(value, list | tuple | dict) and any(map(_holds_call, inside))
+    parts = value.values() if isinstance(value, dict) else value
+    return isinstance(value, list | tuple | dict) and any(map(_contains_call, parts))

@@ -11,6 +11,9 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.kernels import tan as kernel
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
     """Predict with a Bayesian network in which the columns form a tree under the class.
 
-    Nominal columns only: numeric ones are refused.
+    All columns must be nominal; numeric columns raise an error.
 
     Attributes
     ----------
@@ -35,9 +38,9 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
     -----
     A link from column j to column i scores the log marginal likelihood (Dirichlet, 0.5 a cell) of
     i given the class and j minus that of i given the class alone [1]_, [2]_. The tree starts with
-    the best link and takes the best link with one end in it until all columns are linked; of each
-    link (i, j) in turn j gets the parent i if it has none yet, else i gets the parent j. Tables and
-    prior add 0.5 to every cell.
+    the best link and adds the best link with one end in the tree until all columns are linked.
+    For each link (i, j) in turn, j gets the parent i if it has none yet; otherwise i gets the
+    parent j. Tables and prior add 0.5 to every cell.
 
     *Missing cells* take the most frequent value of the training rows (the first of ties).
     *Ties* go to the link with the first i, then the first j, and to the class declared first.
@@ -65,16 +68,12 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
 
     def _fit_encoded(self, encoded: Encoded) -> None:
         codes, offset = _codes(encoded.values, encoded.cardinality)
-        from bestofk.learners.kernels import tan as kernel
-
         self._modes, self.parent_, self._start, self.tables_, self.prior_ = kernel.fit(
             codes, offset, encoded.y, encoded.n_classes
         )
         self._cardinality = encoded.cardinality
 
     def _logs(self, values: Floats) -> Floats:
-        from bestofk.learners.kernels import tan as kernel
-
         codes, offset = _codes(values, self._cardinality)
         return kernel.log_rows(
             codes,
@@ -98,22 +97,18 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         codes, offset = _codes(encoded.values, encoded.cardinality)
-        from bestofk.learners.kernels import tan as kernel
-        from bestofk.learners.kernels.splits import SplitMarks
-        from bestofk.learners.predict import predict_encoded_splits
-
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
         return marks.cut(kernel.predict_marks(codes, offset, encoded.y, encoded.n_classes, marks))
 
     def complexity(self) -> int:
-        """Cells of the tables: c priors, and c times the values of a column and of its parent."""
+        """Return the table cells: c priors, and c times column values times parent values."""
         return len(self.classes_) * (1 + len(self.tables_))
 
 
 def _codes(values: Floats, cardinality: Codes) -> tuple[npt.NDArray[np.int64], Codes]:
-    """Codes with -1 for unknown, and where each column's values begin; refuses numeric columns."""
+    """Return codes (-1 if unknown) and the offset of each column; refuse numeric columns."""
     if not cardinality.all():
         column = int(np.flatnonzero(cardinality == 0)[0])
         raise ArgumentError(

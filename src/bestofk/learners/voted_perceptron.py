@@ -10,37 +10,40 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import EncodedClassifier
+from bestofk.learners.kernels import voted_perceptron as kernel
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits
 
-_MOST_ROWS_FOR_PRODUCTS = 2000
-"""Up to this many rows all dot products are kept (32 MB)."""
+_MAX_ROWS_FOR_PRODUCTS = 2000
+"""Cache all dot products up to this many rows (32 MB)."""
 
 
 class VotedPerceptron(EncodedClassifier):
-    """Predict by the vote of all the vectors that a perceptron went through.
+    """Predict by a vote of all weight vectors of a perceptron's training pass.
 
-    Two classes only: more are refused. Where the training rows hold one class, it is predicted.
+    More than two classes raise an error. If the training rows have only one class, the model
+    predicts it.
 
     Attributes
     ----------
     vectors_ : array of shape (mistakes, inputs)
-        The rows on which the perceptron erred, in order; vector k is the signed sum of the first
-        k of them.
+        The misclassified rows in order; weight vector k is the signed sum of the first k.
     signs_ : array of shape (mistakes,)
-        1 where the row was of the second class, else -1.
+        1 for rows of the second class, -1 for the first.
     votes_ : array of shape (mistakes + 1,)
-        For how many rows each vector was right, the row that made it included; the first vector
-        is zero.
+        The number of rows each vector classified correctly, including the row that created it;
+        the first vector is zero.
 
     Notes
     -----
-    One pass over the training rows **as they come**: the order matters, shuffle before if it
-    carries meaning. A score of at least 0 means the second class. Inputs are the numeric columns
-    as they are, nominal columns of two values as 0 and 1, other nominal columns as one 0/1
-    input a value, and a constant 1. A row takes the second class when the votes of the vectors
-    that give it are more than the others', ties go to the first [1]_.
+    Training makes one pass over the rows **in the given order**. Shuffle them first if their
+    order is meaningful. A score of at least 0 means the second class. The inputs are the numeric
+    columns as they are, nominal columns of two values as 0 and 1, other nominal columns as one
+    0/1 input per value, and a constant 1. A row is assigned to the second class if the vectors
+    that predict it have more votes than the others; ties go to the first class [1]_.
 
     *Missing cells* take the mean or the mode (first of ties) of the training rows.
 
@@ -65,8 +68,6 @@ class VotedPerceptron(EncodedClassifier):
     def _fit_encoded(self, encoded: Encoded) -> None:
         if encoded.n_classes > 2:
             raise _too_many(encoded.n_classes)
-        from bestofk.learners.kernels import voted_perceptron as kernel
-
         self._cardinality = encoded.cardinality
         self._filling = kernel.find_filling(encoded.values, encoded.cardinality)
         inputs = self._inputs(encoded.values)
@@ -75,34 +76,26 @@ class VotedPerceptron(EncodedClassifier):
         self.vectors_ = inputs[mistakes]
 
     def _inputs(self, values: Floats) -> Floats:
-        from bestofk.learners.kernels import voted_perceptron as kernel
-
         return kernel.expand(values, self._cardinality, self._filling)
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.kernels import voted_perceptron as kernel
-
         if len(self.classes_) == 1:
             return np.zeros(len(values), dtype=np.int64)
         return kernel.predict_rows(self.vectors_, self.signs_, self.votes_, self._inputs(values))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.kernels import voted_perceptron as kernel
-        from bestofk.learners.kernels.splits import SplitMarks
-        from bestofk.learners.predict import predict_encoded_splits
-
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
-        predicted, refused = kernel.predict_marks(
-            encoded, marks, with_products=encoded.n <= _MOST_ROWS_FOR_PRODUCTS
+        predicted, refused_split = kernel.predict_marks(
+            encoded, marks, with_products=encoded.n <= _MAX_ROWS_FOR_PRODUCTS
         )
-        if refused >= 0:
+        if refused_split >= 0:
             raise _too_many(encoded.n_classes)
         return marks.cut(predicted)
 
     def complexity(self) -> int:
-        """Vectors (the zero vector left out) times their length."""
+        """Return the number of vectors (without the zero vector) times their length."""
         return int(self.vectors_.size)
 
     def __sklearn_tags__(self) -> Any:

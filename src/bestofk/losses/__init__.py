@@ -1,4 +1,4 @@
-"""The table of losses with its design; readers and writers of such tables."""
+"""The table of losses with its design, and how to read and write it."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""From an array of any known axes to all five, with missing cells and the design settled."""
+"""Arrange an array of losses on all five axes, and check its missing cells and its design."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
 
 
 def as_floats(values: Any) -> Floats:
-    """`values` as float64 with at least one axis and one cell."""
+    """Return `values` as float64 with at least one axis and one cell."""
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -43,7 +43,7 @@ def as_floats(values: Any) -> Floats:
 
 
 def as_mask(array: Floats, missing: Any) -> Mask:
-    """Which cells are declared missing."""
+    """Return which cells are declared missing."""
     if missing is None:
         return np.zeros(array.shape, dtype=np.bool_)
     if isinstance(missing, str):
@@ -60,7 +60,7 @@ def as_mask(array: Floats, missing: Any) -> Mask:
 
 
 def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -> tuple[str, ...]:
-    """What each axis is, as told or as the number of axes tells."""
+    """Return what each axis is: as stated, or by the number of axes."""
     if dims is None:
         guess = _GUESSES.get((ndim, named_datasets))
         if guess is None:
@@ -83,12 +83,12 @@ def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -
 
 
 def by_instances(dims: Sequence[str] | None) -> bool:
-    """Whether an axis holds the instances of one test set."""
+    """Return whether an axis holds the instances of one test set."""
     return dims is not None and INSTANCE in ((dims,) if isinstance(dims, str) else tuple(dims))
 
 
 def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:
-    """`array` with all five axes in their order, those not known of size 1."""
+    """Return `array` with all five axes in order; absent axes have size 1."""
     order = sorted(range(len(known)), key=lambda axis: DIMS.index(known[axis]))
     turned = array.transpose(order)
     return turned.reshape(tuple(array.shape[known.index(n)] if n in known else 1 for n in DIMS))
@@ -97,7 +97,7 @@ def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:
 def settle_design(
     array: Floats, absent: Mask, design: Design | str | None
 ) -> tuple[Floats, Mask, Design]:
-    """The design of five axes; ``"5x2"`` parts one row of folds into runs."""
+    """Check or make the design of five axes; ``"5x2"`` splits one row of folds into runs."""
     k, d, runs, folds, repetitions = array.shape
     if design is None:
         kind = "cv" if folds > 1 else "scores"
@@ -112,16 +112,16 @@ def settle_design(
     if isinstance(design, str):
         grid = re.fullmatch(r"(\d+)x(\d+)", design)
         if grid:
-            asked = (int(grid[1]), int(grid[2]))
-            if asked != (runs, folds):
-                if runs != 1 or asked[0] * asked[1] != folds:
+            grid_shape = (int(grid[1]), int(grid[2]))
+            if grid_shape != (runs, folds):
+                if runs != 1 or grid_shape[0] * grid_shape[1] != folds:
                     raise ArgumentError(
                         f"design must fit the {runs} runs of {folds} folds of values; got "
                         f"{design!r}."
                     )
-                shape = (k, d, *asked, repetitions)
+                shape = (k, d, *grid_shape, repetitions)
                 array, absent = array.reshape(shape), absent.reshape(shape)
-                runs, folds = asked
+                runs, folds = grid_shape
             return (
                 array,
                 absent,
@@ -142,32 +142,29 @@ def settle_design(
     )
 
 
-def as_subset_values(given: Any, array: Floats, design: Design) -> Floats | None:
-    """The losses of runs on parts of the rows, as many as the design tells of; read-only."""
+def as_subset_values(losses: Any, array: Floats, design: Design) -> Floats | None:
+    """Check the losses of the runs on parts of the rows against the design; read-only."""
     subsets = design.subsets
-    if given is None and subsets is None:
+    if losses is None and subsets is None:
         return None
     if subsets is None:
         raise ArgumentError(
-            "subset_values must come with a design that tells of their runs (Design.subsets); got "
-            "one without."
+            "subset_values need a design with subsets (Design.subsets); got one without."
         )
-    if given is None:
-        raise ArgumentError(
-            f"A design with {subsets.describe()} must come with subset_values; got none."
-        )
-    values = as_floats(given)
+    if losses is None:
+        raise ArgumentError(f"A design with {subsets.describe()} needs subset_values; got None.")
+    values = as_floats(losses)
     want = (*array.shape[:2], subsets.runs, subsets.folds, array.shape[4])
     if values.shape != want:
         raise ArgumentError(f"subset_values must have the shape {want}; got {values.shape}.")
     if not np.isfinite(values).all():
-        raise ArgumentError("subset_values must be finite in every cell; got others.")
+        raise ArgumentError("subset_values must be finite in every cell.")
     values.setflags(write=False)
     return values
 
 
 def cell_words(at: npt.NDArray[Any], learners: Sequence[str], sets: Sequence[str]) -> str:
-    """A cell in words, counted from 1."""
+    """Describe a cell in words, counted from 1."""
     a, d, run, fold, repetition = (int(i) for i in at)
     return (
         f"{learners[a]!r} on {sets[d]!r} (run {run + 1}, fold {fold + 1}, "
@@ -178,7 +175,7 @@ def cell_words(at: npt.NDArray[Any], learners: Sequence[str], sets: Sequence[str
 def refuse_bad_cells(
     array: Floats, absent: Mask, learners: Sequence[str], sets: Sequence[str]
 ) -> None:
-    """Raise at the first cell that is neither a finite number nor declared missing."""
+    """Raise at the first cell that is neither finite nor declared missing."""
     bad = ~np.isfinite(array) & ~absent
     if not bad.any():
         if absent.all():
@@ -189,7 +186,7 @@ def refuse_bad_cells(
     where = cell_words(at, learners, sets)
     if np.isnan(value):
         raise ArgumentError(
-            f"values must be numbers; got NaN for {where} ({int(bad.sum())} such of {bad.size}): "
+            f"values must be numbers; got NaN for {where} ({int(bad.sum())} of {bad.size}): "
             "pass missing='allow' if that cell is missing, or missing='drop' to leave out what "
             "some learner lacks."
         )
@@ -199,40 +196,40 @@ def refuse_bad_cells(
 def drop_incomplete(
     array: Floats, absent: Mask, sets: Sequence[str], design: Design
 ) -> tuple[Floats, Mask, tuple[str, ...], Design, str]:
-    """What every learner has in full: of the data sets, or of one data set its runs or folds."""
+    """Keep the data sets, or the runs or folds of one data set, that every learner completed."""
     k, n_sets, runs, _, _ = array.shape
     if n_sets > 1:
-        # a cell that no learner has is lacked by none: data sets may have fewer folds than others
+        # ignore cells that no learner has: data sets may have different numbers of folds
         lacked = np.logical_and(absent.any(axis=0), ~absent.all(axis=0))
         empty = absent.all(axis=(0, 2, 3, 4))
         whole: Mask = np.asarray(~(lacked.any(axis=(1, 2, 3)) | empty), dtype=np.bool_)
         what, axis = "data set", 1
-        left = tuple(name for name, kept in zip(sets, whole, strict=True) if kept)
+        left = tuple(name for name, complete in zip(sets, whole, strict=True) if complete)
         settled = design
     else:
         left = tuple(sets)
         by_fold: Mask = np.asarray(~absent.any(axis=(0, 1, 4)), dtype=np.bool_)
         if runs > 1:
             whole, what, axis = np.asarray(by_fold.all(axis=1)), "run", 2
-            settled = design.kept(np.repeat(whole[:, np.newaxis], design.folds, axis=1))
+            settled = design.select(np.repeat(whole[:, np.newaxis], design.folds, axis=1))
         else:
             whole, what, axis = by_fold[0], "fold", 3
-            settled = design.kept(by_fold) if whole.any() else design
+            settled = design.select(by_fold) if whole.any() else design
     if not whole.any():
         raise ArgumentError(
-            f"missing='drop' leaves nothing: there is no {what} that all {k} learners have in full."
+            f"missing='drop' leaves nothing: there is no {what} that all {k} learners completed."
         )
     if whole.all():
         return array, absent, tuple(sets), design, ""
-    gone = int((~whole).sum())
-    verb, it = ("was", "it") if gone == 1 else ("were", "them")
-    note = f"{gone} of {len(whole)} {what}s {verb} left out because some learner lacks {it}."
+    dropped = int((~whole).sum())
+    verb, it = ("was", "it") if dropped == 1 else ("were", "them")
+    note = f"{dropped} of {len(whole)} {what}s {verb} left out because some learner lacks {it}."
     take = np.flatnonzero(whole)
     return np.take(array, take, axis), np.take(absent, take, axis), left, settled, note
 
 
 def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:
-    """Scores to losses, the sentence that says how, and what stands before the name now."""
+    """Turn scores into losses; also return a sentence on it and the prefix of the loss name."""
     present = array[~absent]
     if present.min() >= 0.0 and present.max() <= 1.0:
         return 1.0 - array, "Every score became the loss 1 - score.", "1 - "
@@ -240,7 +237,7 @@ def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:
 
 
 def summary(learners: Sequence[str], sets: Sequence[str], design: Design, absent: Mask) -> str:
-    """Learners, data sets and design in one sentence."""
+    """Describe learners, data sets and design in one sentence."""
     k, d = len(learners), len(sets)
     gap = int(absent.sum())
     end = f", {gap} of {absent.size} cells missing" if gap else ""

@@ -1,4 +1,4 @@
-"""Names of learners and data sets: text, not empty, each once."""
+"""Interpret the names of learners, splits and columns: roles, metrics and directions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bestofk.data.tables.table import Table
 def clean_names(
     names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
 ) -> tuple[str, ...]:
-    """`names` as a tuple of `count` distinct texts, or ``"0"``, ``"1"``, ... when None.
+    """Return `names` as a tuple of `count` distinct texts, or ``"0"``, ``"1"``, ... if None.
 
-    A name may hold any character but NUL and halves of surrogate pairs, which no file could
-    carry, and no blanks around it, which readers drop.
+    A name must not contain NUL or lone surrogates, which files cannot store, nor spaces around it,
+    which readers drop.
     """
     if names is None:
         if alone is not None and count == 1:
@@ -39,8 +39,8 @@ def clean_names(
             raise ArgumentError(f"{where} must not be empty; the name at position {position} is.")
         if name != name.strip() or "\0" in name or not _encodable(name):
             raise ArgumentError(
-                f"{where} must be text without blanks around it that UTF-8 can hold; got {name!r} "
-                f"at position {position}."
+                f"{where} must be UTF-8 text without spaces around it; got {name!r} at position "
+                f"{position}."
             )
         if name in seen:
             raise ArgumentError(
@@ -58,7 +58,7 @@ def _encodable(name: str) -> bool:
     return True
 
 
-# Names of splits as people write them: split0_test_score, fold1, accuracy_fold_3, cv2.
+# Names of splits: split0_test_score, fold1, accuracy_fold_3, cv2
 
 
 _SCORER = re.compile(r"split(\d{1,6})_test_(.+)")
@@ -70,17 +70,17 @@ _TRAINING = re.compile(r"(?:^|_)(?:train|training|time)(?:_|$)", re.IGNORECASE)
 
 
 class Split(NamedTuple):
-    """What the name of a split says."""
+    """The number and the metric in the name of a split."""
 
     number: int
     metric: str
-    """What was measured; empty where the name does not say."""
+    """Empty if the name does not say."""
     scorer: bool
-    """In scikit-learn's form, whose scorers rise."""
+    """Whether the name has the form of scikit-learn's scorers, for which higher is better."""
 
 
 def split_of(name: str) -> Split | None:
-    """The split that a name stands for; None where it stands for none.
+    """Parse the name of a split; return None for other names.
 
     Examples
     --------
@@ -95,35 +95,35 @@ def split_of(name: str) -> Split | None:
     scorer = _SCORER.fullmatch(plain)
     if scorer:
         return Split(int(scorer[1]), scorer[2], True)
-    found = _FOLD.fullmatch(plain)
-    if found is None:
+    match = _FOLD.fullmatch(plain)
+    if match is None:
         return None
-    metric = found[1] or found[3] or ""
+    metric = match[1] or match[3] or ""
     metric = re.sub(r"^(?:test[ _-]|cv$)", "", metric)
-    if _TRAINING.search(metric) or (found[1] and found[3]):
+    if _TRAINING.search(metric) or (match[1] and match[3]):
         return None
-    return Split(int(found[2]), metric, False)
+    return Split(int(match[2]), metric, False)
 
 
 def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
-    """(number, name) by metric of the names that stand for splits.
+    """Return (number, name) by metric of the names of splits.
 
-    Names in scikit-learn's form come before all others. Empty where a metric has but one split
-    in another form, or two of the same number.
+    If there are names in scikit-learn's form, ignore all others. Return nothing if a metric has
+    only one split in another form, or two splits of the same number.
     """
     known = [(name, split) for name in names if (split := split_of(name)) is not None]
     scorers = [(name, split) for name, split in known if split.scorer]
-    found: dict[str, list[tuple[int, str]]] = {}
+    by_metric: dict[str, list[tuple[int, str]]] = {}
     for name, split in scorers or known:
-        found.setdefault(split.metric, []).append((split.number, name))
-    for splits in found.values():
+        by_metric.setdefault(split.metric, []).append((split.number, name))
+    for splits in by_metric.values():
         numbers = {number for number, _ in splits}
         if len(numbers) < len(splits) or (len(splits) < 2 and not scorers):
             return {}
-    return {metric: sorted(splits) for metric, splits in found.items()}
+    return {metric: sorted(splits) for metric, splits in by_metric.items()}
 
 
-# What the name of a column tells: its role, and whether larger numbers are better.
+# Names of columns: their role, and whether higher is better
 
 
 Direction = Literal["loss", "score", "unknown"]
@@ -162,7 +162,7 @@ ROLE_NAMES: dict[str, tuple[str, ...]] = {
     "loss_name": ("loss_name",),
     "part_of_rows": ("part_of_rows",),
 }  # fmt: skip
-"""The names by which a role is known, the surest first."""
+"""The names of columns by role, the most reliable first."""
 
 _LOSS_WORDS = {
     "loss", "losses", "error", "errors", "err", "error_rate", "mse", "rmse", "mae", "mape",
@@ -191,19 +191,19 @@ _SURE_WORDS = {
     "reward", "rewards", "error", "errors", "loss", "losses", "rmse", "mse", "mae", "logloss",
     "perplexity",
 }  # fmt: skip
-"""Words that tell the direction even as a part of the name of a file or a learner's column."""
+"""Words that show the direction even as part of the name of a file or a learner's column."""
 _PREFIX = re.compile(r"^(?:test|mean|avg|average|median|cv|val|valid|validation|eval|key)_(?=.)")
 _SUFFIX = re.compile(r"(?<=.)_(?:mean|avg|average|test|val|value|score|rate|name|id|pct|percent)$")
 
 
 def normal(name: str) -> str:
-    """A column name in small letters, words parted by underscores: "Error rate" is error_rate."""
+    """Return a column name in lower case with underscores: "Error rate" is error_rate."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name.strip())
     return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_")
 
 
 def role_of(name: str) -> tuple[str, int] | None:
-    """The role that a name is known for, with how sure it is (smaller is surer)."""
+    """Return the role of a name and its rank (smaller is more reliable); None for other names."""
     plain = normal(name)
     stripped = re.sub(r"^key_(?=.)", "", plain)
     stripped = re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", stripped)
@@ -215,13 +215,13 @@ def role_of(name: str) -> tuple[str, int] | None:
 
 
 def direction_of(name: str) -> Direction | None:
-    """Whether the name is of a loss, of a score, of either; None where it is of neither."""
+    """Return whether a name is a loss, a score, or may be either; None if it is no metric."""
     word = normal(name)
     while True:
         if word.startswith("neg_"):
             return "score"
-        for words, direction in ((_LOSS_WORDS, "loss"), (_SCORE_WORDS, "score")):
-            if word in words:
+        for vocabulary, direction in ((_LOSS_WORDS, "loss"), (_SCORE_WORDS, "score")):
+            if word in vocabulary:
                 return "loss" if direction == "loss" else "score"
         if word in _OPEN_WORDS:
             return "unknown"
@@ -242,7 +242,7 @@ def direction_of(name: str) -> Direction | None:
 
 
 def direction_within(name: str) -> tuple[Direction, str] | None:
-    """The direction that a word in a longer name tells, and the word; None where none or both do.
+    """Return the direction that a word in a longer name shows, and the word; None if unclear.
 
     Examples
     --------
@@ -251,43 +251,43 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
     >>> direction_within("error_scores.csv") is None
     True
     """
-    words = [word for word in normal(name).split("_") if word in _SURE_WORDS]
-    found = {direction_of(word) for word in words}
+    matches = [word for word in normal(name).split("_") if word in _SURE_WORDS]
+    directions = {direction_of(word) for word in matches}
     if "log_loss" in normal(name):
         return "loss", "log_loss"
-    if len(found) != 1:
+    if len(directions) != 1:
         return None
-    direction = found.pop()
-    return None if direction is None else (direction, words[0])
+    direction = directions.pop()
+    return None if direction is None else (direction, matches[0])
 
 
-def assign_roles(table: Table, given: dict[str, str | None]) -> dict[str, str]:
-    """Column by role: those given, then those that the names tell, each column once."""
+def assign_roles(table: Table, stated: dict[str, str | None]) -> dict[str, str]:
+    """Return the column of each role: as stated, then by the names, each column once."""
     roles: dict[str, str] = {}
-    for role, column in given.items():
+    for role, column in stated.items():
         if column is None:
             continue
         if column not in table.columns:
             raise UnknownNameError("column", column, table.columns, table.source)
-        taken = [other for other, name in roles.items() if name == column]
-        if taken:
+        others = [other for other, name in roles.items() if name == column]
+        if others:
             raise ArgumentError(
-                f"{taken[0]} and {role} must be two columns; got {column!r} for both."
+                f"{others[0]} and {role} must be different columns; got {column!r} for both."
             )
         roles[role] = column
     surest: dict[str, tuple[int, str]] = {}
     for column in table.columns:
-        found = role_of(column)
-        if found is None or column in roles.values() or found[0] in roles:
+        match = role_of(column)
+        if match is None or column in roles.values() or match[0] in roles:
             continue
-        role, rank = found
+        role, rank = match
         if role not in surest or rank < surest[role][0]:
             surest[role] = (rank, column)
     roles.update({role: column for role, (_, column) in surest.items()})
     return roles
 
 
-# Which column of a long table holds the losses, and which metric they are of.
+# The column and the metric of the losses in a long table
 
 
 _ASIDE = re.compile(
@@ -297,42 +297,43 @@ _ASIDE = re.compile(
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names in quotes, parted by commas."""
+    """List names in quotes, separated by commas."""
     return ", ".join(map(repr, names))
 
 
 def metrics_by_dataset(table: Table, roles: dict[str, str]) -> dict[str, Direction]:
-    """The direction of every metric where each data set has but one, and all are known."""
+    """Return the direction of every metric if each data set has one and all are known."""
     if "dataset" not in roles:
         return {}
     metrics, sets = table.levels(roles["metric"]), table.levels(roles["dataset"])
     pairs = {*zip(sets.codes.tolist(), metrics.codes.tolist(), strict=True)}
     if len(metrics.names) < 2 or len(pairs) != len(sets.names):
         return {}
-    found = {name: direction_of(name) for name in metrics.names}
+    directions = {name: direction_of(name) for name in metrics.names}
     return {
         name: direction
-        for name, direction in found.items()
-        if direction in ("loss", "score") and None not in found.values()
+        for name, direction in directions.items()
+        if direction in ("loss", "score") and None not in directions.values()
     }
 
 
 def all_as_losses(
     table: Table, column: str, directions: dict[str, Direction], values: Floats
 ) -> Floats:
-    """The values with those of every score turned round: 1 - score within [0, 1], else -score."""
+    """Turn scores into losses, metric by metric: 1 - score within [0, 1], else -score."""
     levels = table.levels(column)
     values = values.copy()
     for code, name in enumerate(levels.names):
         if directions[name] == "score":
-            own = values[levels.codes == code]
-            known = own[~np.isnan(own)]
+            scores = values[levels.codes == code]
+            known = scores[~np.isnan(scores)]
             inside = bool(len(known)) and known.min() >= 0.0 and known.max() <= 1.0
-            values[levels.codes == code] = (1.0 if inside else 0.0) - own
+            values[levels.codes == code] = (1.0 if inside else 0.0) - scores
     return values
 
 
 def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarray | None, str]:
+    """Return the rows of the stated metric (None for all rows), and its name."""
     levels = table.levels(column)
     if metric is not None:
         if metric not in levels.names:
@@ -344,21 +345,21 @@ def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarra
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
         raise TableError(
-            f"{table.place(row, column)} is another metric than the rows before: the column holds "
-            f"{listed(levels.names[:6])}{', ...' if len(levels.names) > 6 else ''}; choose one "
-            f"with metric={levels.names[0]!r}."
+            f"{table.location(row, column)} is a different metric from the rows before: the column "
+            f"holds {listed(levels.names[:6])}{', ...' if len(levels.names) > 6 else ''}; choose "
+            f"one with metric={levels.names[0]!r}."
         )
     return None, levels.names[0] if levels.names else column
 
 
 def value_column(table: Table, roles: dict[str, str]) -> str:
-    """The column of the losses in a long table."""
+    """Return the column of the losses in a long table."""
     free = [column for column in table.columns if column not in roles.values()]
     named = [column for column in free if direction_of(column) is not None]
     tested = [column for column in named if not _ASIDE.search(normal(column))]
     candidates = tested or named
     if "metric" in roles:
-        # one column names the metric, and a column of no metric of its own holds its values
+        # if a column names the metric, its values are in a column that is no metric by name
         candidates = [c for c in candidates if direction_of(c) == "unknown"] or candidates
     exact = [column for column in candidates if normal(column) == "loss"]
     if len(exact) == 1:

@@ -1,4 +1,4 @@
-"""Losses as single cells with their places, and from those to the full grid."""
+"""Read the three layouts of a table of losses into cells, and arrange the cells in a grid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError
 from bestofk.data.tables.table import MISSING_MARKERS, Codes, Levels, Table
-from bestofk.data.tables.values import form_words
+from bestofk.data.tables.values import describe_form
 from bestofk.losses.axes import DIMS
 from bestofk.losses.columns import (
     Direction,
@@ -29,33 +29,33 @@ from bestofk.losses.columns import (
     value_column,
 )
 
-_MOST_EMPTY_CELLS = 20_000_000
+_MAX_EMPTY_CELLS = 20_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
-    """One loss each, in the order of the file."""
+    """The losses of a file, one per cell, in the order of the file."""
 
     source: str
     values: Floats
     levels: dict[str, Levels]
-    """By axis: the codes of the cells and the names they stand for; an absent axis has no entry."""
-    place: Callable[[int], str]
-    """Where the i-th cell stands in the file."""
+    """By axis: the codes of the cells and their names; an absent axis has no entry."""
+    location: Callable[[int], str]
+    """The location of the i-th cell in the file."""
     titles: dict[str, str]
-    """By axis: the column of the file that it was read from, where there is one."""
+    """By axis: the column of the file, if there is one."""
     notes: tuple[str, ...] = ()
     sizes: dict[str, Floats] = field(default_factory=dict)
-    """``n_train`` and ``n_test`` of every cell, where known."""
+    """``n_train`` and ``n_test`` of every cell, if known."""
     tells_apart: Callable[[int, int], tuple[str, str] | None] = lambda _i, _j: None
-    """A column that is not read and tells two cells apart, with its value in the first."""
-    told_by: str = ""
-    """What tells the direction, where that is not what the numbers are called."""
+    """An unused column that distinguishes two cells, with its value in the first."""
+    direction_source: str = ""
+    """What shows the direction, if not the name of the numbers."""
     instances: bool = False
-    """The folds are the instances of one test set."""
+    """Whether the folds are the instances of one test set."""
 
-    def words(self, at: dict[str, int]) -> str:
-        """The cell with those codes, in words."""
+    def describe(self, at: dict[str, int]) -> str:
+        """Describe the cell with these codes."""
         title = {"algorithm": "learner", "dataset": "data set"}
         return ", ".join(
             f"{self.titles.get(axis, title.get(axis, axis))} {self.levels[axis].names[code]!r}"
@@ -65,7 +65,7 @@ class Cells:
 
 
 def in_number_order(levels: Levels) -> Levels:
-    """Levels sorted as numbers where all are whole numbers (or end in one); else as they came."""
+    """Sort the levels as numbers if all are whole numbers or end in one; else keep the order."""
     keys = [re.fullmatch(r"(\D*)(\d{1,18})", name) for name in levels.names]
     if not all(keys) or len({key[1] for key in keys if key}) > 1:
         return levels
@@ -77,20 +77,20 @@ def in_number_order(levels: Levels) -> Levels:
 
 
 def some_cells(cells: Cells, keep: npt.NDArray[np.bool_]) -> Cells:
-    """The cells that are marked, with the levels that are left, in the order they had."""
+    """Select the marked cells and the levels that they hold, in order."""
     rows = np.flatnonzero(keep)
     return replace(
         cells,
         values=cells.values[keep],
-        levels={axis: some_levels(found, keep) for axis, found in cells.levels.items()},
-        place=lambda i: cells.place(int(rows[i])),
+        levels={axis: some_levels(levels, keep) for axis, levels in cells.levels.items()},
+        location=lambda i: cells.location(int(rows[i])),
         tells_apart=lambda i, j: cells.tells_apart(int(rows[i]), int(rows[j])),
         sizes={role: size[keep] for role, size in cells.sizes.items()},
     )
 
 
 def some_levels(levels: Levels, keep: npt.NDArray[np.bool_]) -> Levels:
-    """The levels that are left among some of the rows, in the order they had."""
+    """Select the levels of the marked rows, in order."""
     codes = levels.codes[keep]
     left = np.unique(codes)
     new = np.zeros(len(levels.names), dtype=np.int64)
@@ -99,7 +99,7 @@ def some_levels(levels: Levels, keep: npt.NDArray[np.bool_]) -> Levels:
 
 
 def number_unnumbered(cells: Cells) -> Cells:
-    """Number the folds by order of appearance where nothing else tells equal rows apart."""
+    """Number the folds by order of appearance if no column distinguishes the rows."""
     if "fold" in cells.levels:
         return cells
     group, size = _group(cells, tuple(cells.levels))
@@ -112,9 +112,9 @@ def number_unnumbered(cells: Cells) -> Cells:
         less = int(np.flatnonzero((counts > 0) & (counts < most))[0])
         more = int(np.flatnonzero(counts == most)[0])
         raise TableError(
-            f"{cells.source}: rows without a fold must be equally many for every learner; got "
-            f"{most} for {_group_words(cells, more)} and {int(counts[less])} for "
-            f"{_group_words(cells, less)}: add a column that numbers the folds."
+            f"{cells.source}: without a column of folds every learner must have the same number "
+            f"of rows; got {most} for {_describe_group(cells, more)} and {int(counts[less])} for "
+            f"{_describe_group(cells, less)}: add a column that numbers the folds."
         )
     order = np.argsort(group, kind="stable")
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
@@ -125,14 +125,14 @@ def number_unnumbered(cells: Cells) -> Cells:
         levels={**cells.levels, "fold": Levels(number, tuple(str(i + 1) for i in range(most)))},
         notes=(
             *cells.notes,
-            f"No column numbers the folds: the {most} rows of each learner were numbered in the "
+            f"No column numbers the folds; the {most} rows of each learner are numbered in the "
             "order of the file.",
         ),
     )
 
 
 def renumber_within_runs(cells: Cells) -> Cells:
-    """Folds numbered through all runs (0..99 for 10x10) become folds of their run (0..9)."""
+    """Renumber folds that count through all runs (0..99 for 10x10) within each run (0..9)."""
     if "run" not in cells.levels or "fold" not in cells.levels:
         return cells
     run, fold = cells.levels["run"], cells.levels["fold"]
@@ -153,49 +153,49 @@ def renumber_within_runs(cells: Cells) -> Cells:
         levels={**cells.levels, "fold": Levels(within[fold.codes], names)},
         notes=(
             *cells.notes,
-            f"The folds are numbered through all runs: they were counted anew in each run "
+            f"The folds are numbered through all runs; they were renumbered within each run "
             f"({len(names)} folds in each).",
         ),
     )
 
 
-def items_of_one_test_set(cells: Cells, dataset_told: bool) -> Cells:
-    """Rows of 0 and 1 alone are instances, whether they are unnumbered or named in any way.
+def items_of_one_test_set(cells: Cells, dataset_stated: bool) -> Cells:
+    """Read losses that are all 0 or 1 as the instances of one test set.
 
-    A data set that has one loss per learner, and that loss 0 or 1, is an instance.
+    A column of data sets with one such loss per learner names instances.
     """
     known = cells.values[~np.isnan(cells.values)]
-    if not len(known) or not np.isin(known, (0.0, 1.0)).all() or dataset_told:
+    if not len(known) or not np.isin(known, (0.0, 1.0)).all() or dataset_stated:
         return cells
     if "fold" in cells.levels or "run" in cells.levels or "repetition" in cells.levels:
         return cells
-    said = "Every number is 0 or 1: the rows were read as the instances of one test set."
+    note = "Every number is 0 or 1: the rows are read as the instances of one test set."
     sets = cells.levels.get("dataset")
     if sets is None or len(sets.names) < 2:
         if len(known) <= len(cells.levels["algorithm"].names):
             return cells
         numbered = number_unnumbered(cells)
-        return replace(numbered, notes=(*cells.notes, said), instances=True)
+        return replace(numbered, notes=(*cells.notes, note), instances=True)
     group, size = _group(cells, ("algorithm", "dataset"))
     if (np.bincount(group, minlength=size) > 1).any():
         return cells
-    levels = {axis: found for axis, found in cells.levels.items() if axis != "dataset"}
+    levels = {axis: axis_levels for axis, axis_levels in cells.levels.items() if axis != "dataset"}
     return replace(
-        cells, levels={**levels, "fold": sets}, notes=(*cells.notes, said), instances=True
+        cells, levels={**levels, "fold": sets}, notes=(*cells.notes, note), instances=True
     )
 
 
 def _group(cells: Cells, axes: tuple[str, ...]) -> tuple[Codes, int]:
-    """The rank of each cell's combination of levels, and how many combinations there are."""
+    """Return the rank of each cell's combination of levels, and the number of combinations."""
     shape = tuple(len(cells.levels[axis].names) for axis in axes)
     total = 1
     for size in shape:
         total *= size
-    if total > max(_MOST_EMPTY_CELLS, 4 * len(cells.values)):
+    if total > max(_MAX_EMPTY_CELLS, 4 * len(cells.values)):
         raise TableError(
             f"{cells.source}: the {len(cells.values)} losses would fill a table of {total} cells ("
             + " x ".join(f"{size} {axis}s" for axis, size in zip(axes, shape, strict=True))
-            + "): one of the columns read as a role is none."
+            + "): a column was probably read in the wrong role."
         )
     group: Codes = np.zeros(len(cells.values), dtype=np.int64)
     for axis, size in zip(axes, shape, strict=True):
@@ -203,17 +203,17 @@ def _group(cells: Cells, axes: tuple[str, ...]) -> tuple[Codes, int]:
     return group, total
 
 
-def _group_words(cells: Cells, group: int) -> str:
+def _describe_group(cells: Cells, group: int) -> str:
     at: dict[str, int] = {}
     for axis in reversed(tuple(cells.levels)):
         group, at[axis] = divmod(group, len(cells.levels[axis].names))
-    return cells.words(dict(reversed(at.items())))
+    return cells.describe(dict(reversed(at.items())))
 
 
 def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, Floats]]:
-    """The five-axis grid, NaN where a cell is missing, and the sizes by (data set, run, fold).
+    """Return the five-axis grid (NaN if missing), and the sizes by (data set, run, fold).
 
-    Raises at the first duplicate, infinite or (unless allowed) missing cell.
+    Raise at the first duplicate, infinite or (unless allowed) missing cell.
     """
     known = tuple(axis for axis in DIMS if axis in cells.levels)
     shape = tuple(len(cells.levels[axis].names) if axis in known else 1 for axis in DIMS)
@@ -225,24 +225,24 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
     infinite = np.isinf(cells.values)
     if infinite.any():
         first = int(infinite.argmax())
-        raise TableError(f"{cells.place(first)} must be finite; got {cells.values[first]}.")
+        raise TableError(f"{cells.location(first)} must be finite; got {cells.values[first]}.")
     empty = np.isnan(cells.values)
     if not allow_missing:
         if empty.any():
             first = int(empty.argmax())
             raise TableError(
-                f"{cells.place(first)} is empty ({int(empty.sum())} such of {len(empty)}): fill it "
+                f"{cells.location(first)} is empty ({int(empty.sum())} of {len(empty)}): fill it "
                 "or pass missing='drop', which leaves out what some learner lacks."
             )
         if not counts.all():
             absent = int((counts == 0).argmax())
             raise TableError(
-                f"{cells.source}: there is no loss for {_group_words(ordered, absent)} "
+                f"{cells.source}: there is no loss for {_describe_group(ordered, absent)} "
                 f"({int((counts == 0).sum())} of {total} cells are missing): add the row or pass "
                 "missing='drop', which leaves out what some learner lacks."
             )
     if empty.all():
-        raise TableError(f"{cells.source}: there is no loss in the file: every cell is empty.")
+        raise TableError(f"{cells.source}: the file contains no loss: every cell is empty.")
     grid = np.full(total, np.nan)
     grid[group] = cells.values
     sizes = {name: _spread_sizes(cells, values, shape) for name, values in cells.sizes.items()}
@@ -255,22 +255,23 @@ def _refuse_duplicate(cells: Cells, group: Codes) -> None:
     again[order[1:]] = group[order[1:]] == group[order[:-1]]
     second = int(again.argmax())
     first = int((group == group[second]).argmax())
-    there = re.sub(r"^.*?: (?=(?:line|row) \d)", "", cells.place(first).split(", column")[0])
-    here = cells.place(second).split(", column")[0]
+    there = re.sub(r"^.*?: (?=(?:line|row) \d)", "", cells.location(first).split(", column")[0])
+    here = cells.location(second).split(", column")[0]
     telling = cells.tells_apart(first, second)
-    advice = "a column that tells the rows apart is missing or not recognised."
+    advice = "a column that distinguishes the rows is missing or not recognised."
     if telling is not None:
         advice = (
-            f"the column {telling[0]!r} tells them apart: keep one with where={dict([telling])!r}."
+            f"the column {telling[0]!r} distinguishes them: select one value with "
+            f"where={dict([telling])!r}."
         )
     raise TableError(
-        f"{here} repeats the cell of {there}: {_group_words(cells, int(group[second]))} "
-        f"({int(again.sum())} such): {advice}"
+        f"{here} repeats the cell of {there}: {_describe_group(cells, int(group[second]))} "
+        f"({int(again.sum())} repeated): {advice}"
     )
 
 
 def _spread_sizes(cells: Cells, values: Floats, shape: tuple[int, ...]) -> Floats:
-    """One size for each (data set, run, fold); NaN where learners disagree or none says."""
+    """Return one size for each (data set, run, fold); NaN if unknown or learners disagree."""
     at = np.zeros(len(values), dtype=np.int64)
     for axis, size in zip(DIMS[1:4], shape[1:4], strict=True):
         at = at * size + (cells.levels[axis].codes if axis in cells.levels else 0)
@@ -281,7 +282,7 @@ def _spread_sizes(cells: Cells, values: Floats, shape: tuple[int, ...]) -> Float
     return np.where(low == high, low, np.nan).reshape(shape[1:4])
 
 
-# Three layouts of a file of losses: one row per loss, one column per learner or per split.
+# Layouts: one row per loss (long), one column per learner (wide) or per split (cv-results)
 
 
 _NUMBERED = ("run", "fold", "repetition")
@@ -294,22 +295,22 @@ _SUMMARIES = {
 
 
 def choose_layout(table: Table, roles: dict[str, str]) -> str:
-    """``"long"``, ``"wide"`` or ``"cv-results"``, from the names of the columns."""
+    """Return ``"long"``, ``"wide"`` or ``"cv-results"``, from the names of the columns."""
     splits = splits_among(table.columns)
     if splits:
         if "algorithm" not in roles and len(splits) > 1 and not any(map(direction_of, splits)):
             first = next(iter(splits.values()))[0][1]
             raise TableError(
-                f"{table.source}: columns such as {first!r} hold a learner and a fold at once: "
-                "write one row per loss, with columns for the learner, the fold and the loss."
+                f"{table.source}: columns such as {first!r} combine a learner and a fold: write "
+                "one row per loss, with columns for the learner, the fold and the loss."
             )
         return "cv-results"
     return "wide" if "algorithm" not in roles else "long"
 
 
 def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> dict[str, Levels]:
-    """The levels of the axes that have a column; instances stand for folds."""
-    found: dict[str, Levels] = {}
+    """Return the levels of the axes that have a column; instances count as folds."""
+    by_axis: dict[str, Levels] = {}
     for axis in axes:
         column = roles.get(axis)
         if axis == "fold" and column is None:
@@ -319,11 +320,13 @@ def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> di
         levels = table.levels(column)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.place(row, column)} must name the {axis}; the cell is empty.")
+            raise TableError(
+                f"{table.location(row, column)} must name the {axis}; the cell is empty."
+            )
         if axis in _NUMBERED:
             levels = in_number_order(levels)
-        found[axis] = levels
-    return found
+        by_axis[axis] = levels
+    return by_axis
 
 
 def _titles(roles: dict[str, str]) -> dict[str, str]:
@@ -334,16 +337,16 @@ def _titles(roles: dict[str, str]) -> dict[str, str]:
 
 
 def loss_numbers(table: Table, column: str) -> Floats:
-    """The losses of a column; true and false count as 1 and 0."""
+    """Return the losses of a column; true and false count as 1 and 0."""
     present = np.flatnonzero(~table.missing(column))
     if len(present) and not table.is_typed_number(column):
         first = table.raw(column)[int(present[0])].as_py().strip().lower()
         if first in _TRUTH:
             levels = table.levels(column)
-            words = [name.lower() for name in levels.names]
-            if set(words) <= {*_TRUTH, *MISSING_MARKERS}:
-                found = np.array([*(_TRUTH.get(word, np.nan) for word in words), np.nan])
-                return found[levels.codes]
+            names = [name.lower() for name in levels.names]
+            if set(names) <= {*_TRUTH, *MISSING_MARKERS}:
+                value_of = np.array([*(_TRUTH.get(word, np.nan) for word in names), np.nan])
+                return value_of[levels.codes]
     return table.numbers(column)
 
 
@@ -354,7 +357,7 @@ def _sizes(table: Table, roles: dict[str, str]) -> dict[str, Floats]:
 def long_cells(
     table: Table, roles: dict[str, str], *, metric: str | None, guessed_instance: bool
 ) -> tuple[Cells, str, Direction]:
-    """One row per loss; gives the cells, what the numbers are called, and their direction."""
+    """Read one row per loss; return the cells, the name of the numbers, and their direction."""
     keep: np.ndarray | None = None
     name = None
     mixed: dict[str, Direction] = {}
@@ -367,7 +370,7 @@ def long_cells(
                 keep, name = one_metric(table, roles["metric"], metric)
     elif metric is not None:
         raise TableError(
-            f"{table.source}: metric={metric!r} was asked for, but no column names metrics."
+            f"{table.source}: metric={metric!r} does not apply: no column names metrics."
         )
     column = roles.get("loss") or value_column(table, roles)
     roles["loss"] = column
@@ -383,21 +386,21 @@ def long_cells(
     rows = np.arange(table.n_rows)
     if keep is not None:
         values, rows = values[keep], rows[keep]
-        levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
+        levels = {axis: some_levels(axis_levels, keep) for axis, axis_levels in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
     cells = Cells(
         source=table.source,
         values=values,
         levels=levels,
-        place=lambda i: table.place(int(rows[i]), column),
+        location=lambda i: table.location(int(rows[i]), column),
         titles=_titles(roles),
         sizes=sizes,
         tells_apart=lambda i, j: _telling(table, roles, int(rows[i]), int(rows[j])),
     )
     if mixed:
         kinds = set(mixed.values())
-        note = f"The data sets have metrics of their own ({listed(mixed)}): means over them mix."
-        cells = replace(cells, notes=(note,), told_by=listed(mixed))
+        note = f"The data sets have different metrics ({listed(mixed)}), so means mix them."
+        cells = replace(cells, notes=(note,), direction_source=listed(mixed))
         return cells, column if len(kinds) == 1 else "loss", "loss" if "loss" in kinds else "score"
     named = name if name is not None else column
     direction = direction_of(named)
@@ -409,20 +412,20 @@ def long_cells(
 def _telling(
     table: Table, roles: dict[str, str], first: int, second: int
 ) -> tuple[str, str] | None:
-    """A column without a role that tells two rows apart, and its value in the first."""
+    """Return a column without a role that distinguishes two rows, and its value in the first."""
     for column in table.columns:
         if column in roles.values():
             continue
         levels = table.levels(column)
         a, b = int(levels.codes[first]), int(levels.codes[second])
-        # a column of measurements tells any two rows apart
+        # skip measurements, which distinguish any two rows
         if a != b and min(a, b) >= 0 and 2 * len(levels.names) <= table.n_rows:
             return column, levels.names[a]
     return None
 
 
 def forget_seeds(table: Table, roles: dict[str, str]) -> None:
-    """Leave out a column of seeds where learner, data set and fold tell all rows apart."""
+    """Ignore a column of seeds if learner, data set and fold already distinguish all rows."""
     column = roles.get("run")
     if column is None or "fold" not in roles or "seed" not in normal(column):
         return
@@ -433,10 +436,11 @@ def forget_seeds(table: Table, roles: dict[str, str]) -> None:
 
 
 def rows_of_splits(table: Table) -> tuple[Table, str | None, str]:
-    """The rows that are splits where the first column names some; the column, and the metric.
+    """Select the rows that are splits if the first column names splits.
 
-    A frame whose rows are ``split0_test_score``, ... or ``fold1``, ... has other rows as well:
-    means, ranks, settings. These are left out. None where the first column names no splits.
+    Return the table, the column (None if it names no splits) and the metric. A frame whose rows
+    are ``split0_test_score``, ... or ``fold1``, ... also has rows of means, ranks and settings,
+    which are left out.
     """
     column = table.columns[0] if table.columns else ""
     if not column or table.is_typed_number(column) or role_of(column) is not None:
@@ -456,21 +460,21 @@ def rows_of_splits(table: Table) -> tuple[Table, str | None, str]:
         metric = metric or "score"
     if not others:
         return table, column, metric
-    note = f"Left out, since they are no splits: {listed(others[:12])}."
+    note = f"Left out, as they are no splits: {listed(others[:12])}."
     table = table.take(keep)
     return replace(table, account=(*table.account, note)), column, metric
 
 
 def common_direction(learners: Sequence[str]) -> tuple[Direction, str] | None:
-    """The direction that the names of all columns of a wide table tell alike, and the word."""
-    found = [direction_within(name) for name in learners]
-    return found[0] if len(learners) > 1 and len(set(found)) == 1 else None
+    """Return the direction that all columns of a wide table show, and the word; else None."""
+    directions = [direction_within(name) for name in learners]
+    return directions[0] if len(learners) > 1 and len(set(directions)) == 1 else None
 
 
 def wide_cells(
     table: Table, roles: dict[str, str], *, learners: Sequence[str] | None, guessed: bool
 ) -> tuple[Cells, tuple[str, ...]]:
-    """One column per learner; the first column of text names the data sets where none is known."""
+    """Read one column per learner; the first text column may name the data sets."""
     notes: list[str] = []
     ours = "design" in roles and "loss_name" in roles
     for role in ("algorithm", "loss", "metric"):
@@ -483,16 +487,16 @@ def wide_cells(
     if "dataset" not in roles and free and free[0] not in (learners or ()):
         if _NO_NAME.fullmatch(normal(free[0])) and table.is_numeric(free[0]):
             roles["index"] = free[0]
-            notes.append("The first column has no name and holds numbers: it was left out.")
+            notes.append("Left out: the first column, which has no name and contains numbers.")
         elif not table.missing(free[0]).all() and table.numeric_share(free[0]) < 0.5:
             roles["dataset"] = free[0]
-            notes.append(f"The column {free[0]!r} was read as the names of the data sets.")
+            notes.append(f"The column {free[0]!r} names the data sets.")
     if learners is None:
         learners = [column for column in table.columns if column not in roles.values()]
         empty = [c for c in learners if not ours and table.missing(c).all()]
         if empty and len(empty) < len(learners):
             learners = [c for c in learners if c not in empty]
-            notes.append(f"Left out as empty: {listed(empty)}.")
+            notes.append(f"Left out, as they are empty: {listed(empty)}.")
     if not learners:
         raise TableError(
             f"{table.source}: no column holds the losses of a learner (columns: "
@@ -502,7 +506,7 @@ def wide_cells(
         raise TableError(
             f"{table.source}: no column names the learners, and {listed(learners[:6])} look like "
             "metrics: name the column of the learners with algorithm=..., or pass layout='wide' "
-            "where each column is a learner."
+            "if each column is a learner."
         )
     k = len(learners)
     values = np.stack([loss_numbers(table, column) for column in learners], axis=1)
@@ -511,10 +515,10 @@ def wide_cells(
     rows = np.arange(table.n_rows)
     keep = None if ours else _not_summaries(levels.get("dataset"))
     if keep is not None:
-        left = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
-        notes.append(f"Left out as summaries, not data sets: {listed(left)}.")
+        left_out = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
+        notes.append(f"Left out, as they are summaries: {listed(left_out)}.")
         values, rows = values[keep], rows[keep]
-        levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
+        levels = {axis: some_levels(axis_levels, keep) for axis, axis_levels in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
     n = len(rows)
     columns = tuple(learners)
@@ -523,9 +527,12 @@ def wide_cells(
         values=values.ravel(),
         levels={
             "algorithm": Levels(np.tile(np.arange(k), n), columns),
-            **{a: Levels(np.repeat(found.codes, k), found.names) for a, found in levels.items()},
+            **{
+                a: Levels(np.repeat(axis_levels.codes, k), axis_levels.names)
+                for a, axis_levels in levels.items()
+            },
         },
-        place=lambda i: table.place(int(rows[i // k]), columns[i % k]),
+        location=lambda i: table.location(int(rows[i // k]), columns[i % k]),
         titles=_titles(roles),
         sizes={role: np.repeat(size, k) for role, size in sizes.items()},
     )
@@ -533,7 +540,7 @@ def wide_cells(
 
 
 def _not_summaries(levels: Levels | None) -> np.ndarray | None:
-    """The rows that are data sets, where some are the means or ranks below a printed table."""
+    """Mark the rows that are no means or ranks of a table; return None if there are none."""
     if levels is None:
         return None
     summary = np.array([normal(name) in _SUMMARIES for name in levels.names], dtype=np.bool_)
@@ -546,7 +553,7 @@ def _not_summaries(levels: Levels | None) -> np.ndarray | None:
 def cv_results_cells(
     table: Table, roles: dict[str, str], *, metric: str | None
 ) -> tuple[Cells, str, Direction]:
-    """One row per learner, one column per split, as scikit-learn's ``cv_results_``."""
+    """Read one row per learner and one column per split, as in scikit-learn's ``cv_results_``."""
     splits = splits_among(table.columns)
     if not splits:
         raise TableError(
@@ -555,7 +562,7 @@ def cv_results_cells(
     names = list(splits)
     if metric is None and len(names) > 1:
         raise TableError(
-            f"{table.source}: the splits were scored by {listed(names)}: choose one with "
+            f"{table.source}: the splits have the metrics {listed(names)}: choose one with "
             f"metric={names[0]!r}."
         )
     chosen = names[0] if metric is None else metric
@@ -572,31 +579,33 @@ def cv_results_cells(
         levels = table.levels(by)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.place(row, by)} must name the algorithm; the cell is empty.")
+            raise TableError(
+                f"{table.location(row, by)} must name the algorithm; the cell is empty."
+            )
     elif settings:
-        words = [
+        row_names = [
             ", ".join(f"{c[6:]}={cell}" for c, cell in zip(settings, row, strict=True) if cell)
             for row in zip(*(table.text(c).tolist() for c in settings), strict=True)
         ]
-        names_once = tuple(dict.fromkeys(words))
-        levels = Levels(np.array([names_once.index(word) for word in words]), names_once)
+        names_once = tuple(dict.fromkeys(row_names))
+        levels = Levels(np.array([names_once.index(word) for word in row_names]), names_once)
     elif words_of_rows := _names_of_rows(table, roles):
         levels = table.levels(words_of_rows)
     else:
         levels = Levels(np.arange(rows), tuple(str(i) for i in range(rows)))
-    found = {
+    by_axis = {
         "algorithm": Levels(np.repeat(levels.codes, width), levels.names),
         "fold": Levels(np.tile(np.arange(width), rows), numbers),
     }
     if "dataset" in roles:
         sets = _axis_levels(table, roles, ("dataset",))["dataset"]
-        found["dataset"] = Levels(np.repeat(sets.codes, width), sets.names)
+        by_axis["dataset"] = Levels(np.repeat(sets.codes, width), sets.names)
     values = np.stack([loss_numbers(table, column) for column in columns], axis=1)
     cells = Cells(
         source=table.source,
         values=values.ravel(),
-        levels=found,
-        place=lambda i: table.place(i // width, columns[i % width]),
+        levels=by_axis,
+        location=lambda i: table.location(i // width, columns[i % width]),
         titles={"fold": "split"},
     )
     if scorer:
@@ -605,7 +614,7 @@ def cv_results_cells(
 
 
 def _names_of_rows(table: Table, roles: dict[str, str]) -> str | None:
-    """The first column of text that has no role and no empty cell."""
+    """Return the first text column without a role and without empty cells, if any."""
     for column in table.columns:
         if column in roles.values() or split_of(column) is not None:
             continue
@@ -615,7 +624,7 @@ def _names_of_rows(table: Table, roles: dict[str, str]) -> str | None:
 
 
 def form_sentences(table: Table, cells: Cells, roles: dict[str, str]) -> list[str]:
-    """What was made of cells such as ``12.3 %`` and ``0.91 ± 0.02``."""
+    """Describe how cells such as ``12.3 %`` and ``0.91 ± 0.02`` were read."""
     columns = (
         [roles["loss"]]
         if "loss" in roles
@@ -625,22 +634,22 @@ def form_sentences(table: Table, cells: Cells, roles: dict[str, str]) -> list[st
     if "percent" in forms and len(forms) > 1:
         other = next(column for form, column in forms.items() if form != "percent")
         raise TableError(
-            f"{table.source}: the column {forms['percent']!r} holds percentages and {other!r} does "
-            "not: write both in one way."
+            f"{table.source}: the column {forms['percent']!r} contains percentages and {other!r} "
+            "does not: use the same form in both."
         )
-    words = [form_words(form) for form in forms if form]
-    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in words]
+    sentences = [describe_form(form) for form in forms if form]
+    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in sentences]
 
 
 def unused_columns(table: Table, roles: dict[str, str], layout: str) -> tuple[str, ...]:
-    """The columns of a long table that nothing was read from."""
+    """Return the columns of a long table that were not used."""
     if layout != "long":
         return ()
     return tuple(column for column in table.columns if column not in roles.values())
 
 
 def looks_like_role(name: str) -> bool:
-    """Whether a learner's column would be taken for something else in a wide file."""
+    """Return whether a learner's column would be read in another role in a wide file."""
     return (
         role_of(name) is not None
         or split_of(name) is not None

@@ -1,4 +1,4 @@
-"""The user's metric: what a loss is called, and how it is shown in the direction it came in."""
+"""The table of losses, and the metric in which it is displayed."""
 
 from __future__ import annotations
 
@@ -22,22 +22,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Number = TypeVar("Number", float, Floats)
-_CALLED = {"zero-one": "error", "r2": "R²"}
-"""Losses that have a name of their own in sentences."""
+_DISPLAY_NAMES = {"zero-one": "error", "r2": "R²"}
+DIMS = axes.DIMS
+Mask = npt.NDArray[np.bool_]
+PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:
-    """What the numbers are for the person who brought them.
+    """The user's metric, in which losses are displayed.
 
     Attributes
     ----------
     name : str
         ``"error"``, ``"accuracy"``, ``"AUC"``, ...
     higher_is_better : bool
-        The numbers are scores; inside the library they are losses, ``offset - score``.
+        Whether the user's numbers are scores; the library uses losses, ``offset - score``.
     offset : float
-        1 for scores that end at 1, else 0.
+        1 for scores whose maximum is 1, else 0.
     """
 
     name: str = "loss"
@@ -45,16 +47,15 @@ class Metric:
     offset: float = 0.0
 
     def shown(self, loss: Number) -> Number:
-        """A loss as the value that the user knows."""
+        """Convert a loss to the user's metric."""
         return self.offset - loss if self.higher_is_better else loss
 
     def difference(self, losses: Number) -> Number:
-        """A difference of losses as a difference of the values that the user knows."""
-        # not -0.0
-        return 0.0 - losses if self.higher_is_better else losses
+        """Convert a difference of losses to the user's metric."""
+        return 0.0 - losses if self.higher_is_better else losses  # avoids -0.0
 
     def interval(self, low: Number, high: Number) -> tuple[Number, Number]:
-        """The interval of a difference of losses, for the values that the user knows."""
+        """Convert the interval of a difference of losses to the user's metric."""
         return (0.0 - high, 0.0 - low) if self.higher_is_better else (low, high)
 
     @property
@@ -79,7 +80,7 @@ class Metric:
 
 
 def metric_of(loss_name: str) -> Metric:
-    """The metric behind the name of a loss: ``1 - accuracy`` stands for accuracy.
+    """Return the user's metric by the name of a loss: ``1 - accuracy`` comes from accuracy.
 
     Examples
     --------
@@ -91,16 +92,8 @@ def metric_of(loss_name: str) -> Metric:
     for start, offset in (("1 - ", 1.0), ("-", 0.0)):
         name = loss_name.removeprefix(start)
         if name != loss_name and name.strip():
-            return Metric(name=_CALLED.get(name, name), higher_is_better=True, offset=offset)
-    return Metric(name=_CALLED.get(loss_name, loss_name))
-
-
-# The table of losses: one number for each learner, data set, run, fold and repetition.
-
-
-DIMS = axes.DIMS
-Mask = npt.NDArray[np.bool_]
-Path = str | os.PathLike[str]
+            return Metric(name=_DISPLAY_NAMES.get(name, name), higher_is_better=True, offset=offset)
+    return Metric(name=_DISPLAY_NAMES.get(loss_name, loss_name))
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -112,51 +105,51 @@ class Losses:
     values : array_like
         The losses: smaller is better.
     dims : sequence of str, optional
-        What each axis of `values` is, out of ``"algorithm"``, ``"dataset"``, ``"run"``,
+        What each axis of `values` is: some of ``"algorithm"``, ``"dataset"``, ``"run"``,
         ``"fold"`` and ``"repetition"``, each at most once and ``"algorithm"`` always;
-        ``"instance"`` instead of ``"fold"`` for the instances of one test set. When None:
-        (algorithm,), (algorithm, fold), (algorithm, run, fold) for one to three axes; where
-        `datasets` are named, (algorithm, dataset), (algorithm, dataset, fold); all five for five
-        axes. Four axes must be named.
+        ``"instance"`` instead of ``"fold"`` for the instances of one test set. If None:
+        (algorithm,), (algorithm, fold), (algorithm, run, fold) for one to three axes; with
+        `datasets`, (algorithm, dataset), (algorithm, dataset, fold); all five for five axes. Four
+        axes must be named.
     algorithms : sequence of str, optional
-        The names of the learners; ``"0"``, ``"1"``, ... when None.
+        The names of the learners; ``"0"``, ``"1"``, ... if None.
     datasets : sequence of str, optional
-        The names of the data sets; ``"data"`` for one, else ``"0"``, ``"1"``, ... when None.
+        The names of the data sets; ``"data"`` for one, else ``"0"``, ``"1"``, ... if None.
     design : Design or str, optional
-        How the losses came about. A kind (``"cv"``, ``"resample"``, ``"holdout"``, ``"loo"``,
+        How the losses were produced. A kind (``"cv"``, ``"resample"``, ``"holdout"``, ``"loo"``,
         ``"bootstrap"``, ``"test-set"``, ``"scores"``) takes its sizes from the axes; ``"5x2"``
-        or ``"10x10"`` also parts one row of runs x folds losses into runs. When None:
-        cross-validation where there are several folds, else scores of unknown origin.
+        or ``"10x10"`` also splits one row of runs x folds losses into runs. If None:
+        cross-validation if there are several folds, else scores of unknown origin.
     missing : {"refuse", "drop", "allow"} or array_like of bool
-        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. ``"drop"``: data
-        sets (of one data set runs or folds) that some learner lacks are left out. A mask marks
-        missing cells itself.
+        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. ``"drop"``: leave
+        out the data sets (or the runs or folds of a single data set) that some learner lacks. A
+        mask marks missing cells explicitly.
     higher_is_better : bool
-        True: `values` are scores, and become losses here, once: ``1 - score`` where all lie
+        True: `values` are scores and are converted to losses: ``1 - score`` if all scores are
         within [0, 1], else the negative.
     loss_name : str
-        What the numbers are; of a flipped score it becomes ``"1 - score"`` or ``"-score"``.
+        The name of the loss; a converted score becomes ``"1 - score"`` or ``"-score"``.
     account : sequence of str
-        Sentences of what was understood before, such as a reader's.
+        Sentences about the source, for example from a reader.
     subset_values : array_like, optional
-        Losses of the runs on parts of the rows that the design tells of (`Design.subsets`), with
-        the axes (algorithm, dataset, subset run, fold, repetition) and no cell missing. Means,
-        tables, files and figures are of `values` alone.
+        Losses of the runs on parts of the rows (`Design.subsets`), with the axes (algorithm,
+        dataset, subset run, fold, repetition) and no missing cells. Means, tables, files and
+        figures use only `values`.
 
     Attributes
     ----------
     values : ndarray
-        Read-only floats in the order of `dims`, always all five; NaN only where `missing`.
+        Read-only floats in the order of `dims`, always on all five axes; NaN only if `missing`.
     dims : tuple of str
         ``("algorithm", "dataset", "run", "fold", "repetition")``.
     algorithms, datasets, design, loss_name
-        As given, or as understood.
+        As passed, or as inferred.
     missing : ndarray
-        Read-only, True where a cell is missing.
+        Read-only, True for missing cells.
     account : tuple of str
-        What was understood, in sentences.
+        How the source was read, in sentences.
     subset_values : ndarray or None
-        Read-only, as given.
+        Read-only, as passed.
 
     Examples
     --------
@@ -243,7 +236,7 @@ class Losses:
 
     @property
     def metric(self) -> Metric:
-        """What the numbers are for the person who brought them."""
+        """The user's metric."""
         return metric_of(self.loss_name)
 
     @property
@@ -253,13 +246,15 @@ class Losses:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over values, names, design and what the numbers are."""
+        """SHA-256 of values, names, design and loss name."""
         import hashlib
         import json
 
-        kept = [name for name in Design.__dataclass_fields__ if name not in ("subsets", "groups")]
-        design = [getattr(self.design, name) for name in kept]
-        design += [str(one) for one in (self.design.subsets, self.design.groups) if one is not None]
+        names = [name for name in Design.__dataclass_fields__ if name not in ("subsets", "groups")]
+        design = [getattr(self.design, name) for name in names]
+        design += [
+            str(part) for part in (self.design.subsets, self.design.groups) if part is not None
+        ]
         head = json.dumps(
             [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )
@@ -332,23 +327,21 @@ class Losses:
         algorithms: str | Iterable[str] | None = None,
         datasets: str | Iterable[str] | None = None,
     ) -> Losses:
-        """The losses of some learners and data sets, in the order in which they are named."""
+        """Return the losses of some learners and data sets, in the order of their names."""
         rows, learners = _positions(algorithms, self.algorithms, "learner")
         columns, sets = _positions(datasets, self.datasets, "data set")
         return self._with(rows, columns, learners, sets)
 
     def reorder(self, names: Sequence[str]) -> Losses:
-        """The same losses with the learners in the order of `names`, which names each once."""
+        """Return the losses with the learners in the order of `names`."""
         rows, learners = _positions(names, self.algorithms, "learner")
         if len(learners) != len(self.algorithms):
             absent = next(name for name in self.algorithms if name not in learners)
-            raise ArgumentError(
-                f"names must hold every learner once; {absent!r} is not among them."
-            )
+            raise ArgumentError(f"names must contain every learner once; {absent!r} is missing.")
         return self._with(rows, list(range(len(self.datasets))), learners, self.datasets)
 
     def _mean(self, axis: tuple[int, ...], missing: str, where: str) -> Floats:
-        """Mean over `axis`; what to do with missing cells is asked, never assumed."""
+        """Return the mean over `axis`, with missing cells handled as `missing` says."""
         missing = missing_word(missing)
         if self.complete:
             full: Floats = self.values.mean(axis=axis)
@@ -357,8 +350,8 @@ class Losses:
             at = axes.cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
             raise ArgumentError(
                 f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
-                f"{at} among them; missing='allow' takes the mean of those that each learner "
-                "has, missing='drop' of those that all learners have."
+                f"including {at}; missing='allow' averages the cells that each learner has, "
+                "missing='drop' the cells that all learners have."
             )
         absent = self.missing
         if missing == "drop":
@@ -367,7 +360,7 @@ class Losses:
         if not count.all():
             first = np.argwhere(count == 0)[0]
             raise ArgumentError(
-                f"{where}: nothing is left to take the mean of for learner "
+                f"{where}: nothing is left to average for learner "
                 f"{self.algorithms[int(first[0])]!r}"
                 + (f" on data set {self.datasets[int(first[1])]!r}" if 1 not in axis else "")
                 + "."
@@ -377,41 +370,41 @@ class Losses:
         return mean
 
     def means(self, *, missing: str = "refuse") -> Mapping[str, float]:
-        """Mean loss by learner.
+        """Return the mean loss by learner.
 
         Parameters
         ----------
         missing : str
-            ``"refuse"``: an error where a cell is missing. ``"allow"``: the mean of the cells that
-            each learner has. ``"drop"``: of the cells that all learners have.
+            ``"refuse"``: raise an error if a cell is missing. ``"allow"``: average the cells that
+            each learner has. ``"drop"``: average the cells that all learners have.
         """
         mean = self._mean((1, 2, 3, 4), missing, "means")
         return dict(zip(self.algorithms, mean.tolist(), strict=True))
 
     def by_dataset(self, *, missing: str = "refuse") -> Floats:
-        """Mean losses of shape (K, data sets); `missing` as in `means`."""
+        """Return mean losses of shape (K, data sets); `missing` as in `means`."""
         return self._mean((2, 3, 4), missing, "by_dataset")
 
     def by_fold(self, dataset: str | None = None, *, missing: str = "refuse") -> Floats:
-        """Losses of shape (K, runs, folds) on one data set, mean over the repetitions."""
+        """Return losses of shape (K, runs, folds) on one data set, averaged over repetitions."""
         if dataset is None and len(self.datasets) > 1:
             raise ArgumentError(
-                f"dataset must be named where there are several; got None for {len(self.datasets)} "
-                f"data sets from {self.datasets[0]!r}."
+                f"dataset must be named if there are several; got None for {len(self.datasets)} "
+                f"data sets, the first of which is {self.datasets[0]!r}."
             )
-        one = self if dataset is None else self.select(datasets=[dataset])
-        mean = one._mean((4,), missing, "by_fold")
+        selected = self if dataset is None else self.select(datasets=[dataset])
+        mean = selected._mean((4,), missing, "by_fold")
         folds: Floats = mean[:, 0]
         return folds
 
     def explain(self) -> str:
-        """What the table holds and how its source was understood, in sentences."""
+        """Describe the table and how its source was read, in sentences."""
         return " ".join(self.account)
 
     def to_dict(self) -> dict[str, Any]:
-        """The table for strict JSON: names, design, and the losses by learner and data set.
+        """Return names, design and losses for strict JSON.
 
-        A cell that is declared missing is null.
+        A missing cell is null.
         """
         return {
             "algorithms": list(self.algorithms),
@@ -423,9 +416,9 @@ class Losses:
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per cell: the five names (runs, folds and repetitions from 1) and the loss.
+        """Return a data frame with one row per cell: its five coordinates and its loss.
 
-        A cell that is declared missing has a row too, with NaN.
+        Runs, folds and repetitions count from 1. A missing cell has a row with NaN.
         """
         import pandas as pd
 
@@ -442,31 +435,31 @@ class Losses:
             }
         )
 
-    def to_csv(self, path: Path, *, layout: str = "long") -> None:
+    def to_csv(self, path: PathLike, *, layout: str = "long") -> None:
         """Write comma-separated text; see `bestofk.losses.writing`."""
         from bestofk.losses.writing import write_delimited
 
         write_delimited(self, path, layout=layout, delimiter=",")
 
-    def to_tsv(self, path: Path, *, layout: str = "long") -> None:
+    def to_tsv(self, path: PathLike, *, layout: str = "long") -> None:
         """Write tab-separated text; see `bestofk.losses.writing`."""
         from bestofk.losses.writing import write_delimited
 
         write_delimited(self, path, layout=layout, delimiter="\t")
 
-    def to_parquet(self, path: Path, *, layout: str = "long") -> None:
+    def to_parquet(self, path: PathLike, *, layout: str = "long") -> None:
         """Write Parquet; see `bestofk.losses.writing`."""
         from bestofk.losses.writing import write_parquet
 
         write_parquet(self, path, layout=layout)
 
-    def to_jsonl(self, path: Path, *, layout: str = "long") -> None:
-        """Write one JSON object a line; see `bestofk.losses.writing`."""
+    def to_jsonl(self, path: PathLike, *, layout: str = "long") -> None:
+        """Write one JSON object per line; see `bestofk.losses.writing`."""
         from bestofk.losses.writing import write_jsonl
 
         write_jsonl(self, path, layout=layout)
 
-    def to_arff(self, path: Path, *, layout: str = "long") -> None:
+    def to_arff(self, path: PathLike, *, layout: str = "long") -> None:
         """Write ARFF; see `bestofk.losses.writing`."""
         from bestofk.losses.writing import write_arff
 
@@ -482,7 +475,7 @@ def _again(
     account: tuple[str, ...],
     subset_values: Floats | None = None,
 ) -> Losses:
-    """A table from the parts of another; the last sentence of the account is made anew."""
+    """Make a table from the parts of another, with a new last sentence of the account."""
     return Losses(
         values,
         dims=DIMS,
@@ -497,17 +490,17 @@ def _again(
 
 
 def _positions(
-    wanted: str | Iterable[str] | None, names: tuple[str, ...], kind: str
+    requested: str | Iterable[str] | None, names: tuple[str, ...], kind: str
 ) -> tuple[list[int], tuple[str, ...]]:
-    if wanted is None:
+    if requested is None:
         return list(range(len(names))), names
-    chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    chosen = (requested,) if isinstance(requested, str) else tuple(requested)
     if not chosen:
         raise ArgumentError(f"at least one {kind} must be selected; got none.")
     at = {name: position for position, name in enumerate(names)}
-    for place, name in enumerate(chosen):
+    for index, name in enumerate(chosen):
         if name not in at:
             raise UnknownNameError(kind, name, names)
-        if name in chosen[:place]:
+        if name in chosen[:index]:
             raise ArgumentError(f"every {kind} must be named once; got {name!r} twice.")
     return [at[name] for name in chosen], chosen

@@ -1,4 +1,4 @@
-"""Direction and design of a file of losses: as given, as the file says, or as it shows."""
+"""Read tables of losses: their direction, their design, and the embedded examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from bestofk.losses import layouts
 from bestofk.losses.axes import settle_design
 from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
-from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns
+from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -33,65 +33,63 @@ from bestofk.losses.layouts import (
 from bestofk.losses.losses import Losses
 from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
 
-if TYPE_CHECKING:
-    from bestofk.losses.losses import Losses
-
 
 def only_value(table: Table, column: str) -> str | None:
-    """The one value of a column that must be the same in every row."""
+    """Return the value of a column that must be the same in every row."""
     levels = table.levels(column)
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
         raise TableError(
-            f"{table.place(row, column)} must be {levels.names[0]!r} as in the rows before; got "
+            f"{table.location(row, column)} must be {levels.names[0]!r} as in the rows before; got "
             f"{levels.names[1]!r}."
         )
     return levels.names[0] if levels.names else None
 
 
 class UnknownDirectionError(TableError):
-    """Nothing tells whether larger or smaller numbers are better, and the answer hangs on it."""
+    """Raised if the direction of the numbers is unknown: the result would depend on a guess."""
 
 
 def direction_of_file(
-    given: bool | None,
+    higher_is_better: bool | None,
     direction: Direction,
     named: str,
     table: Table,
     account: list[str],
     *,
     scorers: bool = False,
-    told_by: str = "",
+    direction_source: str = "",
 ) -> tuple[bool, str]:
-    """Whether to flip, what the numbers are called, and the sentence on it."""
-    if given is not None:
-        account.append(f"{'Higher' if given else 'Lower'} is better, as you say.")
-        return bool(given), named
+    """Return whether to turn scores into losses, and the name of the numbers; say why."""
+    if higher_is_better is not None:
+        account.append(f"{'Higher' if higher_is_better else 'Lower'} is better, as you stated.")
+        return bool(higher_is_better), named
     if scorers:
-        account.append("Higher is better, as for every scorer of scikit-learn.")
+        account.append("Higher is better, as for all scikit-learn scorers.")
         return True, named
-    told = named
+    named_in = named
     if direction == "unknown":
         within = direction_within(Path(table.source).stem) if table.from_file else None
         if within is None:
             raise UnknownDirectionError(
-                f"{table.source}: nothing tells whether higher or lower numbers are better: pass "
+                f"{table.source}: cannot tell whether higher or lower is better: pass "
                 "higher_is_better=True (scores) or higher_is_better=False (losses)."
             )
         direction, word = within
-        told = table.source
+        named_in = table.source
         named = word if named == "loss" else named
     better = "Higher" if direction == "score" else "Lower"
-    says = f"names {told_by} say" if told_by else f"name {told!r} says"
+    says = f"names {direction_source} say" if direction_source else f"name {named_in!r} says"
     account.append(f"{better} is better, as the {says}.")
     return direction == "score", named
 
 
 def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
-    account.append("The rows carry no names: they were read as the folds of one data set.")
+    """Say that unnamed rows are read as folds, and warn unless the design is stated."""
+    account.append("The rows have no names and are read as the folds of one data set.")
     if design is None:
         warnings.warn(
-            f"{source}: the rows carry no names; they were read as the folds of one run of "
+            f"{source}: the rows have no names and are read as the folds of one run of "
             "cross-validation: pass design='cv' if that is right, design='resample' for random "
             "splits or design='test-set' for the instances of one test set.",
             BestOfKWarning,
@@ -104,19 +102,19 @@ def design_of_file(
     roles: dict[str, str],
     values: Floats,
     sizes: dict[str, Floats],
-    given: Design | str | None,
+    design: Design | str | None,
     account: list[str],
 ) -> tuple[Floats, Design]:
-    """The grid and the design that was given, that the file holds, or that its columns show."""
-    if isinstance(given, Design):
-        return values, given
+    """Return the grid and its design: as stated, as the file says, or as its columns show."""
+    if isinstance(design, Design):
+        return values, design
     _, n_sets, runs, folds, repetitions = values.shape
     kind: str | None = None
     if "design" in roles:
         kind = only_value(table, roles["design"])
         if kind not in KINDS:
             raise TableError(
-                f"{table.place(0, roles['design'])} must be one of {', '.join(KINDS)}; "
+                f"{table.location(0, roles['design'])} must be one of {', '.join(KINDS)}; "
                 f"got {kind!r}."
             )
     elif "instance" in roles and folds > 1:
@@ -132,33 +130,33 @@ def design_of_file(
         ):
             known[role] = tuple(int(n) for n in first)
         elif n_sets > 1:
-            account.append(f"The column {roles[role]!r} differs between data sets: not kept.")
+            account.append(f"Not used: the column {roles[role]!r}, which differs by data set.")
         else:
             account.append(
-                f"The column {roles[role]!r} is incomplete or differs between learners: not kept."
+                f"Not used: the column {roles[role]!r}, which is incomplete or differs by learner."
             )
-    if given is None and kind is None:
+    if design is None and kind is None:
         kind = "cv" if folds > 1 else "scores"
         if folds == 1 and runs > 1:
             if len(known) == 2:
                 kind = "resample"
             else:
                 account.append(
-                    "There are runs but no folds: how the data were parted is not known; "
-                    "design='resample' says that each run is a random split."
+                    "There are runs but no folds, so the design is unknown; pass "
+                    "design='resample' if each run is a random split."
                 )
     stratified = None
     if "stratified" in roles:
         word = (only_value(table, roles["stratified"]) or "").lower()
         if word not in ("true", "false", "yes", "no", "1", "0", ""):
             raise TableError(
-                f"{table.place(0, roles['stratified'])} must be true or false; got {word!r}."
+                f"{table.location(0, roles['stratified'])} must be true or false; got {word!r}."
             )
         stratified = None if word == "" else word in ("true", "yes", "1")
     groups = _groups(table, roles)
-    if given is not None or "design" not in roles:
-        values, _, made = settle_design(values, np.isnan(values), given or kind)
-        return values, made.with_(stratified=stratified, groups=groups, **known)
+    if design is not None or "design" not in roles:
+        values, _, settled = settle_design(values, np.isnan(values), design or kind)
+        return values, settled.with_(stratified=stratified, groups=groups, **known)
     return values, Design(
         kind=kind or "scores",
         runs=runs,
@@ -172,13 +170,13 @@ def design_of_file(
 
 
 def _groups(table: Table, roles: dict[str, str]) -> int | None:
-    """How many groups of rows stay whole, where the file says so."""
+    """Return the number of groups of rows, if the file says so."""
     if "n_groups" not in roles:
         return None
     word = only_value(table, roles["n_groups"]) or ""
     if not word.isdecimal() or int(word) < 1:
         raise TableError(
-            f"{table.place(0, roles['n_groups'])} must be a number of groups; got {word!r}."
+            f"{table.location(0, roles['n_groups'])} must be a number of groups; got {word!r}."
         )
     return int(word)
 
@@ -191,14 +189,14 @@ class PartsOfRows:
     cells: Cells
 
     def subsets(self, values: Floats) -> Subsets:
-        """The part of the design that tells of them."""
+        """Return the corresponding part of the design."""
         return Subsets(kind=self.kind, runs=values.shape[2], folds=values.shape[3])
 
 
 def parts_of_rows(
     table: Table, roles: dict[str, str], cells: Cells
 ) -> tuple[Cells, PartsOfRows | None]:
-    """The cells of runs on all rows, and those of runs on parts of them where the file has any."""
+    """Separate the cells of runs on all rows from those of runs on parts of the rows."""
     column = roles.get("part_of_rows")
     if column is None:
         return cells, None
@@ -218,7 +216,7 @@ def parts_of_rows(
     return some_cells(cells, whole), PartsOfRows(kind=kinds[0], cells=some_cells(cells, ~whole))
 
 
-# Tables of losses that come with the library, to try things on.
+# Embedded examples
 
 
 EXAMPLES = {
@@ -227,18 +225,18 @@ EXAMPLES = {
     "digits-5x2": "error rates of six classifiers, 5 runs of stratified 2-fold "
     "cross-validation on the digits data",
 }
-"""The names, and what each holds."""
+"""Name and description of each example."""
 
 
 def example_path(name: str) -> Path:
-    """Where the file of an example is."""
+    """Return the path of an example."""
     if name not in EXAMPLES:
         raise UnknownNameError("example table of losses", name, EXAMPLES)
     return Path(__file__).with_name("examples") / f"{name}.csv"
 
 
 def example_losses(name: str) -> Losses:
-    """An embedded table of losses.
+    """Load an embedded table of losses.
 
     Parameters
     ----------
@@ -257,18 +255,18 @@ def example_losses(name: str) -> Losses:
     return read_losses(example_path(name))
 
 
-# Read a table of losses that another tool has written, and say what was understood.
+# Reading
 
 
 _NESTED = ("params", "values", "parameters", "array_data")
-"""Columns of other tools whose cells may be dictionaries or lists."""
+"""Columns of other tools that may contain dictionaries or lists."""
 LAYOUTS = ("long", "wide", "cv-results")
 READING = (
     "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
     "metric", "learners", "n_train", "n_test", "design", "layout", "where", "loss_name",
     "delimiter", "encoding", "format",
 )  # fmt: skip
-"""What says how to read, wherever a table of losses is taken; `missing` goes on to the test."""
+"""Options for reading, in all functions that accept a table of losses (`missing` is separate)."""
 
 
 def read_losses(
@@ -300,50 +298,49 @@ def read_losses(
     Parameters
     ----------
     source : path, pandas.DataFrame, Table, mapping or name of an example
-        What `bestofk.data.tables.reading` reads: CSV, TSV, Excel, Parquet, JSON lines, ARFF. The
-        name
-        of an embedded example (see `bestofk.losses.reading`) where no such file exists.
+        Any file that `bestofk.data.tables.read_table` reads: CSV, TSV, Excel, Parquet, JSON lines,
+        ARFF. Also the name of an embedded example (see `example_losses`).
     higher_is_better : bool, optional
         True: the numbers are scores and become losses. None: the name of the metric, its column or
-        the file decides where it is clear (accuracy, auc, f1, score, ...; error, loss, mse, ...);
-        where it is not, the table is refused.
+        the file decides (accuracy, auc, f1, score, ...; error, loss, mse, ...); if the names are
+        not clear, an error asks for the direction.
     algorithm, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
-        The column that plays the role; guessed from the names of the columns when None.
+        The column of each role; guessed from the names of the columns if None.
     metric : str, optional
-        Which metric to take where a column names several.
+        The metric to read if a column names several.
     learners : sequence of str, optional
-        The columns of a wide table that are learners, where others are none.
+        The columns of a wide table that are learners, if other columns are not.
     design : Design or str, optional
-        How the losses came about, as in `Losses`.
+        How the losses were produced, as in `Losses`.
     layout : str, optional
         ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
         (one row per learner, one column per split, such as scikit-learn's ``split0_test_score``
-        or ``fold1``); guessed when None.
+        or ``fold1``); guessed if None.
     missing : {"refuse", "drop", "allow"}
-        Empty and absent cells are an error; what some learner lacks is left out; or such cells are
-        declared missing.
+        What to do with empty and absent cells: raise an error, leave out what some learner lacks,
+        or declare the cells missing.
     where : mapping of column to value, optional
-        Only the rows that hold these values, such as ``{"constraint": "1h8c"}``.
+        Read only the rows with these values, such as ``{"constraint": "1h8c"}``.
     loss_name : str, optional
-        What the numbers are called; the name of their column when None.
+        The name of the numbers; the name of their column if None.
     delimiter, encoding, format : str, optional
-        As in `bestofk.data.tables.reading`.
+        As in `bestofk.data.tables.read_table`; `format` may also name one of `LOSS_FORMATS`.
 
     Returns
     -------
     Losses
-        `Losses.account` tells in sentences what was understood.
+        `Losses.account` says in sentences how the table was read.
 
     Raises
     ------
     TableError
-        With one sentence that names the line and the column; also where nothing tells whether
-        larger or smaller numbers are better.
+        With one sentence that names the line and the column; also if the direction of the numbers
+        is unknown.
 
     Warns
     -----
     BestOfKWarning
-        Where the rows of a wide table carry no names.
+        If the rows of a wide table have no names.
 
     Examples
     --------
@@ -364,17 +361,18 @@ def read_losses(
     missing = missing_word(missing)
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
-    asked = AskedOfTable(
+    options = ReadOptions(
         algorithm=algorithm, dataset=dataset, run=run, fold=fold, repetition=repetition,
         instance=instance, loss=loss, metric=metric, layout=layout,
         higher_is_better=None if higher_is_better is None else bool(higher_is_better),
     )  # fmt: skip
-    table, tool = _of_tool(source, format, where, asked, delimiter=delimiter, encoding=encoding)
+    table, tool = _of_tool(source, format, where, options, delimiter=delimiter, encoding=encoding)
     if tool is not None:
         table, metric, layout = tool.table, tool.metric, tool.layout or layout
         loss_name = loss_name or tool.loss_name
         algorithm, dataset, run, fold, repetition, instance, loss = (
-            tool.roles.get(role) or (given if (given := getattr(asked, role)) in table else None)
+            tool.roles.get(role)
+            or (column if (column := getattr(options, role)) in table else None)
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
     table, splits, split_metric = layouts.rows_of_splits(table)
@@ -437,17 +435,19 @@ def read_losses(
     account += layouts.form_sentences(table, cells, roles)
     if tool is not None and tool.higher_is_better is not None and higher_is_better is None:
         flip = tool.higher_is_better
-        account.append(f"{'Higher' if flip else 'Lower'} is better, as {tool.said_by} says.")
+        account.append(
+            f"{'Higher' if flip else 'Lower'} is better, as {tool.direction_source} says."
+        )
     else:
         scorers = layout == "cv-results" and direction == "score"
         flip, named = direction_of_file(
             higher_is_better, direction, named, table, account, scorers=scorers,
-            told_by=cells.told_by,
+            direction_source=cells.direction_source,
         )  # fmt: skip
     account += cells.notes
     cells, parts = parts_of_rows(table, roles, replace(cells, notes=()))
     if design is None:
-        cells = items_of_one_test_set(cells, dataset_told=dataset is not None)
+        cells = items_of_one_test_set(cells, dataset_stated=dataset is not None)
     before = cells
     cells = renumber_within_runs(number_unnumbered(cells))
     if cells is not before and layout == "wide" and "dataset" not in roles:
@@ -479,10 +479,10 @@ def _of_tool(
     source: Any,
     format: str | None,
     where: Mapping[str, str] | None,
-    asked: AskedOfTable,
+    options: ReadOptions,
     **how: Any,
 ) -> tuple[Table, ToolColumns | None]:
-    """The table, and which columns to read it by where a tool is known to have written it."""
+    """Return the table, and the columns to read if a known tool wrote it."""
     named = None
     if format is not None and format not in FORMATS:
         if format not in LOSS_FORMATS:
@@ -490,10 +490,10 @@ def _of_tool(
         named = LOSS_FORMATS[format]
     entry, table = named, source if isinstance(source, Table) else None
     if table is None and format not in FORMATS:
-        for one in LOSS_FORMATS.values() if named is None else [named]:
-            table = resolve(one.opens)(source) if one.opens else None
+        for candidate in LOSS_FORMATS.values() if named is None else [named]:
+            table = resolve(candidate.opens)(source) if candidate.opens else None
             if table is not None:
-                entry = one
+                entry = candidate
                 break
     if table is None:
         table = _as_table(source, format=None if named else format, **how)
@@ -504,13 +504,14 @@ def _of_tool(
         )
     elif entry.recognise and not resolve(entry.recognise)(table):
         raise _not_of_tool(table, entry)
-    return table, None if entry is None else resolve(entry.columns)(table, asked)
+    return table, None if entry is None else resolve(entry.columns)(table, options)
 
 
 def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
     return TableError(
-        f"{table.source} is not of {entry.called}: that would be {entry.summary.replace('`', '')}; "
-        f"got the columns {shortened([repr(name) for name in table.columns], 8)}."
+        f"{table.source} was not written by {entry.called}, which would be "
+        f"{entry.summary.replace('`', '')}; got the columns "
+        f"{shortened([repr(name) for name in table.columns], 8)}."
     )
 
 
@@ -520,8 +521,8 @@ def _as_table(source: Any, **how: Any) -> Table:
             return read_table(example_path(source), **how)
         if Path(source).is_dir():
             raise TableError(
-                f"{os.fspath(source)} is a folder, and none of runs of MLflow or OpenML: name the "
-                "file; logs of language models are for 'bestofk evals' (bestofk.read_evals)."
+                f"{os.fspath(source)} is a folder, but contains no MLflow or OpenML runs: name the "
+                "file; for LLM evaluation logs use 'bestofk evals' (bestofk.read_evals)."
             )
         return read_table(source, **how)
     if isinstance(source, Mapping):
@@ -538,12 +539,12 @@ def _as_table(source: Any, **how: Any) -> Table:
 
 
 def _one_cell(value: Any) -> Any:
-    """A dictionary of parameters, or a list of the values of folds, as the text that a file has."""
+    """Return a dictionary of parameters or a list of fold values as text, as in a file."""
     return str(value) if isinstance(value, dict | list) else value
 
 
 def _only_rows(table: Table, where: Mapping[str, str] | None) -> Table:
-    """The rows that hold the given values in the given columns."""
+    """Select the rows that have these values."""
     for column, value in (where or {}).items():
         levels = table.levels(column)
         if str(value) not in levels.names:
@@ -564,7 +565,7 @@ def _known_columns(table: Table, learners: Sequence[str]) -> tuple[str, ...]:
 
 def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     parts = []
-    words = {
+    nouns = {
         "dataset": "data sets", "run": "runs", "fold": "folds", "repetition": "repetitions",
         "instance": "instances", "n_train": "training sizes", "n_test": "test sizes",
     }  # fmt: skip
@@ -573,11 +574,11 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     elif layout == "wide":
         names = cells.levels["algorithm"].names
         shown_names = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
-        parts.append(f"{len(names)} columns of learners ({shown_names})")
+        parts.append(f"{len(names)} learner columns ({shown_names})")
     else:
-        parts.append(f"one row per learner, {len(cells.levels['fold'].names)} columns of splits")
+        parts.append(f"one row per learner, {len(cells.levels['fold'].names)} split columns")
     shown = {
-        r: w for r, w in words.items() if r in roles and (layout != "cv-results" or r == "dataset")
+        r: w for r, w in nouns.items() if r in roles and (layout != "cv-results" or r == "dataset")
     }
     parts += [f"{word} from {roles[role]!r}" for role, word in shown.items()]
     if layout == "long":

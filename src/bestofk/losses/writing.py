@@ -1,13 +1,14 @@
-"""Write losses so that reading the file gives the same losses back, to the bit.
+"""Write losses to files that `read_losses` reads back bit for bit.
 
-Every format holds the same columns. Long: ``algorithm``, ``dataset``, ``run``, ``fold``,
-``repetition``, ``loss``. Wide: one column per learner in place of the first and the last. Then, in
-both, what restores the design: ``design`` (its kind), ``n_train``, ``n_test``, ``n_groups`` and
-``stratified`` where they are known, and ``loss_name``. A cell that is missing is left empty; such a
-file is read with ``missing="allow"``. A wide file cannot hold a learner whose name would be read as
-the role of a column (``fold``, ``dataset``, ...): the writer refuses and the long layout holds it.
+Every format has the same columns. Long: ``algorithm``, ``dataset``, ``run``, ``fold``,
+``repetition``, ``loss``. Wide: one column per learner instead of the first and the last. Both have
+columns that restore the design: ``design`` (its kind), ``n_train``, ``n_test``, ``n_groups`` and
+``stratified`` if known, and ``loss_name``. A missing cell is empty; read such a file with
+``missing="allow"``. A wide file cannot contain a learner whose name would be read as the role of a
+column (``fold``, ``dataset``, ...); the writer then raises an error, and the long layout works.
 Losses of runs on parts of the rows (`Losses.subset_values`) follow those of all rows: the column
-``part_of_rows`` says ``all``, ``nested`` or ``halves``, and ``run`` counts anew; their sizes are 0.
+``part_of_rows`` says ``all``, ``nested`` or ``halves``, ``run`` starts again at 1, and their sizes
+are 0.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
-from bestofk._base.atomic_write import whole_file
+from bestofk._base.atomic_write import atomic_file
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
 from bestofk.data.tables.workbooks import as_text_cell
@@ -36,7 +37,7 @@ _PLAIN = re.compile(r"[\w.+:/()\[\]=*-]+(?: [\w.+:/()\[\]=*-]+)*")
 
 
 def tidy_columns(losses: Losses, *, layout: str) -> Columns:
-    """The columns of the file: arrays of names, whole numbers and floats (NaN where missing)."""
+    """Return the columns of the file: arrays of names, integers and floats (NaN if missing)."""
     one_of(layout, "layout", ("long", "wide"))
     if layout == "wide":
         _refuse_role_names(losses)
@@ -45,14 +46,14 @@ def tidy_columns(losses: Losses, *, layout: str) -> Columns:
         return columns
     parts = _columns_of(losses, losses.subset_values, layout, all_rows=False)
     both = {name: np.concatenate([columns[name], parts[name]]) for name in columns}
-    rows, more = (len(one["run"]) for one in (columns, parts))
+    rows, more = (len(table["run"]) for table in (columns, parts))
     kind = losses.design.subsets.kind
     both["part_of_rows"] = np.array(["all"] * rows + [kind] * more, dtype=object)
     return both
 
 
 def _columns_of(losses: Losses, table: Floats, layout: str, *, all_rows: bool) -> Columns:
-    """The columns of the runs on all rows, or of those on parts of them."""
+    """Return the columns of the runs on all rows, or of those on parts of the rows."""
     shape = table.shape if layout == "long" else (1, *table.shape[1:])
     at = np.indices(shape).reshape(5, -1)
     columns: Columns = {}
@@ -89,8 +90,8 @@ def _refuse_role_names(losses: Losses) -> None:
     for name in losses.algorithms:
         if looks_like_role(name):
             raise ArgumentError(
-                f"layout must be 'long' here: in a wide file the learner {name!r} would be read as "
-                "the role of its column."
+                f"layout must be 'long': in a wide file the learner {name!r} would be read as the "
+                "role of its column."
             )
 
 
@@ -111,15 +112,15 @@ def _delimited_text(column: Any) -> list[str]:
 
 
 def _quoted(word: str) -> str:
-    """`word`, in quotes where it holds anything that could be taken for structure."""
+    """Quote `word` if it contains anything that could be read as structure."""
     word = as_text_cell(word)
     return word if _PLAIN.fullmatch(word) else '"' + word.replace('"', '""') + '"'
 
 
 @contextmanager
 def _text_file(path: PathLike) -> Iterator[TextIO]:
-    """A file of UTF-8 that is written whole or not at all."""
-    with whole_file(path) as file:
+    """Open a UTF-8 file that is written atomically."""
+    with atomic_file(path) as file:
         text = TextIOWrapper(file, encoding="utf-8", newline="")
         yield text
         text.flush()
@@ -127,7 +128,7 @@ def _text_file(path: PathLike) -> Iterator[TextIO]:
 
 
 def _text(cell: Any) -> Any:
-    """Floats in the fewest digits that give the same float back; nothing where one is missing."""
+    """Write floats with the fewest digits that restore them, and NaN as nothing."""
     if isinstance(cell, float):
         return "" if cell != cell else repr(cell)
     return cell
@@ -144,12 +145,12 @@ def write_parquet(losses: Losses, path: PathLike, *, layout: str) -> None:
         else pa.array(column, from_pandas=True)
         for name, column in tidy_columns(losses, layout=layout).items()
     }
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         pq.write_table(pa.table(arrays), file)
 
 
 def write_jsonl(losses: Losses, path: PathLike, *, layout: str) -> None:
-    """Write one JSON object per line; null where a cell is missing."""
+    """Write one JSON object per line; null for missing cells."""
     import json
 
     columns = tidy_columns(losses, layout=layout)
@@ -172,7 +173,7 @@ def _json_text(column: Any) -> list[str]:
 
 
 def write_arff(losses: Losses, path: PathLike, *, layout: str) -> None:
-    """Write ARFF; names are nominal attributes whose declared order is that of the losses."""
+    """Write ARFF; names are nominal attributes, declared in the order of the losses."""
     from bestofk.data.tables.arff import quote
 
     columns = tidy_columns(losses, layout=layout)

@@ -1,1 +1,1 @@
-"""Reproducing the papers: their published figures as data, and the code that obtains them again."""
+"""Reproductions of the papers: published figures as data, and the code that recomputes them."""

@@ -1,4 +1,4 @@
-"""Pieces of a reproduction as a task: each gives one array, which a store keeps."""
+"""Run the pieces of a reproduction as a task; each piece gives one array, kept in a store."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store, open_store
-from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
+from bestofk.run.task import Block, BlockSizer, ItemEvaluator, Task, sendable_error
 
 Array = npt.NDArray[Any]
 ArgumentT = TypeVar("ArgumentT")
@@ -32,10 +32,10 @@ KIND, PAYLOAD = "reproduction", "array"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayPiece(Generic[ArgumentT]):
-    """A piece of work whose result is one array: a pure function of its names.
+    """A piece of work whose result is one array, determined by its names.
 
-    `work` and `settings` say what is computed, `data` on what, `number` which piece; `argument` is
-    what the function gets. The code of the function is part of the names of its `ArrayTask`.
+    `work` and `settings` name the computation, `data` names its input and `number` the piece.
+    `argument` is passed to the function of the `ArrayTask`, whose code is part of the key.
     """
 
     work: str
@@ -45,14 +45,14 @@ class ArrayPiece(Generic[ArgumentT]):
     argument: ArgumentT = field(compare=False)
 
     def key(self, code: str) -> str:
-        """The digest under which a store keeps what that code makes of it."""
+        """Return the digest under which a store keeps the result of that code."""
         text = f"reproduction {(self.work, self.data, self.settings, code)!r} {self.number}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PieceResult:
-    """The array of a piece, or what was raised instead."""
+    """The array of a piece, or the exception it raised."""
 
     key: str
     array: Array | None
@@ -62,9 +62,9 @@ class PieceResult:
 
 @dataclass(frozen=True, eq=False)
 class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
-    """``function(argument)`` for every piece.
+    """Call ``function(argument)`` for every piece.
 
-    The function stands at the top level of a module, so that other processes can import it.
+    The function must be at the top level of a module, so that other processes can import it.
     """
 
     unit: ClassVar[str] = "pieces"
@@ -72,7 +72,7 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
 
     @cached_property
     def code(self) -> str:
-        """The identity of the function."""
+        """The code identity of the function."""
         return identify(self.function).digest
 
     @property
@@ -95,12 +95,12 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
     def find(
         self, store: Store, items: Mapping[str, ArrayPiece[ArgumentT]]
     ) -> dict[str, PieceResult]:
-        found = store.get_payloads(list(items), name=PAYLOAD)
-        return {key: PieceResult(key=key, array=_unpacked(data)) for key, data in found.items()}
+        payloads = store.get_payloads(list(items), name=PAYLOAD)
+        return {key: PieceResult(key=key, array=_unpack(data)) for key, data in payloads.items()}
 
     def keep(self, store: Store, result: PieceResult) -> None:
         if result.array is not None:
-            data = _packed(result.array)
+            data = _pack(result.array)
             store.put_payloads([Payload(digest=result.key, name=PAYLOAD, kind=KIND, data=data)])
 
     def label(self, item: ArrayPiece[ArgumentT]) -> str:
@@ -115,7 +115,7 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
     def blocks(
         self,
         items: Iterable[ArrayPiece[ArgumentT]],
-        pace: Pace,  # noqa: ARG002  (a piece is much work)
+        sizer: BlockSizer,  # noqa: ARG002  (a piece is a lot of work)
         *,
         hurried: bool = False,  # noqa: ARG002
     ) -> Iterator[Block[ArrayPiece[ArgumentT]]]:
@@ -123,22 +123,22 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
 
 
 class ArrayEvaluator(ItemEvaluator[ArrayPiece[ArgumentT], PieceResult]):
-    """Calls the function of a task, and records what it raises."""
+    """Call the function of a task and record exceptions."""
 
     def __init__(self, function: Callable[[ArgumentT], Array], code: str) -> None:
         self.function, self.code = function, code
 
     def evaluate(self, items: Iterable[ArrayPiece[ArgumentT]]) -> Iterator[PieceResult]:
-        """The result of every piece."""
+        """Yield the result of every piece."""
         for item in items:
             key = item.key(self.code)
-            begin = time.perf_counter()
+            start = time.perf_counter()
             try:
                 array = self.function(item.argument)
             except Exception as raised:
                 yield PieceResult(key=key, array=None, raised=sendable_error(raised))
                 continue
-            yield PieceResult(key=key, array=array, seconds=time.perf_counter() - begin)
+            yield PieceResult(key=key, array=array, seconds=time.perf_counter() - start)
 
 
 def obtain(
@@ -148,20 +148,20 @@ def obtain(
     request: Request | None = None,
     say: Callable[[str], None] | None = None,
 ) -> list[Array]:
-    """The array of every piece: from the store where it is held, else computed and kept.
+    """Return the array of every piece, from the store or computed and stored.
 
     Parameters
     ----------
     pieces : sequence of ArrayPiece
-        What is to be computed, with its names.
+        The work with its names.
     function : callable
-        ``function(piece.argument)`` gives the array; at the top level of a module, so that other
-        processes can import it.
+        ``function(piece.argument)`` returns the array; at the top level of a module, so that
+        other processes can import it.
     request : Request, optional
-        Its `engine`, `jobs`, `scheduler` and `store` say where the work is done and kept; the
-        arrays do not depend on them.
+        Its `engine`, `jobs`, `scheduler` and `store` determine where the work is done and stored;
+        the arrays do not depend on them.
     say : callable, optional
-        Takes a line now and then; by default that of the request.
+        Called with progress lines; by default that of the request.
 
     Examples
     --------
@@ -172,22 +172,22 @@ def obtain(
     >>> obtain(pieces, np.square)[2]
     array([0, 1])
     """
-    asked = Request() if request is None else request
-    engine = Engine(name=asked.engine, jobs=asked.jobs, scheduler=asked.scheduler)
-    with open_store(asked.store) as kept:
-        found = run_task(
+    request = Request() if request is None else request
+    engine = Engine(name=request.engine, jobs=request.jobs, scheduler=request.scheduler)
+    with open_store(request.store) as store:
+        results = run_task(
             ArrayTask(function),
             pieces,
             engine=engine,
-            store=None if asked.store is None else kept,
-            progress=SaidProgress(asked.say if say is None else say),
+            store=None if request.store is None else store,
+            progress=LineProgress(request.say if say is None else say),
             stop=lambda _, result: result.raised,
         )
-    return [array for piece in pieces if (array := found[piece].array) is not None]
+    return [array for piece in pieces if (array := results[piece].array) is not None]
 
 
-class SaidProgress(Progress):
-    """Gives a line on every piece to a function."""
+class LineProgress(Progress):
+    """Report every piece as a line of text."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self.say, self.done, self.total, self.unit = say, 0, 0, ""
@@ -202,12 +202,12 @@ class SaidProgress(Progress):
         self.say(f"{self.done} of {self.total} {self.unit}")
 
 
-def _packed(array: Array) -> bytes:
+def _pack(array: Array) -> bytes:
     data = io.BytesIO()
     np.save(data, array, allow_pickle=False)
     return data.getvalue()
 
 
-def _unpacked(held: bytes) -> Array:
-    array: Array = np.load(io.BytesIO(held), allow_pickle=False)
+def _unpack(data: bytes) -> Array:
+    array: Array = np.load(io.BytesIO(data), allow_pickle=False)
     return array

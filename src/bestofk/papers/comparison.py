@@ -1,4 +1,4 @@
-"""Our values next to the published ones, cell by cell, with what chance allows."""
+"""Compare recomputed tables with published ones, and present the result of a reproduction."""
 
 from __future__ import annotations
 
@@ -22,40 +22,39 @@ Words = npt.NDArray[np.object_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One cell in words, for all forms of output."""
+    """One cell as text, for all forms of output."""
 
     ours: str
     printed: str
     difference: str
     within: bool | None
-    """None where nothing is printed, nothing was obtained, or the two are not judged."""
+    """None if nothing is printed, nothing was computed, or the cell is not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparedNumbers:
-    """Numbers obtained again, next to the published ones.
+    """Recomputed numbers next to the published ones.
 
     Parameters
     ----------
     table : str
-        Name of the table, for a heading.
+        Heading of the table.
     rows, columns : tuple of str
-        Their names.
+        Names of rows and columns.
     ours, printed : array (rows, columns)
-        NaN where there is none.
+        NaN if there is no number.
     allowed : array (rows, columns)
         The difference that chance (in ours and in the print) and rounding allow.
     digits : int
-        Digits after the point.
+        Digits after the decimal point.
     unit : str
-        What the numbers are, for the sentence: ``"points"``.
+        Unit of the numbers in the summary, such as ``"point"``.
     target : float, optional
-        A difference below which two figures are taken as the same for the purpose, whatever
-        chance allows.
+        A difference up to which two figures count as equal in practice, whatever chance allows.
     corner : str
         Heading of the column of row names.
     note : str
-        What the reader must know to read the table.
+        Explanation below the table.
 
     Examples
     --------
@@ -81,79 +80,69 @@ class ComparedNumbers:
     corner: str = ""
     note: str = ""
 
-    def __post_init__(self) -> None:
-        shape = len(self.rows), len(self.columns)
-        for name in ("ours", "printed", "allowed"):
-            array = np.asarray(getattr(self, name), dtype=np.float64)
-            if array.shape != shape:
-                raise ArgumentError(
-                    f"{name} must have the shape {shape} of rows and columns; got {array.shape}."
-                )
-            object.__setattr__(self, name, array)
-
     @property
     def difference(self) -> Floats:
-        """Ours minus printed."""
+        """Our numbers minus the printed ones."""
         return self.ours - self.printed
 
     @property
     def compared(self) -> Flags:
-        """Where there is something on both sides."""
+        """Mark the cells with a number on both sides."""
         return np.isfinite(self.ours) & np.isfinite(self.printed)
 
     @property
     def within(self) -> Flags:
-        """Where the difference is not above what chance and rounding allow."""
-        # one part in 10^9 for the decimal fractions of the print
+        """Mark the cells whose difference chance and rounding allow."""
+        # 1e-9 for the decimal fractions of the print
         return self.compared & (np.abs(self.difference) <= self.allowed * (1 + 1e-9) + 1e-9)
 
     def within_target(self) -> Flags:
-        """Where the difference is not above the target."""
+        """Mark the cells whose difference is within the target."""
         if self.target is None:
             raise ArgumentError(f"{self.table} has no target.")
         return self.compared & (np.abs(self.difference) <= self.target + 1e-9)
 
     def summary(self) -> str:
-        """One sentence: how many cells agree, and the largest difference."""
+        """State how many cells agree, and the largest difference."""
         total = int(self.compared.sum())
         if not total:
             return f"{self.table}: there is nothing to compare."
-        words = f"{int(self.within.sum())} of {total} within what chance and rounding allow"
+        counts = f"{int(self.within.sum())} of {total} within what chance and rounding allow"
         if self.target is not None:
             plural = "" if self.target == 1 else "s"
             close = int(self.within_target().sum())
-            words += f", {close} of {total} within {self.target:g} {self.unit}{plural}"
+            counts += f", {close} of {total} within {self.target:g} {self.unit}{plural}"
         size = np.where(self.compared, np.abs(self.difference), -1.0)
         row, column = np.unravel_index(int(np.argmax(size)), size.shape)
-        at = ", ".join(word for word in (self.rows[int(row)], self.columns[int(column)]) if word)
+        cell = ", ".join(name for name in (self.rows[int(row)], self.columns[int(column)]) if name)
         largest = f"{size[row, column]:.{self.digits}f}"
-        return f"{self.table}: {words}; the largest difference is {largest} ({at})."
+        return f"{self.table}: {counts}; the largest difference is {largest} ({cell})."
 
     def cell(self, row: int, column: int) -> Cell:
-        """One cell in words."""
+        """Return one cell as text."""
         ours, printed = float(self.ours[row, column]), float(self.printed[row, column])
-        held = bool(self.compared[row, column])
+        compared = bool(self.compared[row, column])
         return Cell(
-            ours=_shown(ours, self.digits),
-            printed=_shown(printed, self.digits),
-            difference=f"{ours - printed:+.{self.digits}f}" if held else "",
-            within=bool(self.within[row, column]) if held else None,
+            ours=_number_text(ours, self.digits),
+            printed=_number_text(printed, self.digits),
+            difference=f"{ours - printed:+.{self.digits}f}" if compared else "",
+            within=bool(self.within[row, column]) if compared else None,
         )
 
     def to_markdown(self) -> str:
-        """The table for the docs."""
+        """Return the table as Markdown."""
         return markdown_table(self)
 
     def to_html(self) -> str:
-        """The table as a piece of HTML."""
+        """Return the table as an HTML section."""
         return html_table(self)
 
     def to_text(self, width: int = 100) -> str:
-        """The table for a terminal."""
+        """Return the table as text for a terminal."""
         return text_table(self, width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Strict JSON: null where there is no number, or nothing to compare."""
+        """Return strict JSON; null if there is no number or nothing to compare."""
         return {
             "table": self.table,
             "rows": list(self.rows),
@@ -169,11 +158,10 @@ class ComparedNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparedWords:
-    """Words (names of what was chosen) obtained again, next to the published ones.
+    """Recomputed texts (such as chosen learners) next to the published ones.
 
-    `agrees` says which cells agree, or may differ for a reason that `note` gives; `judged` says
-    which cells are compared at all (None: every one). Where nothing is judged there is nothing to
-    agree: such cells are shown, and counted on neither side.
+    `agrees` marks the cells that agree, or may differ for a reason given in `note`. `judged` marks
+    the cells that are compared (None: all). Other cells are shown but not counted.
 
     Examples
     --------
@@ -198,64 +186,54 @@ class ComparedWords:
     corner: str = ""
     note: str = ""
 
-    def __post_init__(self) -> None:
-        shape = len(self.rows), len(self.columns)
-        for name in ("ours", "printed", "agrees", "judged"):
-            array = getattr(self, name)
-            if array is not None and np.shape(array) != shape:
-                raise ArgumentError(
-                    f"{name} must have the shape {shape} of rows and columns; "
-                    f"got {np.shape(array)}."
-                )
-
     @property
     def compared(self) -> Flags:
-        """Where there is something on both sides, and it is judged."""
+        """Mark the judged cells with a text on both sides."""
         both = np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
         return both if self.judged is None else both & self.judged
 
     @property
     def within(self) -> Flags:
-        """Where the two are compared and agree."""
+        """Mark the compared cells that agree."""
         return self.compared & self.agrees
 
     def summary(self) -> str:
-        """One sentence: how many cells agree, and which do not."""
+        """State how many cells agree, and which do not."""
         if not self.compared.any():
             return f"{self.table}: there is nothing to compare."
-        words = f"{self.table}: {int(self.within.sum())} of {int(self.compared.sum())} agree"
+        counts = f"{self.table}: {int(self.within.sum())} of {int(self.compared.sum())} agree"
         rows, columns = np.nonzero(self.compared & ~self.within)
-        missed = [
+        different = [
             f"{self.rows[row]} ({self.columns[column]})"
             for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
         ]
-        return f"{words}; not {shortened(missed)}." if missed else f"{words}."
+        return f"{counts}; not {shortened(different)}." if different else f"{counts}."
 
     def cell(self, row: int, column: int) -> Cell:
-        """One cell in words."""
-        held = bool(self.compared[row, column])
+        """Return one cell as text."""
+        compared = bool(self.compared[row, column])
         within = bool(self.within[row, column])
         return Cell(
             ours=str(self.ours[row, column]),
             printed=str(self.printed[row, column]),
-            difference="" if within or not held else "differs",
-            within=within if held else None,
+            difference="" if within or not compared else "differs",
+            within=within if compared else None,
         )
 
     def to_markdown(self) -> str:
-        """The table for the docs."""
+        """Return the table as Markdown."""
         return markdown_table(self)
 
     def to_html(self) -> str:
-        """The table as a piece of HTML."""
+        """Return the table as an HTML section."""
         return html_table(self)
 
     def to_text(self, width: int = 100) -> str:
-        """The table for a terminal."""
+        """Return the table as text for a terminal."""
         return text_table(self, width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Strict JSON; `within` is null where nothing is compared."""
+        """Return strict JSON; `within` is null if a cell is not compared."""
         return {
             "table": self.table,
             "rows": list(self.rows),
@@ -275,7 +253,7 @@ def chance(
     *,
     width: float = 3.0,
 ) -> Floats:
-    """What two estimates of the same number may differ by: `width` standard errors, and rounding.
+    """Return the difference that two estimates may have: `width` standard errors, and rounding.
 
     Examples
     --------
@@ -292,7 +270,7 @@ def _verdicts(table: ComparedNumbers | ComparedWords) -> list[list[bool | None]]
     ]
 
 
-def _shown(value: float, digits: int) -> str:
+def _number_text(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if np.isfinite(value) else ""
 
 
@@ -302,7 +280,7 @@ def _plain(values: Floats) -> list[list[float | None]]:
     ]
 
 
-# Tables of our values next to the published ones as Markdown, HTML and text.
+# Tables as Markdown, HTML and text
 
 
 _OUTSIDE = "!"
@@ -317,7 +295,7 @@ def _cells(table: ComparedNumbers | ComparedWords) -> list[list[Cell]]:
 
 
 def _pair(cell: Cell) -> str:
-    """``ours / printed``, marked where they differ too much."""
+    """Return ``ours / printed``, with a mark if they differ too much."""
     if not cell.printed:
         return cell.ours
     mark = f" {_OUTSIDE}" if cell.within is False else ""
@@ -325,7 +303,7 @@ def _pair(cell: Cell) -> str:
 
 
 def legend() -> str:
-    """How to read the cells."""
+    """Explain the cells."""
     return (
         f"Each cell: ours / printed; {_OUTSIDE} where they differ by more than chance and rounding "
         "allow."
@@ -333,7 +311,7 @@ def legend() -> str:
 
 
 def markdown_table(table: ComparedNumbers | ComparedWords) -> str:
-    """A heading, the summary, the table and the note."""
+    """Return heading, summary, table and note as Markdown."""
     lines = [f"### {table.table}", "", table.summary(), "", *_pipes(table)]
     if table.note:
         lines += ["", table.note]
@@ -341,8 +319,8 @@ def markdown_table(table: ComparedNumbers | ComparedWords) -> str:
 
 
 def _pipes(table: ComparedNumbers | ComparedWords) -> list[str]:
-    def line(words: Sequence[str]) -> str:
-        return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
+    def line(texts: Sequence[str]) -> str:
+        return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
 
     return [
         line([table.corner, *table.columns]),
@@ -355,7 +333,7 @@ def _pipes(table: ComparedNumbers | ComparedWords) -> list[str]:
 
 
 def html_table(table: ComparedNumbers | ComparedWords) -> str:
-    """A section with heading, summary, table and note."""
+    """Return a section with heading, summary, table and note as HTML."""
     head = "".join(f"<th>{escape(word)}</th>" for word in (table.corner, *table.columns))
     body = []
     for name, cells in zip(table.rows, _cells(table), strict=True):
@@ -374,7 +352,7 @@ def html_table(table: ComparedNumbers | ComparedWords) -> str:
 
 
 def text_table(table: ComparedNumbers | ComparedWords, width: int) -> str:
-    """The table as a terminal of that width shows it, without colours."""
+    """Return the table as text for a terminal of that width, without colours."""
     from rich.console import Console
     from rich.table import Table
 
@@ -392,38 +370,38 @@ def text_table(table: ComparedNumbers | ComparedWords, width: int) -> str:
     return "\n".join([table.table, *lines]) + f"\n{table.summary()}{note}\n"
 
 
-# What a reproduction is asked, and what it gives: tables next to the print, and sentences.
+# Requests and results
 
 
 def _silent(line: str) -> None:
-    """Say nothing."""
+    """Ignore a progress line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What to obtain again.
+    """The settings of a reproduction.
 
     Parameters
     ----------
     tables : tuple of str
-        Names of tables (``"1"``, ``"fig3"``), none for all.
+        Names of tables (``"1"``, ``"fig3"``); empty for all.
     variant : str
-        Which of the reproduction's variants.
+        One of the reproduction's variants.
     runs : int or None
-        How often the experiment is repeated; None for the default of the reproduction.
+        Repetitions of the experiment; None for the default of the reproduction.
     jobs : int
-        Workers; -1 for one per core.
+        Number of workers; -1 for one per core.
     engine, scheduler : str
-        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"``, ``"dask"`` or ``"ray"``, and
+        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, and
         the address of the cluster (whose workers need the data sets at the same paths).
     store : str or None
-        Where finished work is kept (see `bestofk.run.store.store.open_store`).
+        The store of finished work (see `bestofk.run.store.store.open_store`).
     data : Path or None
-        Folder of the data sets; None: the environment variable BESTOFK_DATA.
+        Folder of the data sets; None for the environment variable BESTOFK_DATA.
     seed : int
         Fixes all random choices.
     say : callable
-        Takes lines that tell how far the work is.
+        Called with progress lines.
     """
 
     tables: tuple[str, ...] = ()
@@ -438,16 +416,16 @@ class Request:
     say: Callable[[str], None] = _silent
 
     def wants(self, table: str) -> bool:
-        """Whether a table is asked for."""
+        """Return whether a table is requested."""
         return not self.tables or table in self.tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account(Presented):
-    """What came of a reproduction.
+class ReproductionResult(Presented):
+    """The tables, sentences and figures of a reproduction.
 
-    `sentences` stand before the tables; `details` holds figures for JSON that no table shows;
-    `figures` maps titles to pictures as SVG.
+    `sentences` precede the tables. `details` contains numbers for JSON that no table shows.
+    `figures` maps titles to SVG images.
     """
 
     title: str
@@ -458,31 +436,31 @@ class Account(Presented):
     figures: dict[str, str] = field(default_factory=dict)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per table."""
+        """Return one row per table."""
         return {
             "table": [table.table for table in self.tables],
             "summary": [table.summary() for table in self.tables],
         }
 
     def explain(self) -> str:
-        """The sentences, then one for each table."""
+        """Return the sentences and table summaries."""
         return "\n".join((*self.sentences, *(table.summary() for table in self.tables)))
 
     def to_text(self, width: int = 100) -> str:
-        """All of it for a terminal."""
+        """Return everything as text for a terminal."""
         parts = [self.title, *self.sentences, legend(), ""]
         return "\n".join([*parts, *(table.to_text(width) for table in self.tables)])
 
     def to_markdown(self) -> str:
-        """All of it for the docs."""
+        """Return everything as Markdown."""
         parts = [f"## {self.title}", "", self.paper, ""]
         for sentence in (*self.sentences, legend()):
             parts += [sentence, ""]
         return "\n".join([*parts, *(table.to_markdown() for table in self.tables)])
 
     def to_html(self) -> str:
-        """All of it as one page."""
-        said = "".join(f"<p>{escape(line)}</p>" for line in (*self.sentences, legend()))
+        """Return everything as one HTML page."""
+        sentences = "".join(f"<p>{escape(line)}</p>" for line in (*self.sentences, legend()))
         tables = "".join(table.to_html() for table in self.tables)
         pictures = "".join(
             f"<section><h3>{escape(title)}</h3>{svg}</section>"
@@ -491,12 +469,12 @@ class Account(Presented):
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
-            f"<h2>{escape(self.title)}</h2><p>{escape(self.paper)}</p>{said}{tables}"
+            f"<h2>{escape(self.title)}</h2><p>{escape(self.paper)}</p>{sentences}{tables}"
             f"{pictures}</body></html>\n"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Strict JSON."""
+        """Return everything as strict JSON."""
         from bestofk.version import __version__
 
         return {

@@ -1,4 +1,7 @@
-"""The worked example of hypothesis spaces: four Boolean attributes, one target, disjunctions."""
+"""Reproduce Ler: the example of hypothesis spaces, interval constants and numbers of splits.
+
+The example has four Boolean attributes, one target and disjunctions as hypotheses.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk import intervals
-from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
 from bestofk.papers.printed_figures import printed_figures, printed_table
 from bestofk.splits.design import number_of_kfold_splits
 
@@ -20,19 +23,19 @@ ATTRIBUTES = 4
 
 
 def instance_space() -> Bits:
-    """All instances of four Boolean attributes, in the order of Table 3, shape (16, 4).
+    """Return all instances of four Boolean attributes in the order of Table 3, shape (16, 4).
 
     Examples
     --------
     >>> instance_space()[[0, 1, 15]].astype(int).tolist()
     [[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 1]]
     """
-    places = np.arange(2**ATTRIBUTES)[:, np.newaxis]
-    return (places >> np.arange(ATTRIBUTES)[::-1] & 1).astype(np.bool_)
+    numbers = np.arange(2**ATTRIBUTES)[:, np.newaxis]
+    return (numbers >> np.arange(ATTRIBUTES)[::-1] & 1).astype(np.bool_)
 
 
 def target(x: Bits) -> Bits:
-    """f(x) = (x1 and x2) xor (x3 or x4), row by row.
+    """Return f(x) = (x1 and x2) xor (x3 or x4) for every row.
 
     Examples
     --------
@@ -43,7 +46,7 @@ def target(x: Bits) -> Bits:
 
 
 def disjunctions() -> tuple[tuple[int, ...], ...]:
-    """The hypotheses of *a-simple*: two or more attributes joined by "or", as in Table 2.
+    """Return the hypotheses of *a-simple*: two or more attributes joined by "or", as in Table 2.
 
     Examples
     --------
@@ -57,33 +60,33 @@ def disjunctions() -> tuple[tuple[int, ...], ...]:
     )
 
 
-def words(hypothesis: tuple[int, ...]) -> str:
-    """``x2 or x3``.
+def hypothesis_text(hypothesis: tuple[int, ...]) -> str:
+    """Return a hypothesis as text.
 
     Examples
     --------
-    >>> words((1, 2))
+    >>> hypothesis_text((1, 2))
     'x2 or x3'
     """
-    return " or ".join(f"x{place + 1}" for place in hypothesis)
+    return " or ".join(f"x{attribute + 1}" for attribute in hypothesis)
 
 
 def consistent(hypotheses: tuple[tuple[int, ...], ...], x: Bits, y: Bits) -> tuple[int, ...]:
-    """Places of the hypotheses that give every row of `x` its label.
+    """Return the indices of the hypotheses that give every row of `x` its label.
 
     Examples
     --------
     >>> x = instance_space()[[2, 3, 3, 8, 12]]
-    >>> found = consistent(disjunctions(), x, target(x))
-    >>> [(place + 1, words(disjunctions()[place])) for place in found]
+    >>> indices = consistent(disjunctions(), x, target(x))
+    >>> [(index + 1, hypothesis_text(disjunctions()[index])) for index in indices]
     [(4, 'x2 or x3'), (10, 'x2 or x3 or x4')]
     """
-    said = np.stack([x[:, list(chosen)].any(axis=1) for chosen in hypotheses])
-    return tuple(np.flatnonzero((said == y).all(axis=1)).tolist())
+    labels = np.stack([x[:, list(chosen)].any(axis=1) for chosen in hypotheses])
+    return tuple(np.flatnonzero((labels == y).all(axis=1)).tolist())
 
 
 def mistakes(hypothesis: tuple[int, ...]) -> int:
-    """On how many of the 16 instances the hypothesis differs from the target.
+    """Count the instances (of 16) on which the hypothesis differs from the target.
 
     Examples
     --------
@@ -95,33 +98,33 @@ def mistakes(hypothesis: tuple[int, ...]) -> int:
 
 
 def targets_left(x: Bits, y: Bits) -> int:
-    """How many of the 2^16 Boolean functions give every row of `x` its label, counted out.
+    """Count the Boolean functions (of 2^16) that give every row of `x` its label.
 
     Examples
     --------
-    Five labelled instances, two of them the same one: the text says 2^(16 - 5) = 2048.
+    Of five labelled instances, two are equal. The text says 2^(16 - 5) = 2048.
 
     >>> x = instance_space()[[2, 3, 3, 8, 12]]
     >>> targets_left(x, target(x))
     4096
     """
     functions = np.arange(2 ** (2**ATTRIBUTES), dtype=np.int64)[:, np.newaxis]
-    places = x @ (1 << np.arange(ATTRIBUTES)[::-1])
-    return int(((functions >> places & 1) == y).all(axis=1).sum())
+    numbers = x @ (1 << np.arange(ATTRIBUTES)[::-1])
+    return int(((functions >> numbers & 1) == y).all(axis=1).sum())
 
 
-# ``bestofk reproduce fundamentals``.
+# Tables
 
 
 TITLE = "Fundamentals of algorithm selection for classification (Ler)"
 TABLES = ("1", "2", "3", "4", "splits")
 SPLITS = ((4, 2), (5, 2), (10, 3), (14, 5), (100, 10), (150, 10))
 EXAMPLE = (12, 100)
-"""Errors and test instances, for intervals at the levels of Table 4."""
+"""Errors and test instances for the intervals at the levels of Table 4."""
 
 
-def reproduce(request: Request) -> Account:
-    """Obtain the worked example, the constants of the intervals and the number of splits."""
+def reproduce(request: Request) -> ReproductionResult:
+    """Reproduce the worked example, the constants of the intervals and the numbers of splits."""
     from bestofk.papers.registry import REPRODUCTIONS
 
     makers: dict[str, tuple[Callable[[], ComparedNumbers | ComparedWords], ...]] = {
@@ -136,15 +139,15 @@ def reproduce(request: Request) -> Account:
     left, distinct = targets_left(x, target(x)), len(np.unique(x, axis=0))
     sentences = (
         f"The text's five labelled instances leave {left} of the {2**2**ATTRIBUTES} possible "
-        f"targets, not 2^(16 - 5) = 2048: instances 2 and 3 are the same, so that "
-        f"only {distinct} are known.",
+        f"targets, not 2^(16 - 5) = 2048: instances 2 and 3 are equal, so only {distinct} are "
+        "known.",
         *(
-            f"h{place + 1} = {words(disjunctions()[place])} agrees with all five and is wrong on "
-            f"{mistakes(disjunctions()[place])} of the 16 instances."
-            for place in consistent(disjunctions(), x, target(x))
+            f"h{index + 1} = {hypothesis_text(disjunctions()[index])} agrees with all five and is "
+            f"wrong on {mistakes(disjunctions()[index])} of the 16 instances."
+            for index in consistent(disjunctions(), x, target(x))
         ),
     )
-    return Account(
+    return ReproductionResult(
         title=TITLE,
         paper=REPRODUCTIONS["fundamentals"].paper,
         tables=tables,
@@ -154,7 +157,7 @@ def reproduce(request: Request) -> Account:
 
 
 def toy_instances() -> Bits:
-    """The instances of Table 1."""
+    """Return the instances of Table 1."""
     return np.asarray(_attributes("1").astype(np.bool_))
 
 
@@ -163,12 +166,12 @@ def _attributes(table: str) -> np.ndarray:
 
 
 def labels_table() -> ComparedNumbers:
-    """Table 1: the labels of the five instances."""
+    """Compare Table 1: the labels of the five instances."""
     return _labels("1", "the data set")
 
 
 def truth_table() -> ComparedNumbers:
-    """Table 3: the labels of all 16 instances."""
+    """Compare Table 3: the labels of all 16 instances."""
     return _labels("3", "the truth table")
 
 
@@ -189,19 +192,19 @@ def _labels(table: str, what: str) -> ComparedNumbers:
 
 
 def hypotheses_table() -> ComparedWords:
-    """Table 2: the disjunctions, and which of them agree with Table 1."""
+    """Compare Table 2: the disjunctions, and which of them agree with Table 1."""
     figures = [f for f in printed_figures("fundamentals") if f.table == "2"]
     printed = np.full((len(disjunctions()), 2), "", dtype=object)
     for figure in figures:
         printed[int(figure.row) - 1, 0 if figure.quantity == "h" else 1] = figure.printed
     printed[printed[:, 1] == "", 1] = "no"
     ours = np.full(printed.shape, "no", dtype=object)
-    ours[:, 0] = [words(chosen) for chosen in disjunctions()]
+    ours[:, 0] = [hypothesis_text(chosen) for chosen in disjunctions()]
     x = toy_instances()
     ours[list(consistent(disjunctions(), x, target(x))), 1] = "yes"
     return ComparedWords(
         table="Table 2, hypotheses",
-        rows=tuple(f"h{place + 1}" for place in range(len(ours))),
+        rows=tuple(f"h{number}" for number in range(1, len(ours) + 1)),
         columns=("hypothesis", "agrees with Table 1"),
         ours=ours,
         printed=printed,
@@ -210,7 +213,7 @@ def hypotheses_table() -> ComparedWords:
 
 
 def constants_table() -> ComparedNumbers:
-    """Table 4: z of each level, from the width of the library's interval at p = 1/2, n = 100."""
+    """Compare Table 4: z of each level, from the normal interval at p = 1/2 and n = 100."""
     printed = printed_table("fundamentals", "4", "z")
     levels = [float(row) / 100 for row in printed.rows]
     # half the width is z sqrt(p (1 - p) / n) = z / 20
@@ -230,7 +233,7 @@ def constants_table() -> ComparedNumbers:
 
 
 def intervals_table() -> ComparedWords:
-    """Intervals of one error rate at the levels of Table 4, by four methods."""
+    """Show intervals of one error rate at the levels of Table 4, by four methods."""
     k, n = EXAMPLE
     rows = printed_table("fundamentals", "4", "z").rows
     methods = {
@@ -242,8 +245,8 @@ def intervals_table() -> ComparedWords:
     for i, row in enumerate(rows):
         level = float(row) / 100
         for j, method in enumerate(methods.values()):
-            found = method(k, n, level)
-            ours[i, j] = f"{found.low:.3f} to {found.high:.3f}"
+            interval = method(k, n, level)
+            ours[i, j] = f"{interval.low:.3f} to {interval.high:.3f}"
         ours[i, -1] = f"at most {intervals.test_set_bound(k, n, 1 - level).high:.3f}"
     return ComparedWords(
         table=f"Intervals of {k} errors on {n} instances",
@@ -259,7 +262,7 @@ def intervals_table() -> ComparedWords:
 
 
 def splits_table() -> ComparedWords:
-    """The number of k-fold splits, next to the printed product with q = k - p."""
+    """Compare the number of k-fold splits with the printed product, with q = k - p."""
     ours = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
     printed = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
     left, right = np.array(ours, dtype=object), np.array(printed, dtype=object)
@@ -276,7 +279,7 @@ def splits_table() -> ComparedWords:
 
 
 def printed_product(n: int, k: int) -> int:
-    """The formula as it stands in section 5.3, but for q.
+    """Evaluate the formula of section 5.3 with q = k - p.
 
     Examples
     --------
@@ -284,16 +287,16 @@ def printed_product(n: int, k: int) -> int:
     (6, 10)
     """
     m, p = divmod(n, k)
-    ways = 1
+    splits = 1
     for i in range(1, p + 1):
-        ways *= comb(n - (m + 1) * (i - 1), m + 1)
+        splits *= comb(n - (m + 1) * (i - 1), m + 1)
     for j in range(1, k - p + 1):
-        ways *= comb(n - (m + 1) * p - m * (j - 1), m)
-    return ways
+        splits *= comb(n - (m + 1) * p - m * (j - 1), m)
+    return splits
 
 
-def _grouped(ways: int) -> str:
-    if ways < 10**12:
-        return f"{ways:,}"
-    digits = str(ways)
+def _grouped(count: int) -> str:
+    if count < 10**12:
+        return f"{count:,}"
+    digits = str(count)
     return f"{digits[0]}.{digits[1:5]} x 10^{len(digits) - 1}"

@@ -1,4 +1,4 @@
-"""The printed figures of a paper, as they stand in its tables."""
+"""The printed figures of the papers' tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bestofk._base.errors import UnknownNameError
 class Figure:
     """One printed figure.
 
-    `printed` is the text as it stands, so that its digits tell how it was rounded.
+    `printed` is the text in the paper; its digits show how it was rounded.
     """
 
     table: str
@@ -35,7 +35,7 @@ class Figure:
 
 @cache
 def printed_figures(paper: str) -> tuple[Figure, ...]:
-    """All figures of a paper, in the order of the print.
+    """Return all figures of a paper, in printed order.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def printed_figures(paper: str) -> tuple[Figure, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PrintedTable:
-    """One quantity of a printed table as an array; NaN where nothing is printed."""
+    """One quantity of a printed table as an array; NaN if nothing is printed."""
 
     table: str
     quantity: str
@@ -67,7 +67,7 @@ class PrintedTable:
 
 
 def printed_table(paper: str, table: str, quantity: str) -> PrintedTable:
-    """A quantity of a table, rows and columns in the order of the print.
+    """Return a quantity of a table, with rows and columns in printed order.
 
     Examples
     --------
@@ -75,22 +75,22 @@ def printed_table(paper: str, table: str, quantity: str) -> PrintedTable:
     >>> means.values.shape, means.rows[:2], means.columns
     ((30, 5), ('balance', 'breast'), ('MAX', 'NMC', 'LGC', 'C4.5', 'NN'))
     """
-    found = [
+    figures = [
         figure
         for figure in printed_figures(paper)
         if figure.table == table and figure.quantity == quantity
     ]
-    if not found:
+    if not figures:
         known = dict.fromkeys(f"{f.table} {f.quantity}" for f in printed_figures(paper))
         raise UnknownNameError(f"table of {paper}", f"{table} {quantity}", known)
-    rows = tuple(dict.fromkeys(figure.row for figure in found))
-    columns = tuple(dict.fromkeys(figure.column for figure in found))
+    rows = tuple(dict.fromkeys(figure.row for figure in figures))
+    columns = tuple(dict.fromkeys(figure.column for figure in figures))
     values = np.full((len(rows), len(columns)), np.nan)
     rounding = np.zeros(values.shape)
-    for figure in found:
-        at = rows.index(figure.row), columns.index(figure.column)
-        values[at] = float(figure.printed)
-        rounding[at] = figure.rounding
+    for figure in figures:
+        cell = rows.index(figure.row), columns.index(figure.column)
+        values[cell] = float(figure.printed)
+        rounding[cell] = figure.rounding
     return PrintedTable(
         table=table, quantity=quantity, rows=rows, columns=columns, values=values, rounding=rounding
     )

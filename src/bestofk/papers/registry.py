@@ -1,4 +1,4 @@
-"""The papers that can be obtained again."""
+"""The registry of paper reproductions."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bestofk._base.registry import Registry, resolve
-from bestofk.papers.comparison import Account, Request
+from bestofk.papers.comparison import ReproductionResult, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
-    """One paper: what of it can be obtained again, and by which function."""
+    """A paper whose tables and figures can be reproduced."""
 
     name: str
     function: str
-    """Where it is, as ``package.module:name``: takes a Request, gives an Account."""
+    """The function from Request to ReproductionResult, as ``package.module:name``."""
     summary: str
     paper: str
     doi: str | None
     tables: tuple[str, ...]
-    """What --table takes."""
+    """Accepted values of --table."""
     default_runs: int
     runs_mean: str
-    """What one run is."""
+    """The meaning of one run."""
     default_seed: int = 0
     variants: tuple[tuple[str, str], ...] = (("paper", "as printed"),)
-    """(name, what it is), the default first."""
+    """Pairs of name and description, the default first."""
     data: str | None = None
     """The collection of data sets that it needs (see `bestofk.papers.data`)."""
 
-    def load(self) -> Callable[[Request], Account]:
-        """The function itself."""
-        found: Callable[[Request], Account] = resolve(self.function)
-        return found
+    def load(self) -> Callable[[Request], ReproductionResult]:
+        """Import the function."""
+        function: Callable[[Request], ReproductionResult] = resolve(self.function)
+        return function
 
 
 REPRODUCTIONS: Registry[Reproduction] = Registry(

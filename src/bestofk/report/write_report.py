@@ -95,7 +95,7 @@ def adjusted_by_all(order: Decision) -> dict[str, Floats]:
     names = list(CORRECTIONS) if len(evidence) <= MOST_PAIRS else [order.correction]
     found = {order.correction: evidence.adjusted_pvalue}
     for name in names:
-        most = CORRECTIONS[name].most_learners
+        most = CORRECTIONS[name].max_learners
         if name not in found and (most is None or len(order.by_preference) <= most):
             found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
     return found

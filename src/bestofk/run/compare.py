@@ -39,7 +39,6 @@ from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
 from bestofk.run.run_task import run_task
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
-from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
@@ -361,8 +360,6 @@ def run_comparison(
     outcome, results, notes, too_little, where = _run(
         experiment, spec, execution, deadline, settings, race
     )
-    if execution.store is not None and where != parse_address(execution.store).shown:
-        execution = replace(execution, store=where)  # the file was deleted: kept elsewhere
     if notes:
         partial_fits = len(results) if len(results) < experiment.n_cells else None
         spec = record(spec, execution, notes=notes, fits=partial_fits)
@@ -523,9 +520,9 @@ def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
     """Return what bestofk assumed about the targets."""
     several = len(experiment.datasets) > 1
     notes = [
-        f"{data.name}: {data.taken}" if several else data.taken
+        f"{data.name}: {data.target_note}" if several else data.target_note
         for data in experiment.datasets
-        if data.taken
+        if data.target_note
     ]
     more = len(notes) - MAX_LISTED_TARGETS
     if more > 1:

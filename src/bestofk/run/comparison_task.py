@@ -28,7 +28,7 @@ from bestofk.run.metrics import LOSSES
 from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
-from bestofk.run.task import Begun, Block, Pace, Shipment, Task, said
+from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error
 
 WHOLE_PLAN_RUNS = 25
 """Runs that a learner evaluates at once at the most, so that results are stored as they come."""
@@ -199,18 +199,18 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     def lost(self, item: CellIndex, failure: Failure) -> CellResult:
         return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
 
-    def begin(
+    def look_up(
         self,
         store: Store | None,
         items: Sequence[CellIndex],
         *,
-        again: Callable[[CellResult], bool] | None = None,
-    ) -> Begun[CellIndex, CellResult]:
+        is_stale: Callable[[CellResult], bool] | None = None,
+    ) -> StoreLookup[CellIndex, CellResult]:
         experiment = self.experiment
         if experiment.also:
             # a table has one loss
-            return super().begin(store, items, again=again)
-        # look up some cells at a time: a million of them take little memory
+            return super().look_up(store, items, is_stale=is_stale)
+        # some cells at a time, and no cell is made: a million take little memory
         table = ResultTable.of_experiment(experiment)
         rest: Iterable[CellIndex] = items
         if (
@@ -221,17 +221,17 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             and store.n_cells() <= MOST_IN_VAIN * len(items)
         ):
             # most of the store is wanted: it is read from end to end
-            self._scan(table, store, again)
+            self._scan(table, store, is_stale)
             rest, store = table.absent(), None
         missing: dict[str, list[CellIndex]] = {}
         waiting = iter(rest)
         while some := list(islice(waiting, AT_ONCE)):
             keys = self._digests(some)
             if store is not None:
-                self._fill(table, store, keys, again)
+                self._fill(table, store, keys, is_stale)
             for digest, cells in keys.items():
                 missing.setdefault(digest, []).extend(cells)
-        return Begun(results=table, missing=missing, known=len(table))
+        return StoreLookup(results=table, missing=missing, known=len(table))
 
     def _digests(self, cells: list[CellIndex]) -> dict[str, list[CellIndex]]:
         """Return the cells by their digests."""
@@ -250,7 +250,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         return found
 
     def _scan(
-        self, table: ResultTable, store: Store, again: Callable[[CellResult], bool] | None
+        self, table: ResultTable, store: Store, is_stale: Callable[[CellResult], bool] | None
     ) -> None:
         """Take all that the store has to the table."""
         loss = self.experiment.loss.name
@@ -258,7 +258,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             left_out = {
                 row
                 for row in batch.failures
-                if again is not None and again(batch.result(row, batch.key(row, loss)))
+                if is_stale is not None and is_stale(batch.result(row, batch.key(row, loss)))
             }
             table.add_found(batch, [one for one in found if one[0] not in left_out])
 
@@ -267,7 +267,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         table: ResultTable,
         store: Store,
         keys: dict[str, list[CellIndex]],
-        again: Callable[[CellResult], bool] | None,
+        is_stale: Callable[[CellResult], bool] | None,
     ) -> None:
         """Take what the store has of some cells from `keys` to the table."""
         experiment = self.experiment
@@ -278,7 +278,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             for row, digest in enumerate(batch.digest):
                 if wanted or row in batch.failures:
                     result = batch.result(row, experiment.key(keys[digest][0]))
-                    if not experiment.serves(result) or (again is not None and again(result)):
+                    if not experiment.serves(result) or (is_stale is not None and is_stale(result)):
                         continue
                 for cell in keys.pop(digest):
                     rows.append(row)
@@ -333,12 +333,12 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     def blocks(
         self,
         items: Iterable[CellIndex],
-        pace: Pace,
+        sizer: BlockSizer,
         *,
         hurried: bool = False,
     ) -> Iterator[Block[CellIndex]]:
         # a fold of all learners is a block, whatever it takes
-        return blocks_of(self.experiment, items, hurried=hurried, workers=pace.workers)
+        return blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
 
     def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
         """A fold of every data set, so that none is left behind."""
@@ -355,7 +355,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         staying = frozenset(index for index, data in enumerate(packed) if data is None)
         words = joined([repr(experiment.learners[index].name) for index in sorted(staying)])
         if len(staying) == len(packed):
-            return Shipment(packed=None, staying=words)
+            return Shipment(packed=None, unpicklable=words)
         bare = tuple(
             replace(learner, estimator=UnavailableEstimator("it cannot be pickled."))
             for learner in experiment.learners
@@ -365,10 +365,12 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             body: bytes = cloudpickle.dumps(sent)
         except (Exception, SystemExit):
             # the rest of the experiment: a loss that holds an open file, say
-            return Shipment(packed=None, staying=f"the loss {experiment.loss.name!r}")
+            return Shipment(packed=None, unpicklable=f"the loss {experiment.loss.name!r}")
         if not staying:
             return Shipment(packed=body)
-        return Shipment(packed=body, stays=lambda cell: cell.learner in staying, staying=words)
+        return Shipment(
+            packed=body, is_local=lambda cell: cell.learner in staying, unpicklable=words
+        )
 
 
 @dataclass(frozen=True)
@@ -409,5 +411,5 @@ def _loaded(learner: NamedLearner, packed: bytes | None) -> NamedLearner:
     try:
         return replace(learner, estimator=cloudpickle.loads(packed))
     except (Exception, SystemExit) as raised:
-        text = f"it cannot be loaded in a worker: {said(raised)}"
+        text = f"it cannot be loaded in a worker: {describe_error(raised)}"
         return replace(learner, estimator=UnavailableEstimator(text, kind="missing"))

@@ -122,7 +122,7 @@ def _whole_runs(
         return values[:, :, complete], design.with_(runs=len(complete), **sizes), (note,)
     if runs == 1 and design.kind in ("cv", "time", "splits") and there.sum() > 1:
         note = f"{_dropped(int((~there).sum()), folds, 'fold')}."
-        return values[:, :, :, there[0]], design.kept(there), (note,)
+        return values[:, :, :, there[0]], design.select(there), (note,)
     run, fold = np.nonzero(there)
     part = values[:, :, run, fold][:, :, np.newaxis]
     left = "the one left is a single split"

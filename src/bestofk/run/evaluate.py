@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import os
 import pickle
 import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +17,7 @@ from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
+from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.experiment import CellIndex, Experiment, NamedLearner, UnavailableEstimator
 from bestofk.run.judge import (
@@ -35,8 +32,9 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
+from bestofk.run.process_state import restored_process_state
 from bestofk.run.results import pack
-from bestofk.run.task import Caught, ItemEvaluator, caught_warnings
+from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows
 
 if TYPE_CHECKING:
@@ -271,17 +269,17 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         """
         at = (dataset, learner)
         if at not in self._others:
-            from bestofk.learners.preparation import MARK, otherwise
+            from bestofk.learners.preparation import NOTE_PREFIX, alternatives
 
             named, rows = self.experiment.learners[learner], self.rows(dataset)
             cell = CellIndex(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
             splits, key = self.experiment.splits[dataset], self.experiment.key(cell)
             self._others[at] = None
-            for number, ready in enumerate((None, *otherwise(named.estimator, rows.data))):
+            for number, ready in enumerate((None, *alternatives(named.estimator, rows.data))):
                 runner = (
                     self._runner(dataset, learner)
                     if ready is None
-                    else _Runner.of(named, ready, rows, said=f"{MARK}{ready.done.explain()}")
+                    else _Runner.of(named, ready, rows, said=f"{NOTE_PREFIX}{ready.done.explain()}")
                 )
                 fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
                 with contextlib.suppress(Exception):
@@ -354,7 +352,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(cell.learner):
-                        around.enter_context(kept_surroundings())
+                        around.enter_context(restored_process_state())
                     (verdicts, spent), said = self._fit_somehow(cell, key, fold, shared)
                 told = (*said, *_said(caught))
                 return self._result(cell, verdicts, **known, **spent, warnings=told)
@@ -642,102 +640,3 @@ class _Counter:
 
     def buffer(self, view: pickle.PickleBuffer) -> None:
         self.total += view.raw().nbytes
-
-
-_SIGNALS = tuple(
-    getattr(signal, name)
-    for name in (
-        "SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPIPE", "SIGCHLD", "SIGUSR1", "SIGUSR2",
-    )
-    if hasattr(signal, name)
-)  # fmt: skip
-
-
-@contextlib.contextmanager
-def kept_surroundings() -> Iterator[None]:
-    """Put back what a learner changed of its process."""
-    with contextlib.ExitStack() as undo:
-        undo.callback(_no_second_self, os.getpid())
-        undo.callback(_streams_back, sys.stdout, sys.stderr)
-        streams: tuple[Any, Any] = _Unclosed(sys.stdout), _Unclosed(sys.stderr)
-        sys.stdout, sys.stderr = streams
-        undo.callback(_files_back, [_copy(number) for number in range(3)])
-        undo.callback(sys.setrecursionlimit, sys.getrecursionlimit())
-        undo.callback(_environment_back, dict(os.environ))
-        undo.callback(_path_back, list(sys.path))
-        undo.callback(gc.enable if gc.isenabled() else gc.disable)
-        undo.callback(np.seterr, **np.geterr())
-        with contextlib.suppress(OSError):
-            # the working folder may be gone already
-            undo.callback(_folder_back, os.getcwd())  # noqa: PTH109
-        if threading.current_thread() is threading.main_thread():
-            undo.callback(_signals_back, {one: signal.getsignal(one) for one in _SIGNALS})
-            if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0:
-                undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
-        yield
-
-
-def _no_second_self(pid: int) -> None:
-    """A fork that comes out of a fit is not this process, and must not go on as if it were."""
-    if os.getpid() != pid:
-        os._exit(0)
-
-
-def _copy(number: int) -> int | None:
-    try:
-        return os.dup(number)
-    except OSError:
-        return None
-
-
-def _files_back(copies: list[int | None]) -> None:
-    """Standard input, output and error, whatever was closed."""
-    for number, copy in enumerate(copies):
-        if copy is None:
-            continue
-        try:
-            same = os.path.sameopenfile(number, copy)
-        except OSError:
-            same = False
-        with contextlib.suppress(OSError):
-            if not same:
-                os.dup2(copy, number)
-            os.close(copy)
-
-
-class _Unclosed:
-    """A stream for a learner to write to, and to close: the stream itself stays open."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def close(self) -> None:
-        """Nothing: others will write to it."""
-
-
-def _streams_back(out: Any, err: Any) -> None:
-    sys.stdout, sys.stderr = out, err
-
-
-def _environment_back(before: dict[str, str]) -> None:
-    if os.environ != before:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-def _path_back(before: list[str]) -> None:
-    sys.path[:] = before
-
-
-def _folder_back(before: str) -> None:
-    with contextlib.suppress(OSError):
-        os.chdir(before)
-
-
-def _signals_back(before: dict[signal.Signals, Any]) -> None:
-    for one, handler in before.items():
-        if handler is not None and signal.getsignal(one) != handler:
-            signal.signal(one, handler)

@@ -184,7 +184,7 @@ class Experiment:
     def cells(self) -> Iterator[CellIndex]:
         """Every cell, round by round: all learners of a fold before the next fold."""
         for dataset, splits in enumerate(self.splits):
-            for run, fold in splits.places():
+            for run, fold in splits.run_folds():
                 for repetition in range(self.repetitions):
                     for learner in range(len(self.learners)):
                         yield CellIndex(
@@ -216,11 +216,12 @@ _PLAIN = (type(None), bool, int, float, str, bytes)
 
 
 def learner_fingerprint(estimator: Any) -> Identity:
-    """What a learner is: its class and settings, and the code of both.
+    """Return the identity of a learner: its class, its settings, and the code of both.
 
-    The digest is two in one, with a dash between: of the class and its plain settings, from which
-    seeds are drawn, so that they outlive an edit of the code; and of everything that runs.
-    `random_state` is left out: the runner sets it in every cell.
+    The digest has two parts, separated by a dash. The first covers the class and its plain
+    settings; seeds are derived from it, so that editing the code does not change them. The second
+    covers everything that runs. `random_state` is excluded, because the runner sets it in every
+    cell.
     """
     settings = text_digest(repr(_settings(estimator)))
     code = identify(estimator)
@@ -228,10 +229,10 @@ def learner_fingerprint(estimator: Any) -> Identity:
 
 
 def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
-    """How predictions on a data set are made and judged, besides by the learner.
+    """Return the identity of how predictions on a data set are computed and scored.
 
-    That is the code of the loss and of the judge, the types of columns and labels, how columns
-    are prepared for learners that want numbers without gaps, and the threads of a fit.
+    It covers the code of the loss and of the scorer, the types of columns and labels, the
+    preparation of columns for learners that need numbers without gaps, and the threads of a fit.
     """
     from bestofk.learners.preparation import ready_learner
     from bestofk.run.judge import Judge, checked_predictions
@@ -242,17 +243,17 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
         labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
     plain = not data.whole and set(data.kinds.values()) == {"numeric"} and not data.n_missing
     prepared = () if plain else (ready_learner,)
-    found = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
-    return Identity(digest=text_digest(f"{found.digest} {threads}"), unknown=found.unknown)
+    identity = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
+    return Identity(digest=text_digest(f"{identity.digest} {threads}"), unknown=identity.unknown)
 
 
 def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
-    """The rows of one split.
+    """Return the digest of the rows of one split.
 
-    Longer plans begin with the same runs, so what was computed for ten runs serves for twenty.
+    Longer plans begin with the same runs, so cells of ten runs are reused for twenty.
     """
     kind = splits.design.kind
-    # a row of marks is a run of cross-validation, but one split of the other kinds
+    # a row of marks is a run of cross-validation, but a single split of other kinds of plan
     row, folds = (run, splits.folds_in(run)) if kind in ("cv", "loo") else (fold, 1)
     lines = splits.marks
     if row >= splits.runs and splits.subset_marks is not None:
@@ -262,16 +263,18 @@ def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
 
 
 def _settings(value: Any) -> Any:
-    """A value whose repr is the same on every machine and in every process."""
+    """Return a value whose repr is the same on every machine and in every process."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         try:
             params = value.get_params(deep=False)
         except Exception:
-            # any class may raise anything; its fits will say so
+            # user classes may raise anything; the fits report it
             params = {}
-        shown = {name: _settings(param) for name, param in params.items() if name != "random_state"}
+        settings = {
+            name: _settings(param) for name, param in params.items() if name != "random_state"
+        }
         kind = type(value)
-        return (_named(kind), _version(kind), sorted(shown.items()))
+        return (_qualified_name(kind), _version(kind), sorted(settings.items()))
     if isinstance(value, np.ndarray):
         return ("array", value.shape, str(value.dtype), text_digest("", value.tobytes()))
     if isinstance(value, list | tuple):
@@ -284,14 +287,14 @@ def _settings(value: Any) -> Any:
         return repr(value.item())
     if isinstance(value, _PLAIN):
         return repr(value)
-    known = isinstance(value, type) or hasattr(value, "__qualname__")
-    return _named(value if known else type(value))
+    has_name = isinstance(value, type) or hasattr(value, "__qualname__")
+    return _qualified_name(value if has_name else type(value))
 
 
-def _named(held: Any) -> str:
-    """Its qualified name; without the module where that is a file of somebody's."""
-    module = str(held.__module__)
-    return f"{module}.{held.__qualname__}" if _is_packaged(module) else str(held.__qualname__)
+def _qualified_name(value: Any) -> str:
+    """Return the qualified name, without the module unless it belongs to a package."""
+    module = str(value.__module__)
+    return f"{module}.{value.__qualname__}" if _is_packaged(module) else str(value.__qualname__)
 
 
 def _is_packaged(module: str) -> bool:
@@ -303,7 +306,7 @@ def _key(value: Any) -> str:
 
 
 def _version(kind: type) -> str:
-    """Major and minor version of the package of a class: other versions may fit otherwise."""
+    """Return the major and minor version of the package of a class."""
     if not _is_packaged(kind.__module__):
         return ""
     package = sys.modules.get(kind.__module__.partition(".")[0])

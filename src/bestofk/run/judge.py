@@ -94,7 +94,7 @@ class Fold:
             return self.rows.data.X.iloc[which]
         if name == "given":
             data = self.rows.data
-            return take_rows(data.X if data.given is None else data.given, which)
+            return take_rows(data.X if data.original is None else data.original, which)
         encoded = self.rows.encoded
         return encoded.take(which) if training else encoded.values[which]
 

@@ -1,4 +1,4 @@
-"""What a run says while it runs: a bar on a terminal or in a notebook, lines in a pipe or log."""
+"""Show the progress of a run: a bar on a terminal or in a notebook, lines in a pipe or log."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from bestofk._base.formatting import printable
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-LINE_EVERY = 10.0
-"""Seconds between two lines in a log."""
-PIPE_LINE_EVERY = 30.0
-"""The same where nobody asked for a log."""
-EVIDENCE = 3.0
-"""Seconds of work from which the time left is estimated."""
-STARTING = "starting: packages are imported, workers begin"
-"""What is happening until the first fit is there."""
-SHOWN_EVERY = 0.25
-"""Seconds between two states of a bar in a notebook."""
+LOG_LINE_SECONDS = 10.0
+"""Time between two lines with ``progress="log"``."""
+PIPE_LINE_SECONDS = 30.0
+"""Time between two lines in a pipe by default."""
+MIN_ESTIMATE_SECONDS = 3.0
+"""Time of work before the remaining time is estimated."""
+STARTING = "starting: importing packages, starting workers"
+"""Text until the first fit is done."""
+NOTEBOOK_UPDATE_SECONDS = 0.25
+"""Time between two updates of a bar in a notebook."""
 
 
 class TimeLeft:
-    """The time left, by what the fits of each learner took on each data set.
+    """Estimate of the remaining time from the times of each learner on each data set.
 
-    Learners differ a thousandfold, so the rate of all together says nothing while the slow ones
-    have not begun. Nothing is said until every learner with work left has shown what a fit takes.
+    Learners differ a thousandfold in speed, so the overall rate says little before the slow ones
+    start. There is no estimate until each learner with remaining work has finished a fit.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class TimeLeft:
         self.first: dict[str, float] = {}
 
     def done(self, label: str, seconds: float | None) -> None:
-        """One more fit is there, and took `seconds`; None where that says nothing."""
+        """Count a finished fit that took `seconds`; None if that is unknown."""
         self.waiting[label] = self.waiting.get(label, 0) - 1
         if seconds is not None:
             self.first.setdefault(label, seconds)
@@ -55,9 +55,9 @@ class TimeLeft:
             self.spent[label] = self.spent.get(label, 0.0) + seconds
 
     def seconds(self, *, elapsed: float) -> float | None:
-        """An estimate after `elapsed` seconds; None while there is too little to go by."""
+        """Return the estimate after `elapsed` seconds; None if there is too little data."""
         total = sum(self.spent.values())
-        if elapsed < EVIDENCE or total <= 0:
+        if elapsed < MIN_ESTIMATE_SECONDS or total <= 0:
             return None
         left = 0.0
         for label, fits in self.waiting.items():
@@ -65,11 +65,11 @@ class TimeLeft:
                 if label not in self.count:
                     return None
                 left += fits * self._each(label)
-        # workers at once, and what is done between the fits
+        # accounts for parallel workers and for the time between fits
         return left * elapsed / total
 
     def _each(self, label: str) -> float:
-        """What a fit takes; the first one, which pays for imports, counts only while alone."""
+        """Return the time of one fit, without the first one, which includes imports."""
         others = self.count[label] - 1
         if others < 1:
             return self.spent[label]
@@ -77,7 +77,7 @@ class TimeLeft:
 
 
 def _wait(seconds: float) -> str:
-    """A time to wait, as people say it."""
+    """Return a duration in rounded seconds, minutes or hours."""
     if seconds < 90:
         return f"{max(seconds, 1.0):.0f} s"
     if seconds < 90 * 60:
@@ -86,28 +86,28 @@ def _wait(seconds: float) -> str:
 
 
 class Progress:
-    """Says nothing; the base of those that do."""
+    """Base class of progress displays, which shows nothing."""
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
-        """`done` of `total` items, which are called `unit`, are there already."""
+        """Start a run of `total` items, of which the store has `done`; `unit` is their noun."""
 
     def expects(self, waiting: Mapping[str, int]) -> None:
-        """So many items are to be done, by label; told before `start`."""
+        """Receive the number of items to do by label, before `start`."""
 
     def took(self, *, label: str, seconds: float | None) -> None:
-        """What an item took by itself; told before its `item`."""
+        """Receive the time of an item, before its `item`."""
 
     def item(self, *, label: str, failed: bool) -> None:
-        """One more item is done: the one that `label` describes."""
+        """Count a finished item."""
 
     def waiting(self, *, count: int) -> None:
-        """All that is left, `count` items, is being worked on by other processes."""
+        """Show that other processes work on the remaining `count` items."""
 
-    def found(self, *, count: int) -> None:
-        """So many items more are there already."""
+    def stored(self, *, count: int) -> None:
+        """Count more items that the store already has."""
 
-    def standing(self, *, words: str) -> None:
-        """Who is out of a race, and what is open."""
+    def standing(self, *, text: str) -> None:
+        """Show which learners are out of a race and which pairs are open."""
 
     def __enter__(self) -> Self:
         return self
@@ -115,14 +115,14 @@ class Progress:
     def __exit__(
         self,
         kind: type[BaseException] | None,
-        raised: BaseException | None,
-        where: TracebackType | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
-        """The run is over, or broke off."""
+        """End the display."""
 
 
 class _Estimated(Progress):
-    """One that says how long it will take."""
+    """A display with an estimate of the remaining time."""
 
     time_left: TimeLeft | None = None
     begin = 0.0
@@ -135,7 +135,7 @@ class _Estimated(Progress):
             self.time_left.done(label, seconds)
 
     def left(self, now: float) -> str:
-        """``about 2 min left``; empty while nothing is known."""
+        """Return a text such as ``about 2 min left``; empty without an estimate."""
         if self.time_left is None:
             return ""
         seconds = self.time_left.seconds(elapsed=now - self.begin)
@@ -143,9 +143,9 @@ class _Estimated(Progress):
 
 
 class Lines(_Estimated):
-    """A line now and then, for logs."""
+    """A line at regular intervals, for logs."""
 
-    def __init__(self, stream: TextIO, every: float = LINE_EVERY) -> None:
+    def __init__(self, stream: TextIO, every: float = LOG_LINE_SECONDS) -> None:
         self.stream, self.every = stream, every
         self.total = self.done = self.failed = self.old = 0
         self.unit = "fits"
@@ -156,7 +156,7 @@ class Lines(_Estimated):
         self.total, self.done, self.old, self.unit = total, done, done, unit
         self.begin = self.last = time.monotonic()
         if done:
-            self._say(f"{done} of {total} {unit} are in the store already")
+            self._write(f"{done} of {total} {unit} are already in the store")
 
     def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
@@ -166,35 +166,35 @@ class Lines(_Estimated):
             self.last = now
             rate = (self.done - self.old) / (now - self.begin)
             left = self.left(now)
-            self._say(
+            self._write(
                 f"{self.done} of {self.total} {self.unit}, {_rate(rate)} per second, "
                 f"{f'{left}, ' if left else ''}{self.failed} failed, now {label}"
             )
 
     def waiting(self, *, count: int) -> None:
         now = time.monotonic()
-        if not self.waited or now - self.last >= LINE_EVERY:
+        if not self.waited or now - self.last >= LOG_LINE_SECONDS:
             self.last, self.waited = now, True
-            self._say(waiting_words(count, self.unit))
+            self._write(waiting_text(count, self.unit))
 
-    def found(self, *, count: int) -> None:
+    def stored(self, *, count: int) -> None:
         self.done += count
         self.old += count
 
-    def standing(self, *, words: str) -> None:
+    def standing(self, *, text: str) -> None:
         now = time.monotonic()
-        if self.every > LINE_EVERY and now - self.last < self.every:
-            return  # nobody asked for lines
+        if self.every > LOG_LINE_SECONDS and now - self.last < self.every:
+            return  # the default in a pipe
         self.last = now
-        self._say(f"{self.done} of {self.total} {self.unit}: {words}")
+        self._write(f"{self.done} of {self.total} {self.unit}: {text}")
 
-    def _say(self, line: str) -> None:
+    def _write(self, line: str) -> None:
         self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
         self.stream.flush()
 
 
 class Bar(_Estimated):
-    """A live bar with the learner and data set at work, the rate, time left and failures."""
+    """A live bar with the current learner and data set, the rate, time left and failures."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
@@ -207,7 +207,7 @@ class Bar(_Estimated):
         from rich.text import Text
 
         class WithStanding(RichProgress):
-            """A bar with a line of its own for who is out of a race, and what is open."""
+            """A bar with an extra line for the standing of a race."""
 
             def get_renderables(self) -> Iterable[RenderableType]:
                 yield from super().get_renderables()
@@ -251,30 +251,30 @@ class Bar(_Estimated):
         )
 
     def waiting(self, *, count: int) -> None:
-        self.bar.update(self.task, description=waiting_words(count, self.unit))
+        self.bar.update(self.task, description=waiting_text(count, self.unit))
 
-    def found(self, *, count: int) -> None:
+    def stored(self, *, count: int) -> None:
         self.bar.update(self.task, advance=count)
 
-    def standing(self, *, words: str) -> None:
-        self.bar.update(self.task, standing=printable(words))
+    def standing(self, *, text: str) -> None:
+        self.bar.update(self.task, standing=printable(text))
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
-        raised: BaseException | None,
-        where: TracebackType | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.bar.stop()
 
 
-def waiting_words(count: int, unit: str) -> str:
-    """That other processes do what is left."""
+def waiting_text(count: int, unit: str) -> str:
+    """Say that other processes work on the remaining items."""
     return f"waiting for another process that works on {count} {unit}"
 
 
 class NotebookBar(_Estimated):
-    """The same in a notebook: one line of HTML that is renewed in its place."""
+    """A bar in a notebook: one line of HTML that is updated in place."""
 
     def __init__(self, display: Any = None) -> None:
         if display is None:
@@ -295,7 +295,7 @@ class NotebookBar(_Estimated):
         self.done += 1
         self.failed += failed
         now = time.monotonic()
-        if now - self.shown < SHOWN_EVERY:
+        if now - self.shown < NOTEBOOK_UPDATE_SECONDS:
             return
         self.shown = now
         self._show(", ".join(part for part in (self.left(now), self._failures(), label) if part))
@@ -303,27 +303,27 @@ class NotebookBar(_Estimated):
     def __exit__(
         self,
         kind: type[BaseException] | None,
-        raised: BaseException | None,
-        where: TracebackType | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         took = f"in {_wait(time.monotonic() - self.begin)}"
         self._show(", ".join(part for part in (took, self._failures()) if part))
 
-    def found(self, *, count: int) -> None:
+    def stored(self, *, count: int) -> None:
         self.done += count
 
-    def standing(self, *, words: str) -> None:
-        self._show(words)
+    def standing(self, *, text: str) -> None:
+        self._show(text)
 
     def _failures(self) -> str:
         return f"{self.failed} failed" if self.failed else ""
 
-    def _show(self, words: str) -> None:
+    def _show(self, text: str) -> None:
         from html import escape
 
         state = (
             f'<progress value="{self.done}" max="{max(self.total, 1)}"></progress> '
-            f"{self.done} of {self.total} {self.unit} {escape(printable(words))}"
+            f"{self.done} of {self.total} {self.unit} {escape(printable(text))}"
         )
         shown = {"text/html": state, "text/plain": f"{self.done} of {self.total} {self.unit}"}
         if self.handle is None:
@@ -333,16 +333,16 @@ class NotebookBar(_Estimated):
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """Return whether this process is the kernel of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> Progress:
-    """A bar on a terminal or in a notebook, lines elsewhere, or nothing.
+    """Return a bar on a terminal or in a notebook, lines elsewhere, or an empty display.
 
-    Lines come every half minute where nobody asked for them, and with ``"log"`` every ten seconds.
+    Lines come every ten seconds with ``"log"``, and every half minute by default in a pipe.
     """
     stream = sys.stderr if stream is None else stream
     if isinstance(progress, Progress):
@@ -353,9 +353,9 @@ def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> P
         return Progress()
     if in_notebook():
         return NotebookBar()
-    return Bar(stream) if stream.isatty() else Lines(stream, PIPE_LINE_EVERY)
+    return Bar(stream) if stream.isatty() else Lines(stream, PIPE_LINE_SECONDS)
 
 
 def _rate(each_second: float) -> str:
-    """``1,254``, ``12.3`` or ``0.0123``."""
+    """Return a rate such as ``1,254``, ``12.3`` or ``0.0123``."""
     return f"{each_second:,.0f}" if each_second >= 100 else f"{each_second:.3g}"

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.learners.preparation import MARK, Preparation, ready_learner
+from bestofk.learners.preparation import NOTE_PREFIX, Preparation, ready_learner
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
@@ -400,8 +400,8 @@ def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
         for data, by_learner in spec.preparation.items()
     }
     for cell, warned in results.warned():
-        said = next((line for line in warned if line.startswith(MARK)), None)
+        said = next((line for line in warned if line.startswith(NOTE_PREFIX)), None)
         if said is not None:
             data, learner = spec.datasets[cell.dataset].name, spec.learners[cell.learner].name
-            found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(MARK))
+            found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(NOTE_PREFIX))
     return found

@@ -1,4 +1,4 @@
-"""One runner: find in the store, evaluate what is missing, keep it, and say how far it is."""
+"""Run a task: read stored results, evaluate and store the rest, and report progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import chain
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.shared_work import PAUSE, SharedWork
+from bestofk.run.shared_work import POLL_SECONDS, SharedWork
 from bestofk.run.store.store import Store
 from bestofk.run.task import ItemT, ResultT, Task
 
@@ -29,60 +29,59 @@ def run_task(
     retry_failed: bool = False,
     cut: dict[ItemT, float] | None = None,
 ) -> Mapping[ItemT, ResultT]:
-    """The result of every item: from the store where it has them, else evaluated and stored.
+    """Return the result of each item, read from the store or else evaluated and stored.
 
     Parameters
     ----------
     task : Task
-        What the items are a function of.
+        The task of the items.
     items : sequence
         Items with the same key share their result.
     engine : Engine
-        Where they are evaluated; the results are the same everywhere.
+        Evaluates the items; results do not depend on it.
     store : Store, optional
-        An open store; it gets every result as it comes.
+        An open store; it receives each result as it arrives.
     progress : Progress, optional
-        Hears how far the work is.
+        Receives the progress of the run.
     deadline : float, optional
-        On the clock of `time.monotonic`: what is not done by then is left undone.
+        End of the run, on the clock of `time.monotonic`.
     stop : callable, optional
-        ``stop(item, result)`` gives the error that ends the run, or None to go on.
+        ``stop(item, result)`` returns the error that ends the run, or None to continue.
     retry_failed : bool
-        Evaluate every item again that the store holds as failed; else only those that may pass
-        now (`Task.may_pass_now`).
+        Retry all stored failures. By default, retry only those that may pass now
+        (`Task.may_pass_now`).
     cut : dict, optional
-        Gets the items that were being evaluated at the deadline, and the seconds that each had
-        taken.
+        Receives the items that the deadline cut off, with the seconds that each had taken.
 
     Returns
     -------
     mapping
-        Results by item; with a deadline, perhaps not of all items.
+        Results by item; with a deadline, some items may be missing.
 
     Raises
     ------
     Interrupted
-        The user broke off; the message says what is safe.
+        The user interrupted the run; the message says what is stored.
     """
     watcher = Progress() if progress is None else progress
 
     stale: dict[str, ResultT] = {}
 
-    def again(result: ResultT) -> bool:
-        """Whether a stored result is made anew: a failure that may pass now."""
-        anew = task.failed(result) and (
+    def must_retry(result: ResultT) -> bool:
+        """Return whether to retry a stored failure, and remember it."""
+        retry = task.failed(result) and (
             retry_failed or task.may_pass_now(result, timeout=engine.timeout)
         )
-        if anew:
+        if retry:
             stale[task.key_of(result)] = result
-        return anew
+        return retry
 
     def is_stale(key: str, result: ResultT) -> bool:
-        """Whether it is the one that was there before, and nobody has made it anew yet."""
+        """Return whether a result is a remembered failure that no process has replaced yet."""
         return key in stale and stale[key] == result
 
-    begun = task.begin(store, items, again=again)
-    results, same = begun.results, begun.missing
+    lookup = task.look_up(store, items, is_stale=must_retry)
+    results, same = lookup.results, lookup.missing
     missing = {group[0]: key for key, group in same.items()}
 
     def settle(key: str, result: ResultT) -> None:
@@ -92,15 +91,14 @@ def run_task(
         watcher.took(label=label, seconds=task.seconds(result))
         watcher.item(label=label, failed=task.failed(result))
 
-    def evaluate(wanted: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
-        given: Iterable[ItemT] = wanted
+    def evaluate(missing: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
+        queue: Iterable[ItemT] = missing
         if deadline is not None:
-            # what is begun too late is cut, and costs nobody anything
-            given = chain.from_iterable(task.rounds(wanted))
-        claimed = None if shared is None else partial(shared.claimed, hurried=deadline is not None)
-        run = engine.run(
-            task, given, total=len(wanted), deadline=deadline, cut=cut, claimed=claimed
-        )
+            queue = chain.from_iterable(task.rounds(missing))
+        claim = None
+        if shared is not None:
+            claim = partial(shared.claim_blocks, hurried=deadline is not None)
+        run = engine.run(task, queue, total=len(missing), deadline=deadline, cut=cut, claim=claim)
         try:
             for result in run:
                 key = task.key_of(result)
@@ -111,19 +109,19 @@ def run_task(
                 if error is not None:
                     raise error
         finally:
-            # workers end now, not when the last reference to a traceback goes
+            # end the workers now, not when the last reference to a traceback is gone
             run.close()
 
     with watcher:
         if type(watcher) is not Progress:
             watcher.expects(Counter(map(task.label, missing)))
-        watcher.start(total=begun.known + len(same), done=begun.known, unit=task.unit)
+        watcher.start(total=lookup.known + len(same), done=lookup.known, unit=task.unit)
         try:
             claims = None if store is None or not missing else store.claims()
             if store is None or claims is None:
                 evaluate(list(missing), None)
             else:
-                # what is done comes to the store before the claims on it go
+                # results are stored before their claims are released
                 with claims, _flushed(store):
                     shared = SharedWork(task, store, claims, missing, settle, is_stale)
                     evaluate(list(missing), shared)
@@ -131,19 +129,21 @@ def run_task(
         except KeyboardInterrupt:
             if store is not None:
                 store.flush()
-                # one may have been kept and not yet counted
+                # a result may be stored but not counted yet
                 rest = {key: group[0] for key, group in same.items() if group[0] not in results}
                 for key, result in task.find(store, rest).items():
                     if not is_stale(key, result):
                         results.update(dict.fromkeys(same[key], result))
-            safe = what_is_safe(len(results), len(items), task.unit, stored=store is not None)
-            raise Interrupted(safe) from None
+            message = interruption_message(
+                len(results), len(items), task.unit, stored=store is not None
+            )
+            raise Interrupted(message) from None
     return results
 
 
 @contextmanager
 def _flushed(store: Store) -> Iterator[None]:
-    """Commit what waits at the end, also at one that was not planned."""
+    """Commit waiting results at the end, also after an error."""
     try:
         yield
     except BaseException:
@@ -159,21 +159,21 @@ def _share_the_rest(
     watcher: Progress,
     deadline: float | None,
 ) -> None:
-    """Wait for what others work on, and take over what they leave undone."""
+    """Wait for the results of other processes, and take over what they leave undone."""
     while shared.elsewhere:
         if deadline is not None and time.monotonic() >= deadline:
-            shared.look()
+            shared.read_results()
             return
-        left = shared.given_up()
-        if left:
-            evaluate(left, shared)
+        abandoned = shared.take_over()
+        if abandoned:
+            evaluate(abandoned, shared)
         elif shared.elsewhere:
             watcher.waiting(count=len(shared.elsewhere))
-            time.sleep(PAUSE)
+            time.sleep(POLL_SECONDS)
 
 
-def what_is_safe(done: int, total: int, unit: str, *, stored: bool) -> str:
-    """What an interruption leaves."""
+def interruption_message(done: int, total: int, unit: str, *, stored: bool) -> str:
+    """Say what an interrupted run has stored."""
     if not stored:
         return (
             f"interrupted after {done} of {total} {unit}; nothing is kept without a store: add one "

@@ -1,7 +1,7 @@
-"""Work that several processes share: blocks are claimed before they are evaluated.
+"""Share the work of a task between processes: each claims blocks before it evaluates them.
 
-What another process has claimed is left to it. Its results are taken from the store as they
-appear; what it gives up or leaves behind when it dies is taken over.
+A process leaves to others what they have claimed. It reads their results from the store as they
+appear, and takes over what they release or leave behind when they die.
 """
 
 from __future__ import annotations
@@ -19,39 +19,39 @@ if TYPE_CHECKING:
     from bestofk.run.store.claims import Claims
     from bestofk.run.store.store import Store
 
-MOST_AT_ONCE = 200
-"""Blocks that are claimed at once at the most."""
-LOOK_EVERY = 2.0
-"""Seconds between two looks at what others have done, while there is work."""
-PAUSE = 0.25
-"""The same when there is none."""
+MAX_CLAIMED_BLOCKS = 200
+"""Maximum number of blocks claimed at once."""
+READ_EVERY_SECONDS = 2.0
+"""Time between two reads of other processes' results during own work."""
+POLL_SECONDS = 0.25
+"""Time between two reads while waiting for other processes."""
 
 
-def _next(at_once: int, seconds: float) -> int:
-    """How many blocks to claim after so many took so long."""
+def _next_count(count: int, seconds: float) -> int:
+    """Return how many blocks to claim after `count` blocks took `seconds`."""
     if seconds < BLOCK_SECONDS / 2:
-        return min(2 * at_once, MOST_AT_ONCE)
-    return max(1, at_once // 2) if seconds > BLOCK_SECONDS else at_once
+        return min(2 * count, MAX_CLAIMED_BLOCKS)
+    return max(1, count // 2) if seconds > BLOCK_SECONDS else count
 
 
 class SharedWork(Generic[ItemT, ResultT]):
-    """What this process has claimed of the work, and what others have.
+    """The items that this process has claimed, and those that others have.
 
     Parameters
     ----------
     task : Task
-        What the items are a function of.
+        The task of the items.
     store : Store
-        Where results come to.
+        The store that all processes write to.
     claims : Claims
-        Those of this process.
+        The claims of this process.
     keys : mapping of item to str
-        All that is to be done, with its digests.
+        All items to evaluate, with their keys.
     settle : callable
-        ``settle(key, result)`` takes what another process has done.
+        ``settle(key, result)`` accepts a result of another process.
     is_stale : callable
-        ``is_stale(key, result)`` is true of a result that the store held before and that is to be
-        made anew.
+        ``is_stale(key, result)`` tells whether the store had the result before the run and it must
+        be evaluated again.
     """
 
     def __init__(
@@ -66,74 +66,78 @@ class SharedWork(Generic[ItemT, ResultT]):
         self.task, self.store, self.claims = task, store, claims
         self.keys, self.settle, self.is_stale = keys, settle, is_stale
         self.elsewhere: dict[str, ItemT] = {}
-        """What others have claimed, by its digest."""
-        self._looked = time.monotonic()
+        """Items that other processes have claimed, by key."""
+        self._last_read = time.monotonic()
 
-    def claimed(self, blocks: Iterator[Block[ItemT]], *, hurried: bool) -> Iterator[Block[ItemT]]:
-        """Of the blocks what is free, claimed; about half a second of work at a time.
+    def claim_blocks(
+        self, blocks: Iterator[Block[ItemT]], *, hurried: bool
+    ) -> Iterator[Block[ItemT]]:
+        """Claim and yield the free parts of blocks, about half a second of work at a time.
 
-        If `hurried` by a deadline, one block at a time: more might not be begun.
+        If `hurried` by a deadline, claim one block at a time, because others may not be reached.
         """
-        at_once = looked_at = 1
+        count = inspected = 1
         waiting = deque[Block[ItemT]]()
         while True:
-            waiting.extend(islice(blocks, max(0, looked_at - len(waiting))))
+            waiting.extend(islice(blocks, max(0, inspected - len(waiting))))
             if not waiting:
                 return
-            group = [waiting.popleft() for _ in range(min(looked_at, len(waiting)))]
-            free = self._free(group)
-            # of what others have done or are doing many blocks are looked at, few are claimed
-            self._leave(free[at_once:])
-            waiting.extendleft(reversed(free[at_once:]))
+            group = [waiting.popleft() for _ in range(min(inspected, len(waiting)))]
+            free = self._claim_free(group)
+            # if others have claimed much, many blocks are inspected but few are kept
+            self._release(free[count:])
+            waiting.extendleft(reversed(free[count:]))
             begin = time.monotonic()
-            yield from free[:at_once]
+            yield from free[:count]
             now = time.monotonic()
             if free and not hurried:
-                at_once = _next(at_once, now - begin)
-            looked_at = at_once if free else min(2 * looked_at, MOST_AT_ONCE)
-            if now - self._looked > LOOK_EVERY:
-                self.look()
+                count = _next_count(count, now - begin)
+            inspected = count if free else min(2 * inspected, MAX_CLAIMED_BLOCKS)
+            if now - self._last_read > READ_EVERY_SECONDS:
+                self.read_results()
 
-    def _free(self, group: list[Block[ItemT]]) -> list[Block[ItemT]]:
-        """Claim what is free of some blocks; those of which something is left."""
-        mine = self._take({self.keys[item]: item for block in group for item in block.items})
-        left = (
-            replace(block, items=tuple(item for item in block.items if self.keys[item] in mine))
+    def _claim_free(self, group: list[Block[ItemT]]) -> list[Block[ItemT]]:
+        """Claim the free items of some blocks and return the blocks that are not empty."""
+        claimed = self._claim({self.keys[item]: item for block in group for item in block.items})
+        reduced = (
+            replace(block, items=tuple(item for item in block.items if self.keys[item] in claimed))
             for block in group
         )
-        return [block for block in left if block.items]
+        return [block for block in reduced if block.items]
 
-    def _leave(self, blocks: list[Block[ItemT]]) -> None:
-        self.claims.give_back(self.keys[item] for block in blocks for item in block.items)
+    def _release(self, blocks: list[Block[ItemT]]) -> None:
+        self.claims.release(self.keys[item] for block in blocks for item in block.items)
 
-    def look(self) -> None:
-        """Take the results that others have put into the store."""
-        self._looked = time.monotonic()
+    def read_results(self) -> None:
+        """Accept the results that other processes have stored."""
+        self._last_read = time.monotonic()
         if self.elsewhere:
-            for key, result in self._made(self.elsewhere).items():
+            for key, result in self._valid_results(self.elsewhere).items():
                 del self.elsewhere[key]
                 self.settle(key, result)
 
-    def given_up(self) -> list[ItemT]:
-        """What others had claimed and have left undone: it is this process's now."""
-        self.look()
-        wanted, self.elsewhere = self.elsewhere, {}
-        mine = self._take(wanted)
-        return [item for key, item in wanted.items() if key in mine]
+    def take_over(self) -> list[ItemT]:
+        """Claim and return the items that other processes had claimed and left undone."""
+        self.read_results()
+        items, self.elsewhere = self.elsewhere, {}
+        claimed = self._claim(items)
+        return [item for key, item in items.items() if key in claimed]
 
-    def _take(self, wanted: Mapping[str, ItemT]) -> set[str]:
-        """Claim what is free of it, and is still to be done."""
-        taken = self.claims.take(list(wanted))
-        self.elsewhere.update((key, item) for key, item in wanted.items() if key not in taken.mine)
-        if not taken.there:
-            return set(taken.mine)
-        found = self._made({key: wanted[key] for key in taken.there})
-        for key, result in found.items():
+    def _claim(self, items: Mapping[str, ItemT]) -> set[str]:
+        """Claim the free items and return the keys of those that must be evaluated."""
+        outcome = self.claims.claim(list(items))
+        self.elsewhere.update(
+            (key, item) for key, item in items.items() if key not in outcome.claimed
+        )
+        if not outcome.stored:
+            return set(outcome.claimed)
+        results = self._valid_results({key: items[key] for key in outcome.stored})
+        for key, result in results.items():
             self.settle(key, result)
-        self.claims.give_back(found)
-        return set(taken.mine) - set(found)
+        self.claims.release(results)
+        return set(outcome.claimed) - set(results)
 
-    def _made(self, wanted: Mapping[str, ItemT]) -> dict[str, ResultT]:
-        """What the store holds of it that counts."""
-        found = self.task.find(self.store, wanted)
-        return {key: one for key, one in found.items() if not self.is_stale(key, one)}
+    def _valid_results(self, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """Return the stored results that are not stale."""
+        results = self.task.find(self.store, items)
+        return {key: result for key, result in results.items() if not self.is_stale(key, result)}

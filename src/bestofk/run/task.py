@@ -1,16 +1,10 @@
-"""Warnings caught cell by cell, also where several threads evaluate cells at once.
-
-`warnings.catch_warnings` changes what the whole process does with warnings, and two threads in it
-at once leave that changed. Within `warnings_by_thread` every thread has lists of its own.
-"""
+"""Tasks: items that are pure functions of their keys, and how to evaluate and store them."""
 
 from __future__ import annotations
 
 import math
 import pickle
-import threading
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import (
     Callable,
@@ -22,10 +16,9 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
@@ -33,158 +26,68 @@ from bestofk.run.cells import Failure
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
 
-Caught = list[warnings.WarningMessage]
-
-
-class _Lists(threading.local):
-    """The lists that a thread is filling, the innermost last."""
-
-    stack: tuple[Caught, ...] = ()
-
-
-class _Threads:
-    """How many runs in threads are under way, and what was done with warnings before."""
-
-    runs: int = 0
-    before: warnings.catch_warnings[None] | None = None
-    lock = threading.Lock()
-
-
-_LISTS = _Lists()
-
-
-@contextmanager
-def caught_warnings() -> Iterator[Caught]:
-    """All warnings that this thread gives, in a list, and shown to nobody.
-
-    Examples
-    --------
-    >>> with caught_warnings() as caught:
-    ...     warnings.warn("mind the gap", stacklevel=1)
-    >>> [str(each.message) for each in caught]
-    ['mind the gap']
-    """
-    if not _Threads.runs:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            yield caught
-        return
-    found: Caught = []
-    outer = _LISTS.stack
-    _LISTS.stack = (*outer, found)
-    try:
-        yield found
-    finally:
-        _LISTS.stack = outer
-
-
-@contextmanager
-def warnings_by_thread() -> Iterator[None]:
-    """Let several threads catch warnings at once; entered by the thread that starts them.
-
-    A warning of a thread that catches none is shown as before.
-    """
-    with _Threads.lock:
-        _Threads.runs += 1
-        if _Threads.runs == 1:
-            _Threads.before = warnings.catch_warnings()
-            _Threads.before.__enter__()
-            warnings.simplefilter("always")
-            warnings.showwarning = _shown_by(warnings.showwarning)
-    try:
-        yield
-    finally:
-        with _Threads.lock:
-            _Threads.runs -= 1
-            if _Threads.runs == 0 and _Threads.before is not None:
-                _Threads.before.__exit__(None, None, None)
-
-
-def _shown_by(others: Callable[..., None]) -> Callable[..., None]:
-    """Where warnings go: to the list of the thread that gave them, else to `others`."""
-
-    def show(
-        message: Warning | str,
-        category: type[Warning],
-        filename: str,
-        lineno: int,
-        file: TextIO | None = None,
-        line: str | None = None,
-    ) -> None:
-        if _LISTS.stack:
-            said = warnings.WarningMessage(message, category, filename, lineno, file, line)
-            _LISTS.stack[-1].append(said)
-        else:
-            others(message, category, filename, lineno, file, line)
-
-    return show
-
-
-# A task: items that are pure functions of their names, and how they are evaluated and kept.
-
-
 ItemT = TypeVar("ItemT", bound=Hashable)
 ResultT = TypeVar("ResultT")
 
 BLOCK_SECONDS = 0.5
-"""Seconds of work that a block of quick items should hold."""
-MOST_AT_ONCE = 50
-"""Items that a block of quick items holds at the most."""
+"""Seconds of work that a block of quick items should contain."""
+MAX_BLOCK_ITEMS = 50
+"""Maximum number of items in a block of quick items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block(Generic[ItemT]):
-    """Items that one worker evaluates in this order before it gets more."""
+    """Items that one worker evaluates in order before it gets more."""
 
     items: tuple[ItemT, ...]
     as_one: bool = False
-    """They are one piece of work: a limit on the time of an item counts for all together."""
+    """The items are one piece of work: the timeout of an item counts for all together."""
     apart: bool = False
-    """Each is a piece of work of its own, though the task could evaluate several at once."""
+    """Evaluate each item on its own, even if the task could evaluate several at once."""
 
     def __len__(self) -> int:
         return len(self.items)
 
-    def parted(self, stays: Callable[[ItemT], bool]) -> tuple[Block[ItemT], Block[ItemT]]:
-        """The items that can travel, and those that stay."""
-        travelling = tuple(item for item in self.items if not stays(item))
-        if len(travelling) == len(self.items):
+    def split(self, is_local: Callable[[ItemT], bool]) -> tuple[Block[ItemT], Block[ItemT]]:
+        """Return the block without its local items, and a block of the local items."""
+        remote = tuple(item for item in self.items if not is_local(item))
+        if len(remote) == len(self.items):
             return self, replace(self, items=())
-        staying = tuple(item for item in self.items if stays(item))
-        return replace(self, items=travelling), replace(self, items=staying)
+        local = tuple(item for item in self.items if is_local(item))
+        return replace(self, items=remote), replace(self, items=local)
 
 
-class Pace:
-    """How many items make a block of about half a second, as far as results tell.
+class BlockSizer:
+    """Number of items in a block of about half a second, estimated from the rate of results.
 
     Parameters
     ----------
     workers : int
-        Processes or threads that the blocks are for.
+        Number of processes or threads that evaluate the blocks.
     """
 
     def __init__(self, *, workers: int = 1) -> None:
         self.workers = workers
-        self._done = 0
-        self._first = 0.0
-        self._at_once = 1
+        self._results = 0
+        self._first_result = 0.0
+        self._size = 1
 
-    def at_once(self) -> int:
-        """Items of the next block; at most twice as many as the last time."""
-        passed = time.perf_counter() - self._first
-        rate = (self._done - 1) / max(passed, 1e-6) if self._done > 1 else 0.0
-        wanted = max(1, math.floor(BLOCK_SECONDS * rate))
-        self._at_once = min(MOST_AT_ONCE, 2 * self._at_once, wanted)
-        return self._at_once
+    def next_size(self) -> int:
+        """Return the size of the next block; at most twice the last one."""
+        elapsed = time.perf_counter() - self._first_result
+        rate = (self._results - 1) / max(elapsed, 1e-6) if self._results > 1 else 0.0
+        target = max(1, math.floor(BLOCK_SECONDS * rate))
+        self._size = min(MAX_BLOCK_ITEMS, 2 * self._size, target)
+        return self._size
 
     def counting(self, results: Generator[ResultT, None, None]) -> Generator[ResultT, None, None]:
-        """The same results, counted as they come."""
+        """Yield the results and count them."""
         try:
             for result in results:
-                if not self._done:
-                    # what came before the first was the start of workers
-                    self._first = time.perf_counter()
-                self._done += 1
+                if not self._results:
+                    # the time before the first result was the start of workers
+                    self._first_result = time.perf_counter()
+                self._results += 1
                 yield result
         finally:
             results.close()
@@ -192,109 +95,110 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shipment(Generic[ItemT]):
-    """A task on its way to other processes; see `load_task` for the other end."""
+    """A task pickled for other processes; see `load_task`."""
 
     packed: bytes | None
-    """None: it cannot be pickled, and everything is evaluated here."""
-    stays: Callable[[ItemT], bool] | None = None
-    """Items that must be evaluated here, if some must."""
-    staying: str = "the task"
-    """What cannot be pickled, in words."""
+    """None: the task cannot be pickled, and everything is evaluated on this machine."""
+    is_local: Callable[[ItemT], bool] | None = None
+    """Tells which items must be evaluated on this machine; None: no item must."""
+    unpicklable: str = "the task"
+    """Description of what cannot be pickled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Begun(Generic[ItemT, ResultT]):
-    """A task at its beginning."""
+class StoreLookup(Generic[ItemT, ResultT]):
+    """The stored results of a task, and what is missing."""
 
     results: MutableMapping[ItemT, ResultT]
-    """What is known already; the rest comes to it."""
+    """Results by item; the runner adds the others."""
     missing: dict[str, list[ItemT]]
-    """What is to be done, by its digest; items with the same digest share their result."""
+    """Items to evaluate by key; items with the same key share their result."""
     known: int
-    """Number of digests of which the result is known."""
+    """Number of keys with a stored result."""
 
 
 class ItemEvaluator(ABC, Generic[ItemT, ResultT]):
-    """Evaluates the items of a task; made once in every process, and keeps what it prepared."""
+    """Evaluates the items of a task; created once per process."""
 
     send_every: float = 0.0
     """Seconds between two messages of a worker.
 
-    0 sends every result at once, so that a death is blamed on the right item; quick items that
-    crash no process may be sent several at a time.
+    With 0 a worker sends each result immediately, so that a crash is attributed to the right item.
+    Quick items that cannot crash a process may be sent in batches.
     """
 
     def prepare(self) -> None:
-        """Make or load what is needed once, before any item."""
+        """Create or load what is needed once, before the first item."""
 
     @abstractmethod
     def evaluate(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
-        """The result of every item; for the items of a block in their order."""
+        """Yield the result of each item; for the items of a block, in order."""
 
     def evaluate_apart(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
-        """The same results, with no piece of work for more than one item."""
+        """Yield the same results, evaluating each item on its own."""
         return self.evaluate(items)
 
     def evaluate_block(self, block: Block[ItemT]) -> Iterator[ResultT]:
-        """The results of a block, as it asks."""
+        """Yield the results of a block."""
         return (self.evaluate_apart if block.apart else self.evaluate)(block.items)
 
 
 class Task(ABC, Generic[ItemT, ResultT]):
-    """What the items are a pure function of.
+    """A set of items, each a pure function of its key.
 
-    An item is a small value that can be pickled and hashed: where it stands in the task. What is
-    wrong with an item is part of its result; `evaluate` does not raise.
+    An item is a small value that can be pickled and hashed. A failure is part of the result of an
+    item; `evaluate` does not raise.
     """
 
     unit: ClassVar[str] = "fits"
-    """What the items are called when they are counted."""
+    """Noun for counted items."""
     threads: int = 1
-    """Threads that the libraries beneath one item may use, in whichever process: bits depend on
-    it, so that it is part of every key."""
+    """Threads of the numerical libraries per item. It changes the last bits of results, so it is
+    part of every key."""
 
     @property
     @abstractmethod
     def trusted(self) -> bool:
-        """Items crash no process, so that they may be evaluated in this one."""
+        """Whether items cannot crash a process, so that this process may evaluate them."""
 
     @property
     def in_threads(self) -> bool:
-        """Items may be evaluated by several threads at once, each with an evaluator of its own,
-        and it pays: nearly all of their work lets go of the interpreter.
+        """Whether several threads may evaluate items at once, each with its own evaluator.
+
+        This pays off if nearly all of the work releases the interpreter lock.
         """
         return False
 
     @abstractmethod
     def key(self, item: ItemT) -> str:
-        """The digest of everything that the result of the item depends on."""
+        """Return the digest of everything that the result of the item depends on."""
 
     @abstractmethod
     def key_of(self, result: ResultT) -> str:
-        """The digest of the item that a result belongs to."""
+        """Return the key of the item that a result belongs to."""
 
     @abstractmethod
     def evaluator(self) -> ItemEvaluator[ItemT, ResultT]:
-        """What evaluates items, in this process or in a worker."""
+        """Return an evaluator, for this process or a worker."""
 
     @abstractmethod
     def lost(self, item: ItemT, failure: Failure) -> ResultT:
-        """The result of an item whose worker hung, died or went over time."""
+        """Return the result of an item whose worker hung, died or exceeded the timeout."""
 
     @abstractmethod
     def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
-        """The results that a store holds of `items`, both by their digests."""
+        """Return the stored results of `items`; both are by key."""
 
-    def begin(
+    def look_up(
         self,
         store: Store | None,
         items: Sequence[ItemT],
         *,
-        again: Callable[[ResultT], bool] | None = None,
-    ) -> Begun[ItemT, ResultT]:
-        """What a store holds of the items, and what is left to be done.
+        is_stale: Callable[[ResultT], bool] | None = None,
+    ) -> StoreLookup[ItemT, ResultT]:
+        """Return the stored results of the items and what is missing.
 
-        Where ``again(result)`` is true of a result, it is left to be done again.
+        Items whose stored result satisfies ``is_stale(result)`` count as missing.
         """
         missing: dict[str, list[ItemT]] = {}
         for item in items:
@@ -304,25 +208,25 @@ class Task(ABC, Generic[ItemT, ResultT]):
         if store is not None:
             firsts = {key: group[0] for key, group in missing.items()}
             for key, result in self.find(store, firsts).items():
-                if again is None or not again(result):
+                if is_stale is None or not is_stale(result):
                     results.update(dict.fromkeys(missing.pop(key), result))
-        return Begun(results=results, missing=missing, known=n - len(missing))
+        return StoreLookup(results=results, missing=missing, known=n - len(missing))
 
     @abstractmethod
     def keep(self, store: Store, result: ResultT) -> None:
-        """Write a result to a store, if it is worth finding again."""
+        """Write a result to a store, if it is worth storing."""
 
     @abstractmethod
     def label(self, item: ItemT) -> str:
-        """What is being worked on, for somebody who watches."""
+        """Return a description of the item for the progress display."""
 
     @abstractmethod
     def failed(self, result: ResultT) -> bool:
-        """Whether the item failed."""
+        """Return whether the item failed."""
 
     @abstractmethod
     def seconds(self, result: ResultT) -> float | None:
-        """Seconds that it took; None if they say nothing about other items."""
+        """Return the seconds that the item took; None if other items cannot be estimated by it."""
 
     def may_pass_now(
         self,
@@ -330,58 +234,58 @@ class Task(ABC, Generic[ItemT, ResultT]):
         *,
         timeout: float | None,  # noqa: ARG002
     ) -> bool:
-        """Whether a stored failure is worth another try, with `timeout` seconds for an item."""
+        """Return whether to retry a stored failure if the timeout per item is `timeout`."""
         return False
 
     def blocks(
         self,
         items: Iterable[ItemT],
-        pace: Pace,
+        sizer: BlockSizer,
         *,
-        hurried: bool = False,  # noqa: ARG002  (for tasks whose blocks are large)
+        hurried: bool = False,  # noqa: ARG002  (for tasks with large blocks)
     ) -> Iterator[Block[ItemT]]:
-        """The items in blocks, taken lazily; small ones if `hurried` by a deadline."""
+        """Yield the items in blocks, lazily; in small blocks if `hurried` by a deadline."""
         waiting = iter(items)
-        while group := tuple(islice(waiting, pace.at_once())):
+        while group := tuple(islice(waiting, sizer.next_size())):
             yield Block(items=group)
 
     def rounds(self, items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:
-        """The items in rounds: with a deadline, the first ones are done first."""
+        """Yield the items in rounds; a run with a deadline finishes a round before the next."""
         return ([item] for item in items)
 
     def ship(self) -> Shipment[ItemT]:
-        """The task as bytes for other processes."""
+        """Pickle the task for other processes."""
         import cloudpickle
 
         try:
             return Shipment(packed=cloudpickle.dumps(self))
         except Exception:
-            # any class may raise anything while it is pickled: then the work stays here
+            # user classes may raise anything when they are pickled
             return Shipment(packed=None)
 
 
-def said(raised: BaseException) -> str:
-    """What was raised, on one line; there are errors that cannot be told."""
-    kind = type(raised).__name__
+def describe_error(error: BaseException) -> str:
+    """Return the class and message of an error on one line."""
+    kind = type(error).__name__
     try:
-        text = " ".join(str(raised).split())[:300]
-    except Exception:  # whatever a stranger's class raises
+        text = " ".join(str(error).split())[:300]
+    except Exception:  # user classes may raise anything
         text = ""
     return f"{kind}: {text}" if text else f"{kind}."
 
 
-def sendable_error(raised: Exception) -> Exception:
-    """An error that another process can raise: itself, or one that says the same."""
+def sendable_error(error: Exception) -> Exception:
+    """Return an error that another process can raise: the error itself or a description of it."""
     try:
-        pickle.loads(pickle.dumps(raised))
+        pickle.loads(pickle.dumps(error))
     except Exception:
-        # any class may raise anything while it is pickled or loaded
-        return RunError(said(raised))
-    return raised
+        # user classes may raise anything when they are pickled or unpickled
+        return RunError(describe_error(error))
+    return error
 
 
 def load_task(packed: bytes) -> Task[Hashable, object]:
-    """The task that `Task.ship` packed."""
+    """Return the task that `Task.ship` pickled."""
     import cloudpickle
 
     task: Task[Hashable, object] = cloudpickle.loads(packed)

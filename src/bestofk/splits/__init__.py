@@ -1,4 +1,4 @@
-"""Plans: which rows train and which test, and the Design that is left when rows are forgotten."""
+"""Resampling plans, the splits that they make, and the design of an experiment."""
 
 import lazy_loader
 

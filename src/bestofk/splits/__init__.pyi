@@ -1,5 +1,5 @@
 from .design import Design as Design, number_of_kfold_splits as number_of_kfold_splits
 from .plans import Plan as Plan, plan as plan
 from .registry import PLANS as PLANS, PlanEntry as PlanEntry
-from .source import SplitSource as SplitSource
 from .splits import Splits as Splits
+from .user_splits import SplitSource as SplitSource

@@ -1,4 +1,4 @@
-"""The shape of a resampling plan, without its rows: what a test must know of the losses."""
+"""The design of an experiment: how its splits were made, without the rows themselves."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ SUBSETS = ("halves", "nested")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsets:
-    """Runs of cross-validation on parts of the rows, next to those on all of them.
+    """Additional cross-validation runs on parts of the rows.
 
-    They say how much a mean loss would vary with other data; no mean is taken over them.
+    Tests use them to estimate how much a mean loss would vary with other data. They do not enter
+    any reported mean.
 
     Parameters
     ----------
     kind : {"halves", "nested"}
-        ``"halves"``: the rows are halved at random, and each half is cross-validated on its own;
+        ``"halves"``: the rows are halved at random, and each half is cross-validated separately;
         runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``: one run for every pair
-        i < j of folds of every run, both left out together; it tests fold i, then fold j, by one
-        model that saw neither.
+        i < j of folds of every run. One model is trained without either fold and tested on fold
+        i, then on fold j.
     runs, folds : int
-        How many such runs there are, and folds that each tests.
+        The number of such runs, and the number of folds that each run tests.
 
     Examples
     --------
     >>> Subsets(kind="halves", runs=20, folds=5).describe()
-    '10 halvings of the rows, each half with 5-fold cross-validation of its own'
+    '10 halvings of the rows, each half with 5-fold cross-validation'
     """
 
     kind: str
@@ -55,48 +56,48 @@ class Subsets:
 
     @property
     def halvings(self) -> int:
-        """Pairs of halves; 0 for nested runs."""
+        """The number of pairs of halves; 0 for nested runs."""
         return self.runs // 2 if self.kind == "halves" else 0
 
     def describe(self) -> str:
-        """The runs on parts of the rows in words."""
+        """Describe the runs in words."""
         if self.kind == "nested":
             return f"nested cross-validation ({self.runs} pairs of folds left out together)"
         many = f"{self.halvings} halvings" if self.halvings > 1 else "one halving"
-        return f"{many} of the rows, each half with {self.folds}-fold cross-validation of its own"
+        return f"{many} of the rows, each half with {self.folds}-fold cross-validation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """How the losses came about.
+    """How the losses were produced.
 
     Parameters
     ----------
     kind : str
         ``"cv"`` (runs of folds), ``"resample"`` (random splits), ``"holdout"`` (one split),
-        ``"loo"``, ``"bootstrap"``, ``"time"`` (windows in order of time, each tested by what came
-        before it), ``"splits"`` (splits of your own without any of these structures),
-        ``"test-set"`` (one loss per instance of one test set) or ``"scores"`` (finished numbers,
-        origin not stated).
+        ``"loo"``, ``"bootstrap"``, ``"time"`` (time windows, each predicted by models trained on
+        earlier rows), ``"splits"`` (your own splits without any of these structures),
+        ``"test-set"`` (one loss per instance of one test set) or ``"scores"`` (finished numbers
+        of unknown origin).
     runs, folds, repetitions : int
-        The sizes of the axes *run*, *fold* and *repetition*. Splits of ``"resample"`` and
-        ``"bootstrap"`` and windows of ``"time"`` are counted by `folds` (one run), instances of
-        ``"test-set"`` too.
+        The sizes of the axes *run*, *fold* and *repetition*. `folds` also counts the splits of
+        ``"resample"`` and ``"bootstrap"``, the windows of ``"time"`` and the instances of
+        ``"test-set"`` (all in one run).
     n_train, n_test : tuple of int or None
-        Distinct rows in the training and in the test part, by fold, in the order (run, fold);
-        None where they are not known. Of a bootstrap sample that is fewer than were drawn: how
-        much two samples share hangs on the rows they hold, not on how often.
+        Number of distinct training and test rows of each fold, in the order (run, fold); None if
+        unknown. A bootstrap sample holds fewer distinct rows than were drawn: the overlap of two
+        samples depends on the rows that they hold, not on how often they hold them.
     stratified : bool or None
-        Whether the class shares were kept; None where that is not known.
+        Whether the folds preserve the class shares; None if unknown.
     planned_folds : int or None
-        Folds of a run as planned, where only `folds` of them are left (see `kept`); None where
-        all of them are there.
+        The planned number of folds of a run, if only `folds` of them are left (see `select`);
+        None if all of them are present.
     subsets : Subsets or None
         Runs on parts of the rows, which tests of unstable learners need.
     groups : int or None
-        How many groups of rows there are, none of which is on both sides of a split; None where
-        every row stands for itself. Tests take the groups as units: no more degrees of freedom
-        than one less than there are.
+        The number of groups of rows, each entirely on one side of every split; None if the rows
+        are independent. Tests use groups as units: they have at most ``groups - 1`` degrees of
+        freedom.
 
     Examples
     --------
@@ -140,7 +141,10 @@ class Design:
             object.__setattr__(self, name, sizes)
 
     def situations(self, *, n_datasets: int) -> tuple[str, ...]:
-        """What tests can be made for, the most particular first (see pairwise.registry)."""
+        """Return the situations that tests can be designed for, the most specific first.
+
+        See `bestofk.stats.pairwise.entry`.
+        """
         if n_datasets > 1:
             return ("datasets",)
         if self.subsets is not None:
@@ -165,15 +169,15 @@ class Design:
         return self.folds if self.planned_folds is None else self.planned_folds
 
     def test_share(self) -> float | None:
-        """Mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None.
+        """Return mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None.
 
-        Of windows in time the largest n_train counts: that of the last one, by all rows before it.
+        For time windows, use the largest n_train, which is that of the last window.
 
-        A fold that is dropped does not change how many rows the others trained and tested on.
+        Dropping a fold does not change how many rows the others trained and tested on.
 
         Examples
         --------
-        >>> nine_of_ten = Design(kind="cv", folds=10).kept([[True] * 9 + [False]])
+        >>> nine_of_ten = Design(kind="cv", folds=10).select([[True] * 9 + [False]])
         >>> nine_of_ten.folds, round(nine_of_ten.test_share(), 4)
         (9, 0.1111)
         """
@@ -185,8 +189,8 @@ class Design:
             return 1.0 / (self._folds_of_a_run - 1)
         return None
 
-    def kept(self, which: Any) -> Design:
-        """The design of the folds that are left when others are dropped.
+    def select(self, which: Any) -> Design:
+        """Return the design of the folds that are left when others are dropped.
 
         Parameters
         ----------
@@ -196,8 +200,8 @@ class Design:
         Returns
         -------
         Design
-            With the sizes of those folds; `planned_folds` remembers how many a run had, so that
-            `test_share` stays what it was.
+            With the sizes of those folds. `planned_folds` remembers how many folds a run had, so
+            that `test_share` does not change.
         """
         mask = np.asarray(which, dtype=bool)
         if mask.shape != (self.runs, self.folds):
@@ -208,8 +212,7 @@ class Design:
         runs, folds = mask.any(axis=1), mask.any(axis=0)
         if not mask.any() or (mask != np.logical_and.outer(runs, folds)).any():
             raise ArgumentError(
-                "which must keep at least one fold, and the same folds of every run that it "
-                "keeps; got something else."
+                "which must keep at least one fold, and the same folds in every run that it keeps."
             )
         changes: dict[str, Any] = {"runs": int(runs.sum()), "folds": int(folds.sum())}
         if changes["folds"] < self.folds and self.kind in ("cv", "loo"):
@@ -221,56 +224,53 @@ class Design:
         return self.with_(**changes)
 
     def describe(self) -> str:
-        """The design in words."""
-        words = {
+        """Describe the design in words."""
+        text = {
             "cv": f"{self._folds_of_a_run}-fold cross-validation",
             "resample": f"{self.runs * self.folds} random splits",
             "holdout": "one random split",
             "loo": f"leave-one-out over {self._folds_of_a_run} rows",
             "bootstrap": f"{self.runs * self.folds} bootstrap samples",
-            "time": f"{self.runs * self.folds} windows in order of time, each tested by what came "
-            "before it",
+            "time": f"{self.runs * self.folds} time windows, each predicted by models trained on "
+            "earlier rows",
             "splits": f"{self.runs * self.folds} splits of your own",
             "test-set": f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
             "scores": "one score each"
             if self.runs * self.folds == 1
-            else f"{self.runs * self.folds} scores each, origin not stated",
+            else f"{self.runs * self.folds} scores each, of unknown origin",
         }[self.kind]
         if self.kind == "cv":
-            words = f"{self.runs} runs of {words}" if self.runs > 1 else f"one run of {words}"
+            text = f"{self.runs} runs of {text}" if self.runs > 1 else f"one run of {text}"
         if self.folds < self._folds_of_a_run:
             plural = "s" if self.folds > 1 else ""
             each = " of each" if self.runs > 1 else ""
-            words = f"{words}, with {self.folds} fold{plural}{each} left"
+            text = f"{text}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
-            words = f"{words}, stratified"
+            text = f"{text}, stratified"
         if self.groups is not None and self.kind != "test-set":
-            words = f"{words}, {self.groups} groups kept whole"
+            text = f"{text}, {self.groups} groups kept whole"
         if self.repetitions > 1:
-            words = f"{words}, {self.repetitions} repetitions of each"
+            text = f"{text}, {self.repetitions} repetitions of each"
         if self.subsets is not None:
-            words = f"{words}, with {self.subsets.describe()}"
-        return words
+            text = f"{text}, with {self.subsets.describe()}"
+        return text
 
     def with_(self, **changes: Any) -> Design:
-        """The same design but for the changes."""
+        """Return a copy with the given changes."""
         return replace(self, **changes)
 
 
-# How many ways there are to split rows into folds.
-
-
 def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
-    """Number of ways to split `n` rows into `k` folds whose sizes differ by at most one.
+    """Return the number of ways to split `n` rows into `k` folds of sizes that differ by at most 1.
 
     Parameters
     ----------
     n, k : int
         Rows and folds, 2 <= k <= n.
     ordered : bool
-        True (as printed by Ler) counts the same folds in another order as another split; only
-        folds of the same size change places, since the folds of m + 1 rows come first. False
-        counts every partition once.
+        True (as printed by Ler) counts the same folds in another order as a different split. Only
+        folds of the same size can swap, because the folds of m + 1 rows come first. False counts
+        every partition once.
 
     Returns
     -------
@@ -306,6 +306,5 @@ def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
     q = k - p
     count = factorial(n)
     for size, times in ((m + 1, p), (m, q)):
-        # pow of two int arguments, the exponent not negative: an exact int.
-        count //= int(pow(factorial(size), times))
+        count //= int(pow(factorial(size), times))  # exact: int to a non-negative int power
     return count if ordered else count // (factorial(p) * factorial(q))

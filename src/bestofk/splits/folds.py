@@ -1,10 +1,9 @@
-"""Random bits that mean the same on every machine and with every version of numpy.
+"""Draw folds, random splits and bootstrap samples, the same on every machine.
 
-numpy keeps the streams of its bit generators and of SeedSequence fixed, but not the methods of
-Generator (`permutation`, `shuffle`, `integers`). So only `PCG64.random_raw` is used, and what is
-made of the bits (sorting rows by a random key, remainders) is written out here and in the
-neighbouring modules. Run r has a stream of its own, so it does not depend on how many runs
-there are.
+numpy guarantees the streams of its bit generators and of SeedSequence, but not the methods of
+Generator (`permutation`, `shuffle`, `integers`). This module therefore uses only
+`PCG64.random_raw` and derives everything from its bits: rows are sorted by random keys, and draws
+are remainders. Every run has its own stream, so it does not depend on the number of runs.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ from bestofk.splits.registry import PlanEntry
 Keys = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
-# Part of every seed: changing one of these numbers changes every plan of that sort.
+# Part of every seed: changing one of these numbers changes every plan of that kind.
 FOLDS, RANDOM_SPLITS, BOOTSTRAP, HALVES = 1, 2, 3, 4
 
-_BLOCK = 1 << 22
-"""Random keys held at once (32 MiB)."""
+_MAX_KEYS = 1 << 22
+"""Random keys in memory at once (32 MiB)."""
 
 
 def seed_of(random_state: RandomState) -> int:
-    """The whole number that fixes a plan: given, drawn from a Generator, or fresh for None."""
+    """Return the seed of a plan: an int as it is, drawn from a Generator, or fresh for None."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.bit_generator.random_raw())
     if random_state is None:
@@ -46,20 +45,20 @@ def seed_of(random_state: RandomState) -> int:
 
 
 def raw_keys(seed: int, purpose: int, number: int, width: int, *, skip: int = 0) -> Keys:
-    """`width` raw 64-bit keys of stream `number`, after the first `skip` of them."""
+    """Return `width` raw 64-bit keys of stream `number`, after the first `skip` keys."""
     stream = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(purpose, number)))
     return stream.random_raw(skip + width)[skip:]
 
 
 def seed_within(seed: int, purpose: int, *numbers: int) -> int:
-    """The seed of one of several plans that a plan holds."""
+    """Return the seed of one of several plans within a plan."""
     stream = np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))
     return int(stream.generate_state(1, np.uint64)[0])
 
 
 def blocks_of_keys(seed: int, purpose: int, count: int, width: int) -> Iterator[tuple[slice, Keys]]:
-    """The keys of streams 0 to `count` - 1, one row each, a block of rows at a time."""
-    step = max(1, _BLOCK // max(width, 1))
+    """Yield the keys of streams 0 to `count` - 1, one row per stream, in blocks of rows."""
+    step = max(1, _MAX_KEYS // max(width, 1))
     for start in range(0, count, step):
         stop = min(start + step, count)
         keys = np.empty((stop - start, width), dtype=np.uint64)
@@ -69,33 +68,33 @@ def blocks_of_keys(seed: int, purpose: int, count: int, width: int) -> Iterator[
 
 
 def ranks(keys: Keys) -> Indices:
-    """The rank of every key in its row, from 0; ties (one in 2^64) go to the left one."""
+    """Return the rank of every key in its row, from 0; ties (one in 2^64) by position."""
     order = np.argsort(keys, axis=1, kind="stable")
     out = np.empty_like(order)
     np.put_along_axis(out, order, np.arange(keys.shape[1])[None, :], axis=1)
     return out
 
 
-def shuffled_within(keys: Keys, place: Indices, n_places: int) -> Indices:
-    """In every row, the positions sorted by place and shuffled inside each place.
+def shuffled_within(keys: Keys, part: Indices, n_parts: int) -> Indices:
+    """Return, for every row, the positions sorted by part and shuffled inside each part.
 
-    `place` (broadcast against `keys`) holds numbers from 0 to `n_places` - 1. They take the top
-    bits of the key and the random bits move down, so that one sort does both; a stable sort, so
-    that the result is the same everywhere.
+    `part` (broadcast against `keys`) holds numbers from 0 to `n_parts` - 1. They replace the top
+    bits of the keys, so that one sort orders the parts and shuffles inside them. The sort is
+    stable, so that the result is the same on every machine.
     """
-    bits = (n_places - 1).bit_length()
+    bits = (n_parts - 1).bit_length()
     if bits:
-        top = place.astype(np.uint64) << np.uint64(64 - bits)
+        top = part.astype(np.uint64) << np.uint64(64 - bits)
         keys = (keys >> np.uint64(bits)) | top
     return np.argsort(keys, axis=1, kind="stable")
 
 
-# Labels and groups as small whole numbers: all that a plan may know of them.
+# Labels and groups as integer codes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labelling:
-    """Rows by kind: `codes` number the kinds by first appearance, so names never matter."""
+    """Rows by label: `codes` number the labels by first appearance, so names never matter."""
 
     codes: Indices
     names: tuple[Any, ...]
@@ -103,17 +102,17 @@ class Labelling:
 
     @property
     def count(self) -> int:
-        """How many kinds there are."""
+        """The number of labels."""
         return len(self.names)
 
     @classmethod
     def single(cls, n: int) -> Labelling:
-        """All `n` rows of one kind."""
+        """Give all `n` rows the same label."""
         return cls(codes=np.zeros(n, dtype=np.int64), names=("all",), sizes=np.array([n]))
 
     @classmethod
     def of(cls, column: npt.NDArray[Any], where: str) -> Labelling:
-        """The kinds in a column that `column_of` has cleaned."""
+        """Number the labels of a column that `column_of` has checked."""
         if column.dtype.kind in "biufSU":
             values, first, inverse = np.unique(column, return_index=True, return_inverse=True)
             by_appearance = np.argsort(first, kind="stable")
@@ -127,8 +126,8 @@ class Labelling:
                 codes = np.array([seen.setdefault(v, len(seen)) for v in column.tolist()])
             except TypeError:
                 raise ArgumentError(
-                    f"{where} must hold labels that can be told apart (text, numbers, booleans); "
-                    "got values that cannot be hashed."
+                    f"{where} must hold text, numbers or booleans; got values that cannot be "
+                    "hashed."
                 ) from None
             codes = codes.astype(np.int64)
             names = tuple(seen)
@@ -136,12 +135,12 @@ class Labelling:
 
 
 def column_of(values: Any, where: str, n: int) -> npt.NDArray[Any]:
-    """`values` as one array of `n` values without gaps."""
+    """Return `values` as one array of `n` values without missing values."""
     try:
         column = np.asarray(values)
     except ValueError:
         raise ArgumentError(
-            f"{where} must be one value per row; got rows of unlike length."
+            f"{where} must be one value per row; got rows of different lengths."
         ) from None
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]
@@ -154,8 +153,8 @@ def column_of(values: Any, where: str, n: int) -> npt.NDArray[Any]:
     gaps = _gaps(column)
     if gaps.any():
         raise ArgumentError(
-            f"{where} must have no missing values; row {int(np.argmax(gaps))} has none "
-            f"({int(gaps.sum())} such of {n})."
+            f"{where} must have no missing values; row {int(np.argmax(gaps))} is missing "
+            f"({int(gaps.sum())} of {n})."
         )
     return column
 
@@ -180,7 +179,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def are_labels(column: npt.NDArray[Any]) -> bool:
-    """Whether a target names classes: text, booleans, whole numbers, categories.
+    """Return whether a target holds class labels: text, booleans, whole numbers, categories.
 
     Numbers with a fractional part, times and complex numbers are quantities.
     """
@@ -196,12 +195,12 @@ def are_labels(column: npt.NDArray[Any]) -> bool:
 
 
 def is_categorical(values: Any) -> bool:
-    """Whether a data frame library declared the values to be categories, whatever they are."""
+    """Return whether a data frame library declares the values to be categories."""
     declared = str(getattr(values, "dtype", "")).lower()
     return declared == "category" or declared.startswith(("categorical", "enum"))
 
 
-# Which fold tests which row: runs of k-fold cross-validation, and windows in order of time.
+# Runs of k-fold cross-validation, and time windows
 
 
 FoldOf = npt.NDArray[np.int32]
@@ -209,21 +208,23 @@ Signed = npt.NDArray[np.int8]
 
 
 def deal(classes: Labelling, *, runs: int, folds: int, seed: int) -> FoldOf:
-    """The fold of every row in every run, class counts and fold sizes within one of each other.
+    """Return the fold of every row in every run, stratified by class.
 
-    In every run the classes stand one after the other, in random order, the rows of each in
-    random order, and the row at position p goes to fold p mod k. The rows of a class are
-    neighbours, so their counts per fold differ by at most one; so do the fold sizes: with
-    m = floor(n / k) and p = n mod k, the first p folds have m + 1 rows and the others m.
+    In every run the classes are concatenated in random order, each with its rows in random order,
+    and the row at position p goes to fold p mod k. The rows of a class are neighbours, so their
+    counts per fold differ by at most one. So do the fold sizes: with m = floor(n / k) and
+    p = n mod k, the first p folds have m + 1 rows and the others m.
     """
     n = len(classes.codes)
-    # One class needs no order of classes, hence no keys for it.
+    # a single class needs no keys to order the classes
     n_class_keys = classes.count if classes.count > 1 else 0
     fold_of = np.empty((runs, n), dtype=np.int32)
     dealt = (np.arange(n) % folds).astype(np.int32)[None, :]
     for rows, keys in blocks_of_keys(seed, FOLDS, runs, n + n_class_keys):
-        place = ranks(keys[:, n:])[:, classes.codes] if n_class_keys else classes.codes[None, :]
-        order = shuffled_within(keys[:, :n], place, classes.count)
+        class_rank = (
+            ranks(keys[:, n:])[:, classes.codes] if n_class_keys else classes.codes[None, :]
+        )
+        order = shuffled_within(keys[:, :n], class_rank, classes.count)
         np.put_along_axis(fold_of[rows], order, dealt, axis=1)
     return fold_of
 
@@ -231,13 +232,13 @@ def deal(classes: Labelling, *, runs: int, folds: int, seed: int) -> FoldOf:
 def deal_groups(
     groups: Labelling, classes: Labelling | None, *, runs: int, folds: int, seed: int
 ) -> FoldOf:
-    """The fold of every row in every run, every group whole in one fold.
+    """Return the fold of every row in every run, with every group entirely in one fold.
 
-    Groups go one by one to the fold that has the fewest rows so far: those of about the same
-    size (the same number of binary digits) in random order, the large ones first. No two folds
+    Assign the groups one by one to the fold that has the fewest rows so far: large groups first,
+    groups of about the same size (the same number of binary digits) in random order. No two folds
     then differ by more rows than the largest group has. With `classes`, a group goes to the fold
-    that has least of what the group holds (rare classes weigh more), and to the smaller one of
-    several such.
+    that has the fewest rows of the group's classes (rare classes weigh more), and to the smallest
+    of several such folds.
     """
     sizes = groups.sizes
     octave = np.array([int(size).bit_length() for size in sizes])
@@ -252,32 +253,32 @@ def deal_groups(
 
 
 def _class_table(groups: Labelling, classes: Labelling | None) -> Indices:
-    """Rows of each class in each group, shape (groups, classes)."""
+    """Count the rows of each class in each group, shape (groups, classes)."""
     codes, count = (classes.codes, classes.count) if classes else (0 * groups.codes, 1)
     flat = np.bincount(groups.codes * count + codes, minlength=groups.count * count)
     return flat.reshape(groups.count, count).astype(np.int64)
 
 
 def _greedy(order: Indices, table: Indices, weights: Indices, sizes: Indices, folds: int) -> FoldOf:
-    """Group by group, all runs at once; in whole numbers, so that ties are ties everywhere."""
+    """Assign group by group, all runs at once; in integers, so that ties are exact."""
     runs = np.arange(len(order))
-    held = np.zeros((len(order), folds, table.shape[1]), dtype=np.int64)
+    class_counts = np.zeros((len(order), folds, table.shape[1]), dtype=np.int64)
     loads = np.zeros((len(order), folds), dtype=np.int64)
     chosen = np.empty(order.shape, dtype=np.int32)
     out_of_question = np.int64(sizes.sum() + 1)
     for group in order.T:
-        # Adding m to a class count c costs (c + m)^2 - c^2 = m (2 c + m): only m c varies.
-        cost = (held * (weights * table[group])[:, None, :]).sum(axis=2)
+        # adding m to a class count c costs (c + m)^2 - c^2 = m (2 c + m): only m c varies
+        cost = (class_counts * (weights * table[group])[:, None, :]).sum(axis=2)
         cheapest = cost == cost.min(axis=1, keepdims=True)
         fold = np.where(cheapest, loads, out_of_question).argmin(axis=1)
-        held[runs, fold] += table[group]
+        class_counts[runs, fold] += table[group]
         loads[runs, fold] += sizes[group]
         chosen[runs, group] = fold
     return chosen
 
 
 def distinct_partitions(fold_of: FoldOf) -> int:
-    """How many of the runs differ in more than the numbering of their folds."""
+    """Count the runs that differ in more than the numbering of their folds."""
     seen = set()
     for row in fold_of:
         _, first, inverse = np.unique(row, return_index=True, return_inverse=True)
@@ -286,11 +287,11 @@ def distinct_partitions(fold_of: FoldOf) -> int:
 
 
 def expanding_windows(n: int, windows: int) -> Signed:
-    """(windows, n): -1 where the row is tested, 1 where it trains, 0 where it comes later.
+    """Return marks (windows, n): -1 for test rows, 1 for training rows, 0 for later rows.
 
-    The rows make windows + 1 parts of n // (windows + 1) rows, the first of which takes what is
-    left over; part p + 1 is tested by the parts up to p. These are the splits of scikit-learn's
-    ``TimeSeriesSplit(windows)``.
+    The rows form windows + 1 parts of n // (windows + 1) rows; the first part also takes the
+    remaining rows. Part p + 1 is tested by models trained on the parts up to p. These are the
+    splits of scikit-learn's ``TimeSeriesSplit(windows)``.
     """
     size = n // (windows + 1)
     if size < 1:
@@ -305,26 +306,26 @@ def expanding_windows(n: int, windows: int) -> Signed:
     return marks
 
 
-# Random splits and bootstrap samples.
+# Random splits and bootstrap samples
 
 
 Tested = npt.NDArray[np.bool_]
 Drawn = npt.NDArray[np.int32]
 
-_CANDIDATES = 16
-"""Random orders of groups from which the one with the best class shares is taken."""
+_N_CANDIDATES = 16
+"""Random orders of groups, of which the one with the best class shares is used."""
 
 
 def rows_to_test(n: int, fraction: float) -> int:
-    """The whole number nearest to `fraction` of `n`, halves up, from the decimals as written."""
+    """Round `fraction` of `n` to the nearest integer, halves up, from the decimals as written."""
     return int(Fraction(repr(fraction)) * n + Fraction(1, 2))
 
 
 def split_at_random(classes: Labelling, *, n_test: int, splits: int, seed: int) -> Tested:
-    """Which rows each split tests: `n_test` of them, each class by its share.
+    """Return which rows each split tests: `n_test` rows, each class by its share.
 
-    A class of m rows is due m n_test / n of the places; what is left after the whole ones goes
-    to the largest remainders, equal remainders in random order.
+    A class of m rows has the quota m n_test / n. The rows that are left after rounding down go to
+    the largest remainders, equal remainders in random order.
     """
     n, count = len(classes.codes), classes.count
     due = classes.sizes * n_test
@@ -343,7 +344,7 @@ def split_at_random(classes: Labelling, *, n_test: int, splits: int, seed: int) 
 
 
 def _largest(remainder: Indices, keys: Keys, left: int) -> Indices:
-    """1 for the `left` largest remainders of every row, equal ones by their random keys."""
+    """Return 1 for the `left` largest remainders of every row, equal ones by random keys."""
     shuffled = np.argsort(keys, axis=1, kind="stable")
     descending = np.argsort(-remainder[shuffled], axis=1, kind="stable")
     winners = np.take_along_axis(shuffled, descending, axis=1)[:, :left]
@@ -355,23 +356,23 @@ def _largest(remainder: Indices, keys: Keys, left: int) -> Indices:
 def split_groups_at_random(
     groups: Labelling, classes: Labelling | None, *, n_test: int, splits: int, seed: int
 ) -> Tested:
-    """Which rows each split tests, every group whole on one side.
+    """Return which rows each split tests, with every group entirely on one side.
 
-    The groups stand in random order and the test part is the first of them, as many as come
-    nearest to `n_test` rows (fewer where two are as near), at least one and not all. With
-    `classes`, that is done for several random orders and the one whose class shares in the test
-    part are nearest to those of all rows is taken.
+    Put the groups in random order and test the first ones: the number of groups that comes
+    nearest to `n_test` rows (the smaller one of two), at least one and not all. With `classes`,
+    try several random orders and use the one whose class shares in the test part are nearest to
+    those of all rows.
     """
     n, count = len(groups.codes), groups.count
-    tries = _CANDIDATES if classes is not None else 1
+    tries = _N_CANDIDATES if classes is not None else 1
     tested_groups = np.zeros((splits, count), dtype=bool)
     for rows, keys in blocks_of_keys(seed, RANDOM_SPLITS, splits, tries * count):
         candidates = keys.reshape(-1, count)
         order = np.argsort(candidates, axis=1, kind="stable")
         away = np.abs(np.cumsum(groups.sizes[order], axis=1)[:, :-1] - n_test)
-        taken = away.argmin(axis=1) + 1
+        n_tested = away.argmin(axis=1) + 1
         inside = np.zeros(candidates.shape, dtype=bool)
-        np.put_along_axis(inside, order, np.arange(count) < taken[:, None], axis=1)
+        np.put_along_axis(inside, order, np.arange(count) < n_tested[:, None], axis=1)
         by_split = inside.reshape(-1, tries, count)
         best = _nearest_shares(by_split, groups, classes, n)
         tested_groups[rows] = by_split[np.arange(len(by_split)), best]
@@ -385,17 +386,17 @@ def _nearest_shares(
         return np.zeros(len(inside), dtype=np.int64)
     flat = groups.codes * classes.count + classes.codes
     table = np.bincount(flat, minlength=groups.count * classes.count)
-    held = inside.astype(np.int64) @ table.reshape(groups.count, classes.count)
-    rows_inside = held.sum(axis=2, keepdims=True)
-    off = np.abs(held * n - rows_inside * classes.sizes).sum(axis=2)
+    class_counts = inside.astype(np.int64) @ table.reshape(groups.count, classes.count)
+    rows_inside = class_counts.sum(axis=2, keepdims=True)
+    off = np.abs(class_counts * n - rows_inside * classes.sizes).sum(axis=2)
     return np.asarray(off.argmin(axis=1), dtype=np.int64)
 
 
 def draw_with_replacement(classes: Labelling, *, samples: int, seed: int) -> tuple[Drawn, int]:
-    """How often each sample holds each row, and how many samples had to be drawn again.
+    """Return how often each sample holds each row, and how often a sample was redrawn.
 
-    As many rows as there are, with replacement, each class from its own rows. A sample that
-    holds every row has nothing to test and is drawn again from the same stream.
+    Each sample draws n rows with replacement, each class from its own rows. A sample that holds
+    every row leaves nothing to test and is redrawn from the same stream.
     """
     n = len(classes.codes)
     by_class = np.argsort(classes.codes, kind="stable")
@@ -404,7 +405,7 @@ def draw_with_replacement(classes: Labelling, *, samples: int, seed: int) -> tup
     size = classes.sizes[class_at].astype(np.uint64)
 
     def count(keys: Keys) -> Drawn:
-        # The remainder favours no row by more than n / 2^64.
+        # the remainder favours no row by more than n / 2^64
         rows = by_class[first + (keys % size).astype(np.int64)]
         rows += n * np.arange(len(keys))[:, None]
         return np.bincount(rows.ravel(), minlength=keys.size).reshape(keys.shape).astype(np.int32)
@@ -423,13 +424,13 @@ def draw_with_replacement(classes: Labelling, *, samples: int, seed: int) -> tup
     return drawn, again
 
 
-# Runs on parts of the rows: halves of them, or those that two folds leave to train on.
+# Runs on parts of the rows: random halves, and nested runs without two folds
 
 
 OUTSIDE = -1
-"""The mark of a row that takes no part in a run on a half."""
+"""Mark of a row outside the half that a run uses."""
 TRAINS = 2
-"""The mark of a row that trains in a nested run; the others test, and never train."""
+"""Mark of a training row of a nested run; all other rows are tested."""
 
 
 def halves(
@@ -441,22 +442,26 @@ def halves(
     folds: int,
     seed: int,
 ) -> FoldOf:
-    """(2 halvings, n): the fold that tests each row of a half, `OUTSIDE` for the other half.
+    """Return marks (2 halvings, n): the fold of each row of a half, `OUTSIDE` for other rows.
 
-    The halves are drawn from all rows alike, whatever their class: the share of the classes is
-    part of what varies from one data set to the next. The folds inside a half are stratified as
-    those of the whole plan. Halving m depends on the seed and m alone.
+    The halves are not stratified, because class shares also vary from one data set to the next.
+    The folds inside a half are stratified like those of the whole plan. Halving m depends only on
+    the seed and m.
     """
     units, unit = (n, "rows") if groups is None else (groups.count, "groups")
     if units < 2 * folds:
         raise ArgumentError(
             f"The folds of halves must be at most half of the {units} {unit}; got {folds}."
         )
-    own = seed_within(seed, HALVES)
+    halving_seed = seed_within(seed, HALVES)
     if groups is None:
-        first = split_at_random(Labelling.single(n), n_test=n // 2, splits=halvings, seed=own)
+        first = split_at_random(
+            Labelling.single(n), n_test=n // 2, splits=halvings, seed=halving_seed
+        )
     else:
-        first = split_groups_at_random(groups, None, n_test=n // 2, splits=halvings, seed=own)
+        first = split_groups_at_random(
+            groups, None, n_test=n // 2, splits=halvings, seed=halving_seed
+        )
     marks: FoldOf = np.full((2 * halvings, n), OUTSIDE, dtype=np.int32)
     for halving, inside in enumerate(first):
         for side, member in enumerate((inside, ~inside)):
@@ -468,17 +473,17 @@ def halves(
                     f"each half; got {folds}."
                 )
             of = _part(classes, rows)
-            again = seed_within(seed, HALVES, halving, side)
+            fold_seed = seed_within(seed, HALVES, halving, side)
             marks[2 * halving + side, rows] = (
-                deal(of or Labelling.single(len(rows)), runs=1, folds=folds, seed=again)
+                deal(of or Labelling.single(len(rows)), runs=1, folds=folds, seed=fold_seed)
                 if parts is None
-                else deal_groups(parts, of, runs=1, folds=folds, seed=again)
+                else deal_groups(parts, of, runs=1, folds=folds, seed=fold_seed)
             )[0]
     return marks
 
 
 def nested(fold_of: npt.NDArray[np.int32], folds: int) -> FoldOf:
-    """(runs * pairs of folds, n): 0 and 1 for the rows of the pair, `TRAINS` for all others."""
+    """Return marks (runs * pairs of folds, n): 0 and 1 for the pair, `TRAINS` for other rows."""
     first, second = np.triu_indices(folds, 1)
     without = np.repeat(fold_of, len(first), axis=0)
     pairs = [np.tile(fold, len(fold_of))[:, np.newaxis] for fold in (first, second)]
@@ -492,30 +497,30 @@ def _part(labels: Labelling | None, rows: Indices) -> Labelling | None:
     return None if labels is None else Labelling.of(labels.codes[rows], "labels")
 
 
-# The rows as the function of a registered plan marks them, checked.
+# Plans of other packages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MarkedRows:
-    """Marks as `Splits` holds them, and how many rows each split tests."""
+    """Marks in the form of `Splits`, and the number of test rows of each split."""
 
     marks: npt.NDArray[Any]
     n_test: npt.NDArray[np.int64]
 
 
 def marked_rows(
-    entry: PlanEntry, n: int, *, runs: int, folds: int | None, **given: Any
+    entry: PlanEntry, n: int, *, runs: int, folds: int | None, **arguments: Any
 ) -> MarkedRows:
-    """Call the function of `entry`, and refuse marks that are no plan of its kind."""
+    """Call the function of `entry` and check that its marks are valid for its kind."""
     assert folds is not None
-    marks = np.asarray(resolve(entry.function)(n, runs=runs, folds=folds, **given))
+    marks = np.asarray(resolve(entry.function)(n, runs=runs, folds=folds, **arguments))
     if entry.kind == "cv":
-        wanted, fits = (runs, n), marks.dtype.kind in "iu"
+        shape, fits = (runs, n), marks.dtype.kind in "iu"
         what = f"({runs}, {n}) whole numbers from 0 to {folds - 1}, each of them in every run"
     else:
-        wanted, fits = (folds, n), marks.dtype.kind == "b"
+        shape, fits = (folds, n), marks.dtype.kind == "b"
         what = f"({folds}, {n}) booleans, some and not all of them true in every row"
-    if fits and marks.shape == wanted:
+    if fits and marks.shape == shape:
         if entry.kind == "cv":
             tested = np.stack([(marks == fold).sum(axis=1) for fold in range(folds)], axis=1)
             fits = bool(tested.all()) and bool((tested.sum(axis=1) == n).all())
@@ -526,114 +531,6 @@ def marked_rows(
         if fits:
             return MarkedRows(marks=marks, n_test=tested.astype(np.int64))
     raise ArgumentError(
-        f"plan {entry.name!r}: its function must give {what}; got an array of shape "
+        f"The function of plan {entry.name!r} must return {what}; got an array of shape "
         f"{marks.shape} and type {marks.dtype}."
     )
-
-
-# What a plan says about the rows it was made for: one sentence each.
-
-
-_NAMED = 3
-MOST_NUMBERS = 20
-"""More different whole numbers than these, and than a fifth of the rows, are a quantity."""
-
-
-def _of_classes(classes: Labelling, which: npt.NDArray[np.bool_]) -> str:
-    """The classes in words, with their sizes: at most a few by name."""
-    chosen = np.flatnonzero(which)
-    named = [
-        f"{classes.names[c]!r} ({int(classes.sizes[c])} row{'s' * (int(classes.sizes[c]) != 1)})"
-        for c in chosen[:_NAMED]
-    ]
-    more = len(chosen) - len(named)
-    listed = ", ".join(named) + (f" and {more} more" if more else "")
-    return f"Class {listed}" if len(chosen) == 1 else f"Classes {listed}"
-
-
-def one_class(classes: Labelling) -> list[str]:
-    """Said when there is nothing to stratify."""
-    if classes.count > 1:
-        return []
-    return [f"All rows are of class {classes.names[0]!r}: stratification changes nothing."]
-
-
-def many_classes(classes: Labelling) -> list[str]:
-    """Said of whole numbers that are taken for a quantity: nothing is stratified by them."""
-    if classes.count <= max(MOST_NUMBERS, len(classes.codes) // 5):
-        return []
-    return [
-        f"The {classes.count} different whole numbers in y are taken for a quantity, by which "
-        "nothing is stratified; stratified=True takes them for class labels."
-    ]
-
-
-def fewer_than_folds(classes: Labelling, folds: int) -> list[str]:
-    """Said of classes that cannot be in every fold."""
-    few = classes.sizes < folds
-    if not few.any():
-        return []
-    is_one = int(few.sum()) == 1
-    each = "they are" if is_one else "the rows of each are"
-    where = (
-        f"{each} spread over that many folds, one per fold, and the other folds test none of them"
-    )
-    if classes.sizes[few].max() == 1:
-        where = "one fold tests it" if is_one else "each is tested in one fold"
-        where += ", and the other folds do not"
-    sentence = (
-        f"{_of_classes(classes, few)} {'has' if is_one else 'have'} fewer rows than the {folds} "
-        f"folds: {where}."
-    )
-    return [sentence, *_never_trained(classes)]
-
-
-def _never_trained(classes: Labelling) -> list[str]:
-    single = classes.sizes == 1
-    if not single.any():
-        return []
-    is_one = int(single.sum()) == 1
-    return [
-        f"{_of_classes(classes, single)} {'is' if is_one else 'are'} tested by learners that "
-        f"never saw {'it' if is_one else 'them'}."
-    ]
-
-
-def untested_classes(classes: Labelling, tested: npt.NDArray[np.bool_]) -> list[str]:
-    """Said of classes of which no split ever tests, or ever trains on, a row."""
-    held = np.zeros(classes.count, dtype=bool)
-    held[classes.codes[tested.any(axis=0)]] = True
-    spared = np.zeros(classes.count, dtype=bool)
-    spared[classes.codes[~tested.all(axis=0)]] = True
-    out = []
-    for missing, words in ((~held, "tested"), (~spared, "trained on")):
-        if missing.any():
-            verb = "is" if int(missing.sum()) == 1 else "are"
-            out.append(f"{_of_classes(classes, missing)} {verb} never {words}.")
-    return out
-
-
-def best_effort(classes: Labelling, groups: Labelling) -> list[str]:
-    """Said when groups stay whole and class shares are kept as far as that allows."""
-    return [
-        f"The {groups.count} groups stay whole, so the shares of the {classes.count} classes are "
-        "kept only as far as that allows."
-    ]
-
-
-def same_runs(runs: int, distinct: int) -> list[str]:
-    """Said when groups leave so little choice that runs repeat each other."""
-    if distinct == runs:
-        return []
-    return [
-        f"Only {distinct} of the {runs} runs differ: the groups leave no other way to fill the "
-        "folds evenly."
-    ]
-
-
-def drawn_again(count: int) -> list[str]:
-    """Said of bootstrap samples that left no row out."""
-    if not count:
-        return []
-    times = "once" if count == 1 else f"{count} times"
-    return [f"A sample that held every row, and so had none to test, was drawn again {times}."]

@@ -1,10 +1,10 @@
-"""The specification of a plan: ``"10x10"``, ``"holdout:0.33"`` and their keyword forms."""
+"""Resampling plans and their specifications, such as ``"10x10"`` or ``"holdout:0.33"``."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,37 +13,36 @@ from bestofk._base.checks import RandomState, probability, refuse, whole
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.splits.design import Design, Subsets
 from bestofk.splits.folds import seed_of
-from bestofk.splits.generate import QUANTILES, known_rows, made_splits
+from bestofk.splits.generate import QUANTILES, known_rows, make_splits
 from bestofk.splits.registry import PLANS
-from bestofk.splits.source import SplitSource, reseeded_source, split_source
 from bestofk.splits.splits import Split, Splits
+from bestofk.splits.user_splits import SplitSource, reseeded_source, split_source
 
 _RUNS_BY_FOLDS = re.compile(r"(group-)?(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
-
 _HALVES = re.compile(r"halves\s*:\s*(\d{1,9})\s*[x×*]\s*(\d{1,9})")
-_MOST_SPLITS = 1_000_000
-_LONGEST = 200
-"""Characters of a specification."""
-_LEAST = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
+_MAX_SPLITS = 1_000_000
+_MAX_LENGTH = 200
+"""Maximum number of characters of a specification."""
+_MINIMUM = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Specification:
-    """What a specification says, in the same fields for every form."""
+    """A parsed specification, in the same fields for every kind of plan."""
 
     kind: str
     runs: int
     folds: int | None
-    """Folds of a run, random splits or samples; None for leave-one-out, which takes every row."""
+    """Number of folds of a run, random splits or samples; None for leave-one-out."""
     test_fraction: float | None
     subsets: Subsets | None = None
     form: str = ""
-    """The name of a registered plan that marks the rows by a function of its own."""
+    """The name of a registered plan that marks the rows with its own function."""
     grouped: bool = False
-    """It cannot be made without groups."""
+    """Whether the plan requires groups."""
     column: str = ""
-    """The column that says which fold tests a row."""
+    """The column that holds the fold of every row."""
 
     def __str__(self) -> str:
         if self.column:
@@ -54,7 +53,7 @@ class Specification:
             return ":".join([self.form, *map(repr, self._numbers(PLANS[self.form].takes))])
         if self.kind == "cv":
             runs = f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
-            return ("group-" if self.grouped else "") + runs + _written(self.subsets)
+            return ("group-" if self.grouped else "") + runs + _suffix(self.subsets)
         if self.kind == "holdout":
             return f"holdout:{self.test_fraction!r}"
         if self.kind == "resample":
@@ -62,37 +61,35 @@ class Specification:
         return "loo" if self.kind == "loo" else f"bootstrap:{self.folds}"
 
     def _numbers(self, takes: tuple[str, ...]) -> list[float | None]:
-        """What was given, in the order of `takes`."""
+        """Return the numbers of the specification in the order of `takes`."""
         known = {"runs": self.runs, "test_fraction": self.test_fraction}
         return [known.get(argument, self.folds) for argument in takes]
 
 
-def specify(spec: Any, given: dict[str, Any]) -> Specification:
-    """`spec` (a full text, or a name with its numbers `given` by keyword) understood."""
-    if not isinstance(spec, str):
+def specify(spec: Any, keywords: dict[str, Any]) -> Specification:
+    """Parse `spec`: a full text, or a name whose numbers are in `keywords`."""
+    if not isinstance(spec, str) or len(spec) > _MAX_LENGTH:
         raise refuse("plan", f"a text such as {_examples()}", spec)
-    if len(spec) > _LONGEST:
-        raise refuse("plan", f"a text such as {_examples()}", spec)
-    given = {name: value for name, value in given.items() if value is not None}
+    keywords = {name: value for name, value in keywords.items() if value is not None}
     runs, plus, rest = spec.partition("+")
-    # a column may be called anything
+    # the name of a column may contain a plus
     if plus and not _names_a_column(spec):
-        return _with_subsets(specify(runs, given), rest, spec)
+        return _with_subsets(specify(runs, keywords), rest, spec)
     name, written = _read(spec)
     takes = PLANS[name].takes
     if takes == ("column",) and not written:
         raise _malformed(spec, name)
     if not written and takes:
         welcome = (*PLANS[name].by_keyword, *takes)
-        unknown = [argument for argument in given if argument not in welcome]
-        missing = [argument for argument in takes if argument not in given]
+        unknown = [argument for argument in keywords if argument not in welcome]
+        missing = [argument for argument in takes if argument not in keywords]
         if unknown or missing:
             _refuse_keywords(spec, name, welcome, unknown, missing)
-        values = given
-    elif given:
+        values = keywords
+    elif keywords:
         raise ArgumentError(
-            f"plan {spec!r} is complete as it is: leave out {', '.join(given)}, or write "
-            f"only the name and give its numbers by keyword."
+            f"plan {spec!r} is already complete: omit {', '.join(keywords)}, or write only the "
+            f"name and pass its numbers by keyword."
         )
     else:
         values = dict(zip(takes, written, strict=True))
@@ -100,11 +97,11 @@ def specify(spec: Any, given: dict[str, Any]) -> Specification:
 
 
 def _with_subsets(runs: Specification, text: str, spec: str) -> Specification:
-    """The runs of cross-validation with what is written after the plus."""
+    """Add the part after the plus to runs of cross-validation."""
     text = text.strip().lower()
     if runs.kind != "cv" or runs.folds is None:
         raise ArgumentError(
-            f"plan {spec!r}: only runs of folds take '+halves' or '+nested', as in "
+            f"plan {spec!r}: '+halves' and '+nested' must follow runs of folds, as in "
             f"{PLANS['halves'].example!r}; got {str(runs)!r} before the plus."
         )
     if text == "nested":
@@ -124,14 +121,14 @@ def _with_subsets(runs: Specification, text: str, spec: str) -> Specification:
     return replace(runs, subsets=Subsets(kind="halves", runs=2 * halvings, folds=folds))
 
 
-def _written(subsets: Subsets | None) -> str:
+def _suffix(subsets: Subsets | None) -> str:
     if subsets is None:
         return ""
     return "+nested" if subsets.kind == "nested" else f"+halves:{subsets.halvings}x{subsets.folds}"
 
 
 def _read(spec: str) -> tuple[str, list[Any]]:
-    """The name of the form and the numbers written after it (none, or all it takes)."""
+    """Return the name of the plan and the numbers after it (none, or all that it takes)."""
     head, colon, tail = spec.strip().partition(":")
     head = head.rstrip().lower()
     crossed = _RUNS_BY_FOLDS.fullmatch(head)
@@ -153,7 +150,7 @@ def _read(spec: str) -> tuple[str, list[Any]]:
 
 
 def _names_a_column(spec: str) -> bool:
-    """Whether what follows the name of the form is the name of a column."""
+    """Return whether the name of the plan is followed by the name of a column."""
     head = spec.partition(":")[0].strip().lower()
     return head in PLANS and PLANS[head].takes == ("column",)
 
@@ -174,15 +171,15 @@ def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
         elif argument == "test_fraction":
             clean[argument] = probability(value, where)
         else:
-            clean[argument] = whole(value, where, at_least=_LEAST[argument])
+            clean[argument] = whole(value, where, at_least=_MINIMUM[argument])
     entry = PLANS[name]
     clean = {**entry.fixed, **clean}
     splits = clean.get("runs", 1)
     for argument in ("folds", "splits", "samples"):
         splits *= clean.get(argument, 1)
-    if splits > _MOST_SPLITS:
+    if splits > _MAX_SPLITS:
         raise ArgumentError(
-            f"plan {spec!r} must have at most {_MOST_SPLITS} splits; got {splits:.3g}."
+            f"plan {spec!r} must have at most {_MAX_SPLITS} splits; got {splits:.3g}."
         )
     return Specification(
         kind=entry.kind,
@@ -240,51 +237,23 @@ def _examples() -> str:
     return ", ".join(repr(entry.example) for entry in PLANS.values())
 
 
-# `plan`: from a specification and a seed to the rows that train and test.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A resampling plan: runs of folds, random splits or samples, fixed by its seed.
+class Plan(Specification):
+    """A resampling plan: runs of folds, random splits or samples, determined by its seed.
 
-    Made by `plan`. It holds no rows; `splits` and `materialise` make it for given ones.
+    Made by `plan`. A plan holds no rows; `splits` and `materialise` make its splits for given
+    rows.
     """
 
-    kind: str
-    runs: int
-    folds: int | None
-    test_fraction: float | None
     stratified: bool | str | None
     seed: int
-    subsets: Subsets | None = None
-    form: str = ""
-    """The name of a registered plan that marks the rows by a function of its own."""
-    grouped: bool = False
-    """It cannot be made without groups."""
     source: SplitSource | None = None
-    """Where splits of your own come from: a splitter, pairs of rows, or a column."""
+    """The source of your own splits: a splitter, pairs of rows, or a column."""
 
     @property
     def spec(self) -> str:
-        """The specification in its one spelling, which `plan` takes back."""
-        if self.source is not None:
-            return self.source.spec
-        return str(
-            Specification(
-                kind=self.kind,
-                runs=self.runs,
-                folds=self.folds,
-                test_fraction=self.test_fraction,
-                subsets=self.subsets,
-                form=self.form,
-                grouped=self.grouped,
-            )
-        )
-
-    @property
-    def column(self) -> str:
-        """The column that says which fold tests a row; empty for plans that need none."""
-        return "" if self.source is None else self.source.column
+        """The specification in its canonical spelling, which `plan` accepts."""
+        return Specification.__str__(self) if self.source is None else self.source.spec
 
     @property
     def is_random(self) -> bool:
@@ -292,7 +261,7 @@ class Plan:
         return self.kind not in ("loo", "time") if self.source is None else self.source.is_random
 
     def reseeded(self, seed: int) -> Plan:
-        """The same plan with other random splits."""
+        """Return the same plan with other random splits."""
         source = None if self.source is None else reseeded_source(self.source, seed)
         return replace(self, seed=seed, source=source)
 
@@ -300,7 +269,7 @@ class Plan:
         return self.spec
 
     def splits(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Split]:
-        """(run, fold, train, test) for the rows of X, one after the other.
+        """Iterate over (run, fold, train, test) for the rows of X.
 
         Parameters
         ----------
@@ -308,28 +277,27 @@ class Plan:
             Only its number of rows matters.
         y : array of shape (n,), optional
             The target: labels to stratify by (text, booleans, whole numbers, categories), or a
-            quantity (numbers with a fractional part), by which nothing is stratified.
+            quantity (numbers with a fractional part), which is not stratified.
         groups : array of shape (n,), optional
             Rows of one group are never on both sides of a split.
 
         Returns
         -------
         iterator of (int, int, ndarray, ndarray)
-            Run, fold, and the ascending int64 row numbers that train and that test. A bootstrap
-            sample repeats the rows that it drew repeatedly.
+            Run, fold, and the ascending int64 numbers of the training and of the test rows. A
+            bootstrap sample repeats the rows that it drew repeatedly.
         """
         return iter(self.materialise(_number_of_rows(X), y, groups, X=X))
 
     def materialise(self, n: int, y: Any = None, groups: Any = None, *, X: Any = None) -> Splits:
-        """All the splits for `n` rows as one value; see `splits` for `y` and `groups`.
+        """Return all splits for `n` rows as one value; see `splits` for `y` and `groups`.
 
-        `X` are the rows themselves: a splitter may look at them, and a plan that names a column
-        finds it there.
+        `X` holds the rows themselves. A splitter may use them, and a plan that names a column
+        reads it from them.
         """
         if self.grouped and groups is None:
             raise ArgumentError(
-                f"plan {self.spec!r} keeps groups whole and needs them: give groups= (on the "
-                "command line --groups COL)."
+                f"plan {self.spec!r} needs groups: pass groups= (on the command line --groups COL)."
             )
         rows = known_rows(
             whole(n, "the number of rows", at_least=0),
@@ -340,25 +308,25 @@ class Plan:
         )
         if self.source is not None:
             return self.source.splits(n, y, rows.groups, groups, seed=self.seed, X=X)
-        return made_splits(self, rows)
+        return make_splits(self, rows)
 
     def explain(self) -> str:
-        """The plan in a sentence."""
+        """Describe the plan in a sentence."""
         strata = {
-            None: "stratified where y holds class labels",
+            None: "stratified if y holds class labels",
             True: "stratified",
             False: "not stratified",
             QUANTILES: "stratified by the quantiles of y",
         }[self.stratified]
         if self.kind == "loo":
-            return "The plan 'loo': every row is tested once by what all the others teach."
+            return "The plan 'loo': every row is tested once, by a model trained on all others."
         if self.kind == "time":
             return (
                 f"The plan {self.spec!r}: {Design(kind='time', folds=self.folds or 1).describe()}."
             )
         if self.source is not None:
-            where = f"by the column {self.column!r}" if self.column else "your own"
-            return f"The plan {self.spec!r}: splits {where}, whose design shows when they are made."
+            where = f"by the column {self.column!r}" if self.column else "your own splits"
+            return f"The plan {self.spec!r}: {where}; the design is known once they are made."
         design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets)
         tested = (
             "" if self.test_fraction is None else f", {self.test_fraction:g} of the rows tested"
@@ -387,49 +355,48 @@ def plan(
     stratified: bool | str | None = None,
     random_state: RandomState = 0,
 ) -> Plan:
-    """Which rows train and which test: a resampling plan from its specification.
+    """Make a resampling plan, which says which rows train and which rows test.
 
     Parameters
     ----------
     spec : str, splitter, pairs of rows or Plan
-        ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"`` (the share of the
-        rows that is tested), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
-        ``"bootstrap:200"``; or a name alone with its numbers by keyword. After runs of folds,
-        ``"+halves:10x5"`` adds ten random halvings of the rows, each half with a 5-fold
-        cross-validation of its own, and ``"+nested"`` leaves every pair of folds out together: runs
-        on parts of the rows, from which tests of unstable learners take the variance of a mean.
-        ``"group-kfold:5"`` and ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time,
-        ``"predefined:COLUMN"`` a column of folds. Or splits of your own: a splitter of
-        scikit-learn, or any iterable of (train, test), as row numbers or truth values. A Plan
-        comes back as it is.
+        ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"`` (the share of test
+        rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``, ``"bootstrap:200"``; or only a
+        name with its numbers by keyword. After runs of folds, ``"+halves:10x5"`` adds ten random
+        halvings of the rows, with a 5-fold cross-validation of each half, and ``"+nested"`` adds
+        runs that leave every pair of folds out together. Tests of unstable learners use these runs
+        on parts of the rows to estimate the variance of a mean. ``"group-kfold:5"`` and
+        ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time, ``"predefined:COLUMN"``
+        a column of folds. Your own splits: a scikit-learn splitter, or any iterable of
+        (train, test) pairs of row numbers or boolean masks. A Plan is returned as it is.
     runs, folds, splits, samples, test_fraction
         The numbers of the keyword form: ``plan("kfold", folds=10)`` (and ``runs``),
         ``plan("resample", splits=30, test_fraction=0.1)``, ``plan("bootstrap", samples=200)``.
     stratified : bool or "quantiles", optional
-        None: stratified when the y given later holds class labels (text, booleans, categories, few
-        different whole numbers), else not. True: labels are required. False: never.
-        ``"quantiles"``: y holds numbers, and every fold gets its share of small and of large ones.
-        Leave-one-out and windows in time are never stratified.
+        None: stratify if y holds class labels (text, booleans, categories, few distinct whole
+        numbers). True: require labels. False: never stratify. ``"quantiles"``: y holds numbers,
+        and every fold gets its share of small and of large ones. Leave-one-out and time windows
+        are never stratified.
     random_state : int, numpy Generator or None
-        The seed. It fixes the splits on every machine and with every version of numpy. A
-        Generator gives a seed; None takes a fresh one; `seed` of the result holds it.
+        The seed. It determines the splits on every machine and with every version of numpy. A
+        Generator provides a seed; None uses a fresh one. The result has it as `seed`.
 
     Returns
     -------
     Plan
-        Its `splits(X, y)` gives (run, fold, train, test); `materialise(n, y)` all of them.
+        `splits(X, y)` iterates over (run, fold, train, test); `materialise(n, y)` returns all
+        splits at once.
 
     Notes
     -----
-    Run r depends on the seed and r alone: ``"10x10"`` is the first ten runs of ``"20x10"``,
+    Run r depends only on the seed and r: ``"10x10"`` is the first ten runs of ``"20x10"``,
     ``"kfold:10"`` the first run of both, ``"holdout:0.1"`` the first split of
-    ``"resample:30:0.1"``. Of y only the grouping into classes matters, not their names.
+    ``"resample:30:0.1"``. The names of the classes in y have no effect.
 
-    Stratified folds: the classes stand one after the other, shuffled, and position p goes to
-    fold p mod k, so that class counts per fold differ by at most one, and fold sizes too.
-    Stratified random splits share out the test rows by largest remainder. A stratified bootstrap
-    draws every class from its own rows. Groups stay whole, and class shares are then kept as far
-    as that allows.
+    Stratified folds: the classes are concatenated, each shuffled, and position p goes to fold
+    p mod k, so that class counts per fold and fold sizes differ by at most one. Stratified random
+    splits distribute the test rows by largest remainder. A stratified bootstrap draws every class
+    from its own rows. Groups stay together, and class shares are then preserved approximately.
 
     References
     ----------
@@ -450,10 +417,10 @@ def plan(
     """
     if isinstance(spec, Plan):
         return spec
-    wanted = stratified if isinstance(stratified, str | None) else bool(stratified)
+    strata = stratified if isinstance(stratified, str | None) else bool(stratified)
     if not isinstance(stratified, bool | np.bool_) and stratified not in (None, QUANTILES):
         raise refuse("stratified", f"True, False, None or {QUANTILES!r}", stratified)
-    given = {
+    keywords = {
         "runs": runs,
         "folds": folds,
         "splits": splits,
@@ -462,27 +429,21 @@ def plan(
     }
     source = None
     if isinstance(spec, str):
-        understood = specify(spec, given)
-        source = SplitSource(column=understood.column) if understood.column else None
+        specification = specify(spec, keywords)
+        source = SplitSource(column=specification.column) if specification.column else None
     else:
         source = split_source(spec)
-        understood = Specification(kind="splits", runs=1, folds=None, test_fraction=None)
-        given = {name: value for name, value in given.items() if value is not None}
-        if given:
+        specification = Specification(kind="splits", runs=1, folds=None, test_fraction=None)
+        keywords = {name: value for name, value in keywords.items() if value is not None}
+        if keywords:
             raise ArgumentError(
-                f"{next(iter(given))} does not apply to splits of your own; leave it out."
+                f"{next(iter(keywords))} does not apply to your own splits; omit it."
             )
-    if source is not None and wanted is not None:
-        raise ArgumentError("stratified does not apply to splits of your own; leave it out.")
+    if source is not None and strata is not None:
+        raise ArgumentError("stratified does not apply to your own splits; omit it.")
     return Plan(
-        kind=understood.kind,
-        runs=understood.runs,
-        folds=understood.folds,
-        test_fraction=understood.test_fraction,
-        stratified=wanted,
+        **{field.name: getattr(specification, field.name) for field in fields(Specification)},
+        stratified=strata,
         seed=seed_of(random_state),
-        subsets=understood.subsets,
-        form=understood.form,
-        grouped=understood.grouped,
         source=source,
     )

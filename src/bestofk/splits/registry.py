@@ -1,4 +1,4 @@
-"""The plans that a specification can name: one entry each, read by CLI and docs."""
+"""The registry of resampling plans."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from bestofk._base.registry import Registry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanEntry:
-    """What the library knows of one way to split the rows."""
+    """One kind of resampling plan."""
 
     name: str
     pattern: str
-    """How the specification is written; capitals stand for what the user fills in."""
+    """How to write the specification; the user replaces the words in capitals."""
     example: str
     summary: str
     kind: str
-    """The `kind` of the Design that comes out."""
+    """The `kind` of the resulting Design."""
     paper: str
     doi: str | None = None
     takes: tuple[str, ...] = ()
-    """What it takes, in the order in which the specification writes it: of runs, folds, splits,
-    samples, test_fraction; or a column."""
+    """Its arguments in the order of the specification: some of runs, folds, splits, samples and
+    test_fraction; or a column."""
     by_keyword: tuple[str, ...] = ()
-    """Numbers that may be given too, but by keyword only."""
+    """Further numbers that can be passed by keyword only."""
     by_name: bool = True
-    """The specification starts with its name; otherwise its pattern tells."""
+    """Whether the specification starts with the name; if not, its pattern identifies the plan."""
     fixed: Mapping[str, int] = field(default_factory=dict)
     """Numbers that are always the same: runs, folds."""
     function: str = ""
-    """Where the function is that marks the rows, as ``package.module:name``; empty for the plans
-    that `Plan` makes itself. It is called with the number of rows and, by keyword, `seed`,
-    `classes` and `groups` (whole numbers from 0, or None), `runs` and `folds`, and `test_fraction`.
-    For the kind "cv" it gives (runs, n) whole numbers, the fold that tests each row; for the kind
-    "resample" (folds, n) booleans, whether a split tests the row."""
+    """The function that marks the rows, as ``package.module:name``; empty for the built-in plans.
+    bestofk calls it with the number of rows and, by keyword, `seed`, `classes` and `groups` (codes
+    from 0, or None), `runs`, `folds` and `test_fraction`. For the kind "cv" it returns (runs, n)
+    integers, the fold that tests each row; for the kind "resample" it returns (folds, n) booleans,
+    whether a split tests the row."""
     needs: str = ""
-    """What must be known of the rows besides: ``"groups"``, or a ``"column"`` that it names."""
+    """What the plan needs besides the rows: ``"groups"``, or a ``"column"`` that it names."""
     family: str = ""
 
     def __post_init__(self) -> None:
@@ -81,8 +81,8 @@ PLANS: Registry[PlanEntry] = Registry(
         name="halves",
         pattern="RUNSxFOLDS+halves:HALVINGSxFOLDS",
         example="10x10+halves:10x5",
-        summary="next to the runs, random halvings of the rows, each half cross-validated on its "
-        "own: how much the means would vary with other data",
+        summary="additional random halvings of the rows, each half cross-validated separately, to "
+        "estimate how much the means would vary with other data",
         kind="cv",
         paper="Nadeau and Bengio 2003, Inference for the generalization error, section 4",
         doi="10.1023/A:1024068626366",
@@ -92,8 +92,8 @@ PLANS: Registry[PlanEntry] = Registry(
         name="nested",
         pattern="RUNSxFOLDS+nested",
         example="10x5+nested",
-        summary="next to the runs, every pair of their folds left out together: how much the means "
-        "would vary with other data",
+        summary="additional runs that leave every pair of folds out together, to estimate how much "
+        "the means would vary with other data",
         kind="cv",
         paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
         "well does it do it?",
@@ -104,7 +104,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="holdout",
         pattern="holdout:SHARE",
         example="holdout:0.33",
-        summary="one random split; the share of the rows that is tested",
+        summary="one random split; SHARE is the share of test rows",
         kind="holdout",
         paper="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
         takes=("test_fraction",),
@@ -114,7 +114,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="resample",
         pattern="resample:SPLITS:SHARE",
         example="resample:30:0.1",
-        summary="random splits, each drawn anew; how many, and the share of the rows tested",
+        summary="independent random splits; SHARE is the share of test rows",
         kind="resample",
         paper="Nadeau and Bengio 2003, Inference for the generalization error",
         doi="10.1023/A:1024068626366",
@@ -124,7 +124,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="loo",
         pattern="loo",
         example="loo",
-        summary="leave one out: every row is tested by the learner trained on all the others",
+        summary="leave one out: every row is tested by a model trained on all others",
         kind="loo",
         paper="Lachenbruch and Mickey 1968, Estimation of error rates in discriminant analysis",
         doi="10.1080/00401706.1968.10490530",
@@ -133,7 +133,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="bootstrap",
         pattern="bootstrap:SAMPLES",
         example="bootstrap:200",
-        summary="samples drawn with replacement train, the rows that a sample left out test",
+        summary="train on samples drawn with replacement, test on the rows left out",
         kind="bootstrap",
         paper="Efron 1983, Estimating the error rate of a prediction rule",
         doi="10.1080/01621459.1983.10477973",
@@ -143,7 +143,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="group-kfold",
         pattern="group-kfold:FOLDS",
         example="group-kfold:5",
-        summary="one run of k folds of whole groups: rows of one group are never on both sides",
+        summary="one run of k folds of whole groups: no group is on both sides of a split",
         kind="cv",
         paper="Roberts et al. 2017, Cross-validation strategies for data with temporal, spatial, "
         "hierarchical, or phylogenetic structure",
@@ -168,7 +168,8 @@ PLANS: Registry[PlanEntry] = Registry(
         name="time",
         pattern="time:WINDOWS",
         example="time:10",
-        summary="rows in order of time: each window is tested by what all rows before it teach",
+        summary="rows in order of time: each window is predicted by models trained on all "
+        "earlier rows",
         kind="time",
         paper="Tashman 2000, Out-of-sample tests of forecasting accuracy",
         doi="10.1016/S0169-2070(00)00065-0",
@@ -178,7 +179,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="predefined",
         pattern="predefined:COLUMN",
         example="predefined:fold",
-        summary="a column says which fold tests the row (-1: it only trains), or train and test",
+        summary="a column holds the fold that tests the row (-1: only train), or train and test",
         kind="cv",
         paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
         doi="10.1111/j.2517-6161.1974.tb00994.x",

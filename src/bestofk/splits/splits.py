@@ -1,4 +1,4 @@
-"""A plan made for certain rows: which of them train and which test, split by split."""
+"""The splits of a plan for given rows."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from bestofk.splits.folds import TRAINS, Indices
 
 Split = tuple[int, int, Indices, Indices]
 TESTED = -1
-"""The mark of a tested row where rows may be left out."""
+"""Mark of a test row if the splits may leave rows out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Splits:
     """The splits of a plan for `n` rows, replayable and compact.
 
-    Iterating gives (run, fold, train, test) in the order of the plan. Two values are equal when
-    their fingerprints are.
+    Iterating yields (run, fold, train, test) in the order of the plan. Two values are equal if
+    their fingerprints are equal.
 
     Parameters
     ----------
     spec : str
-        The specification of the plan, in its one spelling.
+        The specification of the plan in its canonical spelling.
     seed : int
-        What fixed the random choices.
+        The seed of the random choices.
     n : int
         Number of rows.
     design : Design
-        The shape: runs, folds, rows that train and test in each, stratified or not.
+        Runs, folds, numbers of training and test rows, stratified or not.
     marks : ndarray
         Read-only. Cross-validation and leave-one-out: (runs, n), the fold that tests the row.
-        Random splits: (splits, n), True where the row is tested. Bootstrap: (samples, n), how
-        often the row was drawn. Splits that leave rows out (windows in order of time, splits of
-        your own): (splits, n) whole numbers, -1 where the row is tested, else how often it trains.
+        Random splits: (splits, n), True for test rows. Bootstrap: (samples, n), how often the row
+        was drawn. Splits that leave rows out (time windows, your own splits): (splits, n)
+        integers, -1 for test rows, else how often the row trains.
     notes : tuple of str
         What the reader should know, one sentence each.
     fingerprint : str
-        SHA-256 over the specification and the marks: the same splits have the same one.
+        SHA-256 of the specification and the marks.
     subset_marks : ndarray or None
         Read-only (subset runs, n): the fold that tests the row in a run on part of the rows.
-        Halves: -1 for rows that take no part. Nested runs: 2 for the rows that train, while those
-        that are tested (0 and 1) never do. These runs are numbered after the others.
+        Halves: -1 for rows outside the half. Nested runs: 2 for training rows, 0 and 1 for the
+        test rows of the two folds. These runs are numbered after the others.
     """
 
     spec: str
@@ -72,7 +72,7 @@ class Splits:
         notes: tuple[str, ...],
         subset_marks: npt.NDArray[np.int32] | None = None,
     ) -> Splits:
-        """The value with its fingerprint; `marks` and `subset_marks` are made read-only."""
+        """Compute the fingerprint and make `marks` and `subset_marks` read-only."""
         digest = sha256()
         for number, table in enumerate((marks, subset_marks)):
             if table is None:
@@ -106,12 +106,12 @@ class Splits:
 
     @property
     def fold_of(self) -> npt.NDArray[np.int32] | None:
-        """(runs, n) the fold that tests each row; None where a row has no one fold."""
+        """(runs, n) the fold that tests each row; None if rows do not have exactly one fold."""
         return self.marks if self.design.kind in ("cv", "loo") else None
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a row may neither train nor test; kernels for whole plans do not know that."""
+        """Whether a row may neither train nor test; kernels for whole plans do not support that."""
         return self.design.kind not in ("cv", "loo", "bootstrap") and self.marks.dtype.kind != "b"
 
     @property
@@ -120,24 +120,24 @@ class Splits:
         return 0 if self.subset_marks is None else len(self.subset_marks)
 
     def folds_in(self, run: int) -> int:
-        """Folds of one run, also of one on part of the rows."""
+        """Return the number of folds of a run, including runs on parts of the rows."""
         subsets = self.design.subsets
         return self.folds if run < self.runs or subsets is None else subsets.folds
 
     @property
     def main(self) -> Splits:
-        """The splits of all rows alone."""
+        """The splits without the runs on parts of the rows."""
         if self.subset_marks is None:
             return self
         return replace(self, design=self.design.with_(subsets=None), subset_marks=None)
 
     def shares_models(self, run: int) -> bool:
-        """Whether one model serves all folds of a run: of those that leave out two folds."""
+        """Return whether one model serves all folds of a run, as in nested runs."""
         subsets = self.design.subsets
         return run >= self.runs and subsets is not None and subsets.kind == "nested"
 
     def half(self, run: int) -> tuple[Indices, Splits]:
-        """The rows of a run on half of them, and its splits as of a data set of those rows."""
+        """Return the rows of a run on half of the rows, and its splits of those rows alone."""
         assert self.subset_marks is not None
         marks = self.subset_marks[run - self.runs]
         rows = np.flatnonzero(marks >= 0).astype(np.int64, copy=False)
@@ -154,14 +154,14 @@ class Splits:
         return rows, alone
 
     def folds_tested(self, run: int) -> npt.NDArray[np.int32]:
-        """The folds of the rows that a nested run tests, rows ascending."""
+        """Return the folds of the test rows of a nested run, rows ascending."""
         assert self.subset_marks is not None
         marks = self.subset_marks[run - self.runs]
         tested: npt.NDArray[np.int32] = marks[marks < TRAINS]
         return tested
 
     def pairs_left_out(self, runs: Sequence[int]) -> Splits:
-        """Nested runs as random splits, each of which tests two folds."""
+        """Return nested runs as random splits that each test two folds."""
         assert self.subset_marks is not None
         tested = self.subset_marks[np.asarray(runs, dtype=np.int64) - self.runs] < TRAINS
         return Splits(
@@ -175,7 +175,7 @@ class Splits:
         )
 
     def train(self, run: int, fold: int) -> Indices:
-        """Rows that train, ascending; a bootstrap sample repeats the rows drawn repeatedly."""
+        """Return the training rows, ascending; a bootstrap sample repeats rows."""
         row, fold = self._at(run, fold)
         if self.shares_models(run):
             return np.flatnonzero(row == TRAINS).astype(np.int64, copy=False)
@@ -188,7 +188,7 @@ class Splits:
         return np.flatnonzero(~row).astype(np.int64, copy=False)
 
     def test(self, run: int, fold: int) -> Indices:
-        """Rows that test, ascending."""
+        """Return the test rows, ascending."""
         row, fold = self._at(run, fold)
         if self.design.kind in ("cv", "loo"):
             tested = row == fold
@@ -211,11 +211,11 @@ class Splits:
         return self.marks[run if self.design.kind in ("cv", "loo") else fold], fold
 
     def __iter__(self) -> Iterator[Split]:
-        for run, fold in self.places():
+        for run, fold in self.run_folds():
             yield run, fold, self.train(run, fold), self.test(run, fold)
 
-    def places(self) -> Iterator[tuple[int, int]]:
-        """(run, fold) of every split, those on parts of the rows last."""
+    def run_folds(self) -> Iterator[tuple[int, int]]:
+        """Iterate over (run, fold) of every split, runs on parts of the rows last."""
         for run in range(self.runs + self.subset_runs):
             for fold in range(self.folds_in(run)):
                 yield run, fold
@@ -232,11 +232,11 @@ class Splits:
         return hash(self.fingerprint)
 
     def explain(self) -> str:
-        """What was done, in sentences."""
+        """Describe the splits in sentences."""
         assert self.design.n_train is not None
         assert self.design.n_test is not None
         distinct = "distinct " if self.design.kind == "bootstrap" else ""
-        words = [
+        sentences = [
             f"The {self.n} rows were split by the plan {self.spec!r} (seed {self.seed}): "
             f"{self.design.describe()}.",
             f"Each split trains on {_range(self.design.n_train)} {distinct}rows and tests on "
@@ -244,11 +244,11 @@ class Splits:
             *self.notes,
             f"The fingerprint of these splits is {self.fingerprint[:12]}.",
         ]
-        return " ".join(words)
+        return " ".join(sentences)
 
 
 def distinct_rows(train: Indices) -> int:
-    """How many different rows train, of their numbers in ascending order.
+    """Count the distinct rows among ascending row numbers.
 
     Examples
     --------

@@ -1,8 +1,10 @@
-"""Splits of your own: rows that train and test, checked, and the structure that they have."""
+"""Your own splits: from a splitter, pairs of rows or a column to the design that they have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
@@ -10,21 +12,180 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.checks import refuse
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.splits.design import Design
-from bestofk.splits.folds import FoldOf, Indices, Labelling
+from bestofk.splits.folds import FoldOf, Indices, Labelling, column_of
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
 
 Pair = tuple[Indices, Indices]
-MOST_RATIO = 2.0
-"""Random splits whose sizes differ by more are not taken for such."""
-FAR = 4.0
-"""Standard deviations by which test parts may overlap more than random ones do on average."""
+MAX_SIZE_RATIO = 2.0
+"""Maximum ratio of the sizes of splits that are recognised as random splits."""
+MAX_DEVIATIONS = 4.0
+"""Standard deviations by which the overlap of test parts may exceed that of random splits."""
+_TRAINS = ("train", "training")
+_TESTS = ("test", "testing")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SplitSource:
+    """A scikit-learn splitter, pairs of rows, or the name of a column: exactly one of them."""
+
+    splitter: Any = None
+    pairs: tuple[Any, ...] = ()
+    column: str = ""
+
+    @property
+    def spec(self) -> str:
+        """The specification before the rows are known."""
+        return f"predefined:{self.column}" if self.column else "own"
+
+    @property
+    def is_random(self) -> bool:
+        """Whether another seed gives other splits."""
+        return self.splitter is not None and _draws(self.splitter)
+
+    def splits(
+        self, n: int, y: Any, groups: Labelling | None, given_groups: Any, *, seed: int, X: Any
+    ) -> Splits:
+        """Make the splits for `n` rows."""
+        if self.column:
+            return self._by_column(n, groups, X)
+        if self.splitter is None:
+            notes = [f"The {len(self.pairs)} splits are your own."]
+            return splits_of_pairs(self.pairs, n, groups, notes=notes)
+        splitter, note = _seeded(self.splitter, seed)
+        shown = _shown(self.splitter)
+        rows = np.zeros((n, 1)) if X is None else X
+        target = None if y is None else np.asarray(y)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                pairs = list(splitter.split(rows, target, given_groups))
+        except Exception as raised:
+            # a splitter may raise any exception
+            reason = " ".join(str(raised).split())[:200]
+            hint = ""
+            if given_groups is None and "groups" in reason:
+                hint = " Pass groups= (on the command line --groups COL)."
+            raise ArgumentError(
+                f"plan {shown} cannot split these rows: {reason.rstrip('.')}.{hint}"
+            ) from raised
+        # ignored groups do not matter: splits that divide a group raise an error
+        messages = {
+            " ".join(str(message.message).split())
+            for message in caught
+            if message.category is UserWarning
+        }
+        note += sorted(
+            message for message in messages if "groups parameter is ignored" not in message
+        )
+        return splits_of_pairs(pairs, n, groups, notes=[f"The splits are those of {shown}.", *note])
+
+    def _by_column(self, n: int, groups: Labelling | None, X: Any) -> Splits:
+        """Make folds from the values of a column; rows with -1 only train."""
+        names = [] if X is None else list(getattr(X, "columns", []))
+        if self.column not in names:
+            if not names:
+                raise ArgumentError(
+                    f"plan {self.spec!r} needs the column {self.column!r}: pass the rows as a data "
+                    "frame or a file that contains it."
+                )
+            raise UnknownNameError("column of folds", self.column, names)
+        values = column_of(X[self.column], f"column {self.column!r}", n)
+        folds = Labelling.of(values, f"column {self.column!r}")
+        names_lower = [str(name).strip().lower() for name in folds.names]
+        order = sorted(range(folds.count), key=lambda code: _sortable(folds.names[code]))
+        if any(word in _TRAINS for word in names_lower):
+            tests = [code for code in order if names_lower[code] in _TESTS]
+            if not tests or folds.count > 2:
+                raise ArgumentError(
+                    f"column {self.column!r} must hold only train and test, or the number of the "
+                    f"fold that tests the row; got {', '.join(map(repr, folds.names[:5]))}."
+                )
+        else:
+            tests = [code for code in order if names_lower[code] not in ("-1", "-1.0")]
+        if folds.count < 2 and tests:
+            raise ArgumentError(
+                f"column {self.column!r} must name at least 2 folds, or -1 for rows that only "
+                f"train; got only {folds.names[0]!r}."
+            )
+        if not tests:
+            raise ArgumentError(f"column {self.column!r} must name a fold to test; all are -1.")
+        every = np.arange(n)
+        pairs = [(every[folds.codes != code], every[folds.codes == code]) for code in tests]
+        shown = ", ".join(repr(folds.names[code]) for code in tests[:8])
+        more = f" and {len(tests) - 8} more" if len(tests) > 8 else ""
+        subject = "The test rows come" if len(tests) == 1 else "The folds come"
+        notes = [f"{subject} from column {self.column!r}: {shown}{more}."]
+        return splits_of_pairs(pairs, n, groups, spec=self.spec, notes=notes)
+
+
+def split_source(spec: Any) -> SplitSource:
+    """Return a splitter, or an iterable of (train, test), as the source of a plan."""
+    if isinstance(spec, type) and hasattr(spec, "split"):
+        raise ArgumentError(
+            f"plan must be a splitter, not its class: write {spec.__name__}() instead of "
+            f"{spec.__name__}."
+        )
+    if callable(getattr(spec, "split", None)):
+        return SplitSource(splitter=spec)
+    if isinstance(spec, int | np.integer) and not isinstance(spec, bool):
+        raise ArgumentError(
+            f"plan must be a text, a splitter or pairs of rows; got {spec}: for that many folds "
+            f"write 'kfold:{max(2, int(spec))}'."
+        )
+    if isinstance(spec, Iterable) and not isinstance(spec, str | bytes | dict):
+        return SplitSource(pairs=tuple(spec))
+    raise refuse(
+        "plan",
+        "a text such as '10x10', a scikit-learn splitter, or pairs of training and test rows",
+        spec,
+    )
+
+
+def _shown(splitter: Any) -> str:
+    """Show the splitter in a line; only its class if the repr is long or a memory address."""
+    text = " ".join(repr(splitter).split())
+    return type(splitter).__name__ if " at 0x" in text or len(text) > 160 else text
+
+
+def _draws(splitter: Any) -> bool:
+    """Return whether the splitter is random: it has a seed, and shuffling is not off."""
+    has_seed = hasattr(splitter, "random_state") or "random_state" in getattr(
+        splitter, "cvargs", {}
+    )
+    return has_seed and getattr(splitter, "shuffle", True) is not False
+
+
+def _seeded(splitter: Any, seed: int) -> tuple[Any, list[str]]:
+    """Return a copy with reproducible splits, and a note if it needed a seed."""
+    copied = deepcopy(splitter)
+    if not _draws(splitter) or getattr(splitter, "random_state", None) is not None:
+        return copied, []
+    copied.random_state = seed
+    return copied, [f"It has no seed; bestofk used {seed}."]
+
+
+def reseeded_source(source: SplitSource, seed: int) -> SplitSource:
+    """Return the source with other random splits."""
+    if source.splitter is None or not _draws(source.splitter):
+        return source
+    copied = deepcopy(source.splitter)
+    copied.random_state = seed
+    return SplitSource(splitter=copied)
+
+
+def _sortable(value: Any) -> tuple[int, float, str]:
+    try:
+        return 0, float(value), ""
+    except (TypeError, ValueError):
+        return 1, 0.0, str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Structure:
-    """What a list of splits is: the kind of its design, its marks and what is to be said."""
+    """The structure of a list of splits: the kind of its design, its marks and notes."""
 
     kind: str
     runs: int
@@ -35,33 +196,33 @@ class Structure:
 def splits_of_pairs(
     pairs: Sequence[Any], n: int, groups: Labelling | None, *, spec: str = "", notes: Sequence[str]
 ) -> Splits:
-    """The splits of (train, test) rows for `n` rows, as the design that they have.
+    """Make splits of `n` rows from (train, test) pairs and detect their design.
 
-    Without `spec` they are named by what they are: ``own:`` and the beginning of a fingerprint.
+    Without `spec` the splits are named ``own:`` and the first digits of their fingerprint.
     """
     clean = checked_pairs(pairs, n)
     if groups is not None:
         refuse_divided_groups(clean, groups)
-    found = structure(clean, n, groups)
-    marks = found.marks
+    detected = structure(clean, n, groups)
+    marks = detected.marks
     if not spec:
-        content = sha256(f"{found.kind} {found.runs} {marks.shape} ".encode())
+        content = sha256(f"{detected.kind} {detected.runs} {marks.shape} ".encode())
         content.update(np.ascontiguousarray(marks, dtype="<i4").tobytes())
         spec = f"own:{content.hexdigest()[:12]}"
     design = Design(
-        kind=found.kind,
-        runs=found.runs,
-        folds=len(clean) // found.runs,
+        kind=detected.kind,
+        runs=detected.runs,
+        folds=len(clean) // detected.runs,
         n_train=tuple(distinct_rows(train) for train, _ in clean),
         n_test=tuple(len(test) for _, test in clean),
         groups=None if groups is None else groups.count,
     )
-    said = (*notes, *found.notes)
-    return Splits.of(spec=spec, seed=0, design=design, marks=marks, notes=said)
+    notes_ = (*notes, *detected.notes)
+    return Splits.of(spec=spec, seed=0, design=design, marks=marks, notes=notes_)
 
 
 def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
-    """Ascending rows that train and that test, of every split; refuses what is no split."""
+    """Check the pairs and return the ascending training and test rows of every split."""
     if not len(pairs):
         raise ArgumentError("plan must hold at least one split into training and test rows.")
     clean: list[Pair] = []
@@ -71,14 +232,14 @@ def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
             given_train, given_test = pair
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"plan must hold pairs of training and test rows; split {number} is no pair."
+                f"plan must hold pairs of training and test rows; split {number} is not a pair."
             ) from None
         train = _rows(given_train, n, f"the training rows of split {number}")
         test = _rows(given_test, n, f"the test rows of split {number}")
         if distinct_rows(test) < len(test):
             twice = int(test[1:][test[1:] == test[:-1]][0])
-            raise ArgumentError(f"The test rows of split {number} must differ; row {twice} is "
-                                "there twice.")  # fmt: skip
+            raise ArgumentError(f"The test rows of split {number} must differ; row {twice} "
+                                "appears twice.")  # fmt: skip
         trains = np.zeros(n, dtype=bool)
         trains[train] = True
         both = int(trains[test].sum())
@@ -91,27 +252,25 @@ def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
         content = sha256(train.tobytes() + b"|" + test.tobytes()).digest()
         if content in seen:
             raise ArgumentError(
-                f"Split {number} repeats split {seen[content]}, from which nothing new is learnt: "
-                "leave it out."
+                f"Split {number} repeats split {seen[content]} and adds no information: remove it."
             )
         seen[content] = number
         clean.append((train, test))
     return clean
 
 
-def _rows(given: Any, n: int, where: str) -> Indices:
-    """Row numbers, or one truth value for every row, as ascending row numbers."""
-    rows = np.asarray(given)
+def _rows(rows_or_mask: Any, n: int, where: str) -> Indices:
+    """Return row numbers, or one boolean per row, as ascending row numbers."""
+    rows = np.asarray(rows_or_mask)
     if rows.dtype == bool:
         if rows.shape != (n,):
             raise ArgumentError(
-                f"{where} as truth values must be one for each of the {n} rows; got shape "
-                f"{rows.shape}."
+                f"{where} as booleans must be one for each of the {n} rows; got shape {rows.shape}."
             )
         rows = np.flatnonzero(rows)
     if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
         raise ArgumentError(
-            f"{where} must be row numbers (or one truth value per row); got {given!r:.60}."
+            f"{where} must be row numbers (or one boolean per row); got {rows_or_mask!r:.60}."
         )
     if not rows.size:
         raise ArgumentError(f"{where} must be at least one; got none.")
@@ -122,7 +281,7 @@ def _rows(given: Any, n: int, where: str) -> Indices:
 
 
 def refuse_divided_groups(pairs: Sequence[Pair], groups: Labelling) -> None:
-    """Refuse splits that have a group on both sides."""
+    """Raise if a split has a group on both sides."""
     inside = np.zeros(groups.count, dtype=bool)
     for number, (train, test) in enumerate(pairs, start=1):
         inside[:] = False
@@ -131,14 +290,14 @@ def refuse_divided_groups(pairs: Sequence[Pair], groups: Labelling) -> None:
         if len(divided):
             raise ArgumentError(
                 f"No group may train and test in one split; in split {number} group "
-                f"{groups.names[int(divided[0])]!r} does. A plan that keeps groups whole is "
-                f"'group-kfold:{min(5, groups.count)}' or scikit-learn's GroupKFold; or leave "
-                "groups out."
+                f"{groups.names[int(divided[0])]!r} does. Use a plan that keeps groups together, "
+                f"such as 'group-kfold:{min(5, groups.count)}' or scikit-learn's GroupKFold, or "
+                "omit groups."
             )
 
 
 def structure(pairs: Sequence[Pair], n: int, groups: Labelling | None) -> Structure:
-    """Which design a list of splits has, the most particular first."""
+    """Detect the design of a list of splits, trying the most specific first."""
     if len(pairs) == 1:
         return Structure(
             kind="holdout", runs=1, marks=_plain_or_signed(pairs, n), notes=_left_out(pairs, n)
@@ -157,12 +316,12 @@ def structure(pairs: Sequence[Pair], n: int, groups: Labelling | None) -> Struct
     notes = _left_out(pairs, n)
     kind = "resample" if _like_random_splits(pairs, n, groups) else "splits"
     if kind == "resample" and sum(len(test) for _, test in pairs) <= n and _disjoint(pairs, n):
-        notes = (*notes, "No row is tested twice; the test is that of random splits.")
+        notes = (*notes, "No row is tested twice; the splits are analysed as random splits.")
     return Structure(kind=kind, runs=1, marks=marks, notes=notes)
 
 
 def _runs_of_folds(pairs: Sequence[Pair], n: int) -> FoldOf | None:
-    """(runs, n): the fold of every row, where the splits are runs of folds one after the other."""
+    """Return (runs, n) the fold of every row, or None if the splits are not runs of folds."""
     runs: list[FoldOf] = []
     sizes: set[int] = set()
     current: FoldOf = np.full(n, -1, dtype=np.int32)
@@ -181,7 +340,7 @@ def _runs_of_folds(pairs: Sequence[Pair], n: int) -> FoldOf | None:
 
 
 def _in_time(pairs: Sequence[Pair]) -> bool:
-    """Whether rows train before those that they test, window after window."""
+    """Return whether all training rows precede the test rows, window after window."""
     last = -1
     for train, test in pairs:
         if train[-1] >= test[0] or test[0] <= last:
@@ -191,7 +350,7 @@ def _in_time(pairs: Sequence[Pair]) -> bool:
 
 
 def _drawn(pairs: Sequence[Pair], n: int) -> npt.NDArray[np.int32] | None:
-    """(samples, n): how often each row trains, where the rows that do not train are tested."""
+    """Return (samples, n) how often each row trains, or None if these are no bootstrap samples."""
     if not any(distinct_rows(train) < len(train) for train, _ in pairs):
         return None
     if any(len(train) != n or distinct_rows(train) != n - len(test) for train, test in pairs):
@@ -200,7 +359,7 @@ def _drawn(pairs: Sequence[Pair], n: int) -> npt.NDArray[np.int32] | None:
 
 
 def signed(pairs: Sequence[Pair], n: int) -> npt.NDArray[Any]:
-    """(splits, n): `TESTED` where the row is tested, else how often it trains."""
+    """Return (splits, n): `TESTED` for test rows, else how often the row trains."""
     often = max(int(np.bincount(train).max()) for train, _ in pairs)
     marks = np.zeros((len(pairs), n), dtype=np.int8 if often < 128 else np.int32)
     for row, (train, test) in zip(marks, pairs, strict=True):
@@ -210,7 +369,7 @@ def signed(pairs: Sequence[Pair], n: int) -> npt.NDArray[Any]:
 
 
 def _plain_or_signed(pairs: Sequence[Pair], n: int) -> npt.NDArray[Any]:
-    """Truth values where every other row trains once, else signed marks."""
+    """Return boolean marks if every other row trains once, else signed marks."""
     if any(len(train) != n - len(test) or distinct_rows(train) < len(train)
            for train, test in pairs):  # fmt: skip
         return signed(pairs, n)
@@ -221,14 +380,17 @@ def _plain_or_signed(pairs: Sequence[Pair], n: int) -> npt.NDArray[Any]:
 
 
 def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None) -> bool:
-    """Sizes are alike, and test parts share no more rows than random ones of their size would.
+    """Return whether sizes are similar and test parts overlap no more than random ones do.
 
-    The correction for random splits takes two test parts to share n_test / (n_train + n_test) of
-    their rows. Fewer, or none, make it too careful and not too bold.
+    The correction for random splits assumes that two test parts share n_test / (n_train + n_test)
+    of their rows. Less overlap makes it conservative, never too liberal.
     """
     n_train = np.array([distinct_rows(train) for train, _ in pairs], dtype=np.float64)
     n_test = np.array([len(test) for _, test in pairs], dtype=np.float64)
-    if n_train.max() > MOST_RATIO * n_train.min() or n_test.max() > MOST_RATIO * n_test.min():
+    if (
+        n_train.max() > MAX_SIZE_RATIO * n_train.min()
+        or n_test.max() > MAX_SIZE_RATIO * n_test.min()
+    ):
         return False
     times = np.zeros(n, dtype=np.int64)
     for _, test in pairs:
@@ -236,11 +398,11 @@ def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None)
     many = len(pairs) * (len(pairs) - 1) / 2
     shared = float((times * (times - 1)).sum()) / 2 / many / n_test.mean()
     expected = float(n_test.mean() / (n_train.mean() + n_test.mean()))
-    # whole groups are drawn, so fewer units than rows: as many as equal groups would be
+    # groups are drawn as a whole: use the effective number of equal groups as units
     alike = n if groups is None else float(n**2 / np.square(groups.sizes).sum())
     tested = max(1.0, alike * float(n_test.mean()) / n)
     spread = np.sqrt(expected / tested) * (1 - expected) / np.sqrt(many)
-    return bool(shared <= expected + FAR * spread)
+    return bool(shared <= expected + MAX_DEVIATIONS * spread)
 
 
 def _disjoint(pairs: Sequence[Pair], n: int) -> bool:
@@ -256,7 +418,7 @@ def _gaps(pairs: Sequence[Pair]) -> tuple[str, ...]:
 
 
 def _left_out(pairs: Sequence[Pair], n: int) -> tuple[str, ...]:
-    """Rows that no split uses, that none tests, and that take no part in some split."""
+    """Note rows that no split uses, that no split tests, and that some splits leave out."""
     used, tested = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
     idle = 0
     for train, test in pairs:
@@ -271,7 +433,7 @@ def _left_out(pairs: Sequence[Pair], n: int) -> tuple[str, ...]:
     if untested and len(pairs) > 1:
         notes.append(f"{_count(untested, n)} never tested.")
     if any(distinct_rows(train) < len(train) for train, _ in pairs):
-        notes.append("Rows that are listed more than once train as often.")
+        notes.append("Rows that are listed more than once train that often.")
     return tuple(notes)
 
 

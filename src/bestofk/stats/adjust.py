@@ -1,4 +1,8 @@
-"""Corrections of any family of tests: they see the p-values and nothing else."""
+"""Corrections for multiple testing: adjusted p-values, and the registry of the corrections.
+
+The stepwise corrections work for any family of tests. The corrections for all pairs of K learners
+use that equality is transitive: if a = b and b = c then a = c.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,12 @@ from bestofk._base.registry import Registry
 
 
 def none(pvalues: npt.ArrayLike) -> Floats:
-    """The p-values as they are: each test for itself, no control over the family.
+    """Return the p-values unchanged: the error of the family is not controlled.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
 
     Returns
     -------
@@ -38,12 +42,12 @@ def none(pvalues: npt.ArrayLike) -> Floats:
 
 
 def bonferroni(pvalues: npt.ArrayLike) -> Floats:
-    """Family-wise error under any dependence, one threshold for all.
+    """Control the family-wise error under any dependence, with one threshold for all tests.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
 
     Returns
     -------
@@ -52,8 +56,9 @@ def bonferroni(pvalues: npt.ArrayLike) -> Floats:
 
     Notes
     -----
-    With two-sided p-values and the direction of each claim by the sign of its statistic, claims
-    in the wrong direction are bounded too: they are 2 m one-sided tests at alpha / (2 m).
+    Claims in the wrong direction are also controlled if the p-values are two-sided and the sign
+    of its statistic gives the direction of each claim: these are 2 m one-sided tests at
+    alpha / (2 m).
 
     References
     ----------
@@ -70,12 +75,12 @@ def bonferroni(pvalues: npt.ArrayLike) -> Floats:
 
 
 def holm(pvalues: npt.ArrayLike) -> Floats:
-    """Family-wise error under any dependence, step-down; never worse than Bonferroni.
+    """Control the family-wise error under any dependence, step-down; never worse than Bonferroni.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
 
     Returns
     -------
@@ -85,14 +90,14 @@ def holm(pvalues: npt.ArrayLike) -> Floats:
     Notes
     -----
     With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the largest of
-    min(1, (m - j + 1) p_(j)) over j <= i: the first hypothesis that is kept keeps all the
-    later ones, whatever their own thresholds.
+    min(1, (m - j + 1) p_(j)) over j <= i: once a hypothesis is not rejected, no later one is
+    rejected.
 
-    With two-sided p-values and the direction of each claim by the sign of its statistic, claims
-    in the wrong direction are bounded too, under any dependence: let the j-th rejection be the
-    first wrong one. The opposite directions of the j - 1 pairs before it have p > 1/2 and cannot
-    be rejected, so that with E equal and N unequal pairs left, E + N = m - j + 1, at most
-    2 E + N true one-sided hypotheses can be, each with threshold alpha / (2 (m - j + 1)).
+    Claims in the wrong direction are also controlled, under any dependence, if the p-values are
+    two-sided and the sign of its statistic gives the direction of each claim. To see this, let
+    the j-th rejection be the first wrong one. The opposite directions of the j - 1 pairs before it
+    have p > 1/2 and cannot be rejected. With E equal and N unequal pairs left, E + N = m - j + 1,
+    at most 2 E + N one-sided hypotheses are true, each with threshold alpha / (2 (m - j + 1)).
 
     References
     ----------
@@ -105,16 +110,16 @@ def holm(pvalues: npt.ArrayLike) -> Floats:
     array([0.06, 0.03, 0.06])
     """
     p = family(pvalues)
-    return step_down(p, np.arange(p.shape[-1], 0, -1.0))
+    return _step_down(p, np.arange(p.shape[-1], 0, -1.0))
 
 
 def hochberg(pvalues: npt.ArrayLike) -> Floats:
-    """Family-wise error for independent or positively dependent tests, step-up.
+    """Control the family-wise error of independent or positively dependent tests, step-up.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
 
     Returns
     -------
@@ -124,8 +129,8 @@ def hochberg(pvalues: npt.ArrayLike) -> Floats:
     Notes
     -----
     With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the smallest of (m - j + 1) p_(j)
-    over j >= i. It is never above Holm's. For claims in the wrong direction there is no proof as
-    there is for Holm's.
+    over j >= i. It is never above Holm's. Unlike for Holm's correction, there is no proof that it
+    controls claims in the wrong direction.
 
     References
     ----------
@@ -142,12 +147,12 @@ def hochberg(pvalues: npt.ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(pvalues: npt.ArrayLike) -> Floats:
-    """False discovery rate for independent or positively dependent tests, step-up.
+    """Control the false discovery rate of independent or positively dependent tests, step-up.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
 
     Returns
     -------
@@ -157,8 +162,8 @@ def benjamini_hochberg(pvalues: npt.ArrayLike) -> Floats:
     Notes
     -----
     With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the smallest of p_(j) m / j over
-    j >= i. It bounds the expected share of false rejections, not the chance of a single one. A
-    rejection with the wrong sign is not counted among them.
+    j >= i. It controls the expected share of false rejections, not the chance of a single one. A
+    rejection with the wrong sign does not count as false.
 
     References
     ----------
@@ -176,23 +181,23 @@ def benjamini_hochberg(pvalues: npt.ArrayLike) -> Floats:
 
 
 def benjamini_yekutieli(pvalues: npt.ArrayLike) -> Floats:
-    """False discovery rate under any dependence, step-up.
+    """Control the false discovery rate under any dependence, step-up.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
 
     Returns
     -------
     numpy.ndarray of shape (..., m)
-        Adjusted p-values: those of Benjamini and Hochberg before they are cut at 1, times
+        Adjusted p-values: those of Benjamini and Hochberg before the cut at 1, times
         1 + 1/2 + ... + 1/m.
 
     Notes
     -----
-    What is held is the expected share of rejected hypotheses that are true. A rejection with
-    the wrong sign is not counted among them.
+    It controls the expected share of rejected hypotheses that are true. A rejection with the
+    wrong sign does not count as false.
 
     References
     ----------
@@ -206,12 +211,12 @@ def benjamini_yekutieli(pvalues: npt.ArrayLike) -> Floats:
     """
     p = family(pvalues)
     m = p.shape[-1]
-    place = np.arange(1.0, m + 1.0)
-    return _step_up(p, m / place * np.sum(1.0 / place))
+    rank = np.arange(1.0, m + 1.0)
+    return _step_up(p, m / rank * np.sum(1.0 / rank))
 
 
 def family(pvalues: Any) -> Floats:
-    """The p-values as an array, each between 0 and 1."""
+    """Return the p-values as an array after checking that each is between 0 and 1."""
     p = finite_array(pvalues, "pvalues")
     if p.size and not (p.min() >= 0.0 and p.max() <= 1.0):
         outside = p[(p < 0.0) | (p > 1.0)][0]
@@ -219,51 +224,52 @@ def family(pvalues: Any) -> Floats:
     return p
 
 
-def step_down(p: Floats, factors: Floats) -> Floats:
-    """The i-th smallest gets the largest of factor times p up to its place."""
+def _step_down(p: Floats, factors: Floats) -> Floats:
+    """Return for the i-th smallest p the largest of factors[j] * p_(j) over j <= i."""
     order = np.argsort(p, axis=-1)
     ranked = np.take_along_axis(p, order, axis=-1)
     ranked *= factors
     np.maximum.accumulate(ranked, axis=-1, out=ranked)
-    return in_given_order(ranked, order)
+    return _in_original_order(ranked, order)
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
+    """Return for the i-th smallest p the smallest of factors[j] * p_(j) over j >= i."""
     order = np.argsort(p, axis=-1)
     ranked = np.take_along_axis(p, order, axis=-1)
     ranked *= factors
     backwards = ranked[..., ::-1]
     np.minimum.accumulate(backwards, axis=-1, out=backwards)
-    return in_given_order(ranked, order)
+    return _in_original_order(ranked, order)
 
 
-def in_given_order(ranked: Floats, order: npt.NDArray[np.intp]) -> Floats:
-    """Sorted adjusted p-values, cut at 1, where their p-values stood."""
+def _in_original_order(ranked: Floats, order: npt.NDArray[np.intp]) -> Floats:
+    """Cut the sorted adjusted p-values at 1 and return them in the order of the p-values."""
     np.minimum(ranked, 1.0, out=ranked)
     adjusted = np.empty_like(ranked)
     np.put_along_axis(adjusted, order, ranked, axis=-1)
     return adjusted
 
 
-# Corrections of all pairs of K learners: if a = b and b = c then a = c.
+# Corrections for all pairs of K learners
 
+MAX_LEARNERS = 14
+"""Largest K of `bergmann_hommel`, which then takes about a second."""
 
-MOST_LEARNERS = 14
-"""Learners up to which `bergmann_hommel` answers within about a second."""
-
-_NUMBERS_AT_A_TIME = 1 << 24
+_MAX_BLOCK_NUMBERS = 1 << 24
 _IMPOSSIBLE = -(1 << 14)  # stays negative when the size of any family is added
 
 
 def shaffer(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
-    """Family-wise error of all pairs under any dependence, step-down; never worse than Holm.
+    """Control the family-wise error of all pairs, step-down; never worse than Holm.
 
-    H0, for each pair: the two learners are equal, tested two-sided.
+    H0, for each pair: the two learners are equal, tested two-sided. The control holds under any
+    dependence.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        Two-sided p-values, the last axis being all m = K (K - 1) / 2 pairs of K learners.
+        Two-sided p-values; the last axis holds all m = K (K - 1) / 2 pairs of K learners.
     pairs : int, or array_like of int, shape (m, 2)
         K, or the two learners of each p-value.
 
@@ -274,18 +280,18 @@ def shaffer(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
 
     Notes
     -----
-    Holm multiplies the i-th smallest p-value by the number m - i + 1 of hypotheses that are
-    left; here it is multiplied by t_i, the largest number of them that can be true together.
-    Of K learners in groups of equals of sizes k_1, k_2, ..., sum k_j (k_j - 1) / 2 hypotheses
-    are true; t_i is the largest such number that does not exceed m - i + 1. (Shaffer's static
-    procedure. For K = 5 the t_i are 10, 6, 6, 6, 6, 4, 4, 3, 2, 1.)
+    This is Shaffer's static procedure. Holm multiplies the i-th smallest p-value by the number
+    m - i + 1 of hypotheses that are left. Shaffer multiplies it by t_i, the largest number of them
+    that can be true together. If the K learners form groups of equals of sizes k_1, k_2, ...,
+    then sum k_j (k_j - 1) / 2 hypotheses are true; t_i is the largest such number that does not
+    exceed m - i + 1. For K = 5 the t_i are 10, 6, 6, 6, 6, 4, 4, 3, 2, 1.
 
-    The relation holds for equalities. It does not for one-sided hypotheses: of m_1 <= m_2,
+    The relation holds for equalities, but not for one-sided hypotheses: of m_1 <= m_2,
     m_1 <= m_3 and m_2 <= m_3 two can be true while the first is false.
 
-    The proof that Holm's correction also bounds wrong directions does not carry over, since
-    unequal pairs are not counted by t_i. In simulations the chance of a false claim or a wrong
-    direction stays within the level (see the page of corrections).
+    The proof that Holm's correction also controls wrong directions does not carry over, because
+    t_i does not count unequal pairs. In simulations the chance of a false claim or a wrong
+    direction stays within the level (see the docs page on corrections).
 
     References
     ----------
@@ -302,43 +308,44 @@ def shaffer(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
     array([0.03, 0.03, 0.04])
     """
     p = family(pvalues)
-    K, _ = learners_of(p.shape[-1], pairs, "shaffer")
-    return step_down(p, most_true(K))
+    K, _ = _learners_and_order(p.shape[-1], pairs, "shaffer")
+    return _step_down(p, max_true_counts(K))
 
 
 def bergmann_hommel(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
-    """Family-wise error of all pairs under any dependence; never worse than Shaffer.
+    """Control the family-wise error of all pairs; never worse than Shaffer.
 
-    H0, for each pair: the two learners are equal, tested two-sided.
+    H0, for each pair: the two learners are equal, tested two-sided. The control holds under any
+    dependence.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        Two-sided p-values, the last axis being all m = K (K - 1) / 2 pairs of K learners, K at
+        Two-sided p-values; the last axis holds all m = K (K - 1) / 2 pairs of K learners, K at
         most 14.
     pairs : int, or array_like of int, shape (m, 2)
-        K, if the pairs stand in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the two
+        K, if the pairs are in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the two
         learners of each p-value.
 
     Returns
     -------
     numpy.ndarray of shape (..., m)
-        Adjusted p-values. Unlike those of the stepwise corrections they need not have the
-        order of the p-values.
+        Adjusted p-values. Unlike those of the stepwise corrections, they may have another order
+        than the p-values.
 
     Notes
     -----
-    A set I of hypotheses is exhaustive if all of them, and only they, can be true together: all
-    pairs inside the groups of some division of the learners. The adjusted p-value of a pair is
-    the largest of ``|I| min{p_j : j in I}`` over the exhaustive sets I that it belongs to. That is
-    the closed test with Bonferroni's inequality inside every exhaustive set.
+    A set I of hypotheses is exhaustive if exactly these hypotheses can be true together: it
+    consists of all pairs inside the groups of some partition of the learners. The adjusted p-value
+    of a pair is the largest of ``|I| min{p_j : j in I}`` over the exhaustive sets I that contain
+    the pair. This is the closed test with Bonferroni's inequality inside each exhaustive set.
 
-    The sets are not listed (115,975 of them for ten learners). For every bound q the largest
-    exhaustive set without a p-value below q is put together group by group, over subsets of
-    learners: 3^(K - 1) steps for each of the m p-values that q can be.
+    The implementation does not list the sets (115,975 for ten learners). For each bound q it
+    builds the largest exhaustive set without a p-value below q group by group, over subsets of
+    learners. This takes 3^(K - 1) steps for each of the m possible values of q.
 
-    As with Shaffer's correction, two-sided hypotheses are needed, and there is no proof for
-    wrong directions.
+    As for Shaffer's correction, the hypotheses must be two-sided, and there is no proof that it
+    controls wrong directions.
 
     References
     ----------
@@ -352,42 +359,41 @@ def bergmann_hommel(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
 
     Examples
     --------
-    Of four learners, 0 = 1 can be true together with 2 = 3 alone or as part of a larger group:
+    With four learners, 0 = 1 can be true together with 2 = 3 only, or as part of a larger group:
 
     >>> bergmann_hommel([0.02, 0.001, 0.001, 0.001, 0.001, 0.9], pairs=4)
     array([0.04 , 0.006, 0.006, 0.006, 0.006, 0.9  ])
     """
     p = family(pvalues)
     m = p.shape[-1]
-    K, places = learners_of(m, pairs, "bergmann-hommel")
-    if K > MOST_LEARNERS:
+    K, order = _learners_and_order(m, pairs, "bergmann-hommel")
+    if K > MAX_LEARNERS:
         raise ArgumentError(
-            f"bergmann-hommel must have at most {MOST_LEARNERS} learners, since its work triples "
+            f"bergmann-hommel must have at most {MAX_LEARNERS} learners, because its work triples "
             f"with each; got {K}: 'shaffer' and 'holm' work for any number."
         )
-    rows = p.reshape(-1, m)[:, places]
+    rows = p.reshape(-1, m)[:, order]
     adjusted = np.empty_like(rows)
-    step = max(1, _NUMBERS_AT_A_TIME // (2**K * m))
+    step = max(1, _MAX_BLOCK_NUMBERS // (2**K * m))
     for start in range(0, len(rows), step):
-        adjusted[start : start + step] = _closed(rows[start : start + step], K)
-    given = np.empty_like(adjusted)
-    given[:, places] = np.minimum(adjusted, 1.0)
-    return given.reshape(p.shape)
+        block = _closed(rows[start : start + step], K)
+        adjusted[start : start + step, order] = np.minimum(block, 1.0)
+    return adjusted.reshape(p.shape)
 
 
-def learners_of(m: int, pairs: Any, correction: str) -> tuple[int, npt.NDArray[np.intp]]:
-    """K, and the places of the p-values of (0, 1), (0, 2), ..., (K - 2, K - 1).
+def _learners_and_order(m: int, pairs: Any, correction: str) -> tuple[int, npt.NDArray[np.intp]]:
+    """Return K and the positions of the p-values of (0, 1), (0, 2), ..., (K - 2, K - 1).
 
     Examples
     --------
-    >>> learners_of(3, [(2, 1), (0, 1), (2, 0)], "shaffer")
+    >>> _learners_and_order(3, [(2, 1), (0, 1), (2, 0)], "shaffer")
     (3, array([1, 2, 0]))
     """
-    elsewhere = "'holm' works for any family."
+    alternative = "'holm' works for any family."
     if pairs is None:
         raise ArgumentError(
             f"pairs must be given for {correction}: the number of learners, or the two learners "
-            f"of each p-value; {elsewhere}"
+            f"of each p-value; {alternative}"
         )
     array = np.asarray(pairs)
     if array.dtype.kind not in "iu" or array.shape not in ((), (m, 2)):
@@ -399,7 +405,7 @@ def learners_of(m: int, pairs: Any, correction: str) -> tuple[int, npt.NDArray[n
     if K < 2 or comb(K, 2) != m:
         raise ArgumentError(
             f"pairs must be all pairs of the learners for {correction}, which is "
-            f"{comb(max(K, 0), 2)} for {K} learners; got {m} p-values; {elsewhere}"
+            f"{comb(max(K, 0), 2)} for {K} learners; got {m} p-values; {alternative}"
         )
     if array.ndim == 0:
         return K, np.arange(m)
@@ -409,20 +415,20 @@ def learners_of(m: int, pairs: Any, correction: str) -> tuple[int, npt.NDArray[n
     if (first == second).any() or len(np.unique(rank)) < m:
         raise ArgumentError(
             f"pairs must hold each pair of the {K} learners once for {correction}; got a pair "
-            f"twice or a learner with itself; {elsewhere}"
+            f"twice or a learner with itself; {alternative}"
         )
     return K, np.argsort(rank)
 
 
 @lru_cache(maxsize=32)
-def most_true(K: int) -> Floats:
-    """How many of the equalities of K learners can be true when i - 1 of them are false.
+def max_true_counts(K: int) -> Floats:
+    """Return how many equalities of K learners can be true if i - 1 of them are false.
 
-    For i = 1, ..., K (K - 1) / 2.
+    The entries are for i = 1, ..., K (K - 1) / 2.
 
     Examples
     --------
-    >>> most_true(5).tolist()
+    >>> max_true_counts(5).tolist()
     [10.0, 6.0, 6.0, 6.0, 6.0, 4.0, 4.0, 3.0, 2.0, 1.0]
     """
     m = comb(K, 2)
@@ -434,12 +440,12 @@ def most_true(K: int) -> Floats:
 
 
 def _fewest_learners(most: int) -> npt.NDArray[np.int64]:
-    """With how few learners exactly s = 0, ..., `most` equalities can be true.
+    """Return the fewest learners with which exactly s = 0, ..., `most` equalities can be true.
 
-    f(s) = min over j of j + f(s - j (j - 1) / 2), j being the largest group. With N learners and
-    a largest group of j at most N (j - 1) / 2 equalities are true, so that j - 1 >= 2 s / f(s):
-    few sizes come in question, those near the largest that fits, and the s with the same largest
-    size are taken together.
+    f(s) = min over j of j + f(s - j (j - 1) / 2), with j the size of the largest group. With N
+    learners and a largest group of j, at most N (j - 1) / 2 equalities are true, hence
+    j - 1 >= 2 s / f(s). So only a few sizes near the largest that fits need a look. All s with the
+    same largest size are computed together.
     """
     f = np.zeros(most + 1, dtype=np.int64)
     small = min(most, comb(12, 2) - 1)
@@ -459,7 +465,7 @@ def _fewest_learners(most: int) -> npt.NDArray[np.int64]:
 
 
 def _closed(p: Floats, K: int) -> Floats:
-    """Adjusted p-values of rows of p-values in the order (0, 1), (0, 2), ..."""
+    """Return the adjusted p-values of rows of p-values in the order (0, 1), (0, 2), ..."""
     rows, m = p.shape
     i, j = np.triu_indices(K, 1)
     bounds = np.sort(p, axis=1)
@@ -472,10 +478,10 @@ def _closed(p: Floats, K: int) -> Floats:
             continue
         first, size = least.bit_length() - 1, group.bit_count()
         others = [k for k in range(first + 1, K) if rest >> k & 1]
-        # the pairs of the first learner with the others, which follow it in the list
-        place = first * K - first * (first + 1) // 2 - first - 1
-        own = p[:, [place + k for k in others]].min(axis=1)
-        np.minimum(smallest[rest], own, out=smallest[group])
+        # pair (first, k) is at position offset + k
+        offset = first * K - first * (first + 1) // 2 - first - 1
+        of_first = p[:, [offset + k for k in others]].min(axis=1)
+        np.minimum(smallest[rest], of_first, out=smallest[group])
         inside[group] = size * (size - 1) // 2
     allowed = np.where(
         smallest[:, :, np.newaxis] >= bounds, inside[:, np.newaxis, np.newaxis], _IMPOSSIBLE
@@ -484,11 +490,11 @@ def _closed(p: Floats, K: int) -> Floats:
     for group in range(1, 2**K):
         least = group & -group
         parts = _subsets(group ^ least)
-        # the group of the first learner, and the best that the remaining ones can do
+        # the group of the first learner, plus the best partition of the remaining learners
         (allowed[parts | least] + most[(group ^ least) ^ parts]).max(axis=0, out=most[group])
-    reached = allowed + most[::-1]  # the complement of a subset has the mirrored number
+    reached = allowed + most[::-1]  # the complement of subset g is subset 2^K - 1 - g
     for k in range(K):
-        # the best over all larger groups, one learner at a time
+        # maximise over all supersets, one learner at a time
         halves = reached.reshape(2 ** (K - 1 - k), 2, 2**k, rows, m)
         np.maximum(halves[:, 0], halves[:, 1], out=halves[:, 0])
     together = reached[(1 << i) | (1 << j)]
@@ -496,17 +502,16 @@ def _closed(p: Floats, K: int) -> Floats:
 
 
 def _subsets(group: int) -> npt.NDArray[np.intp]:
-    """All subsets of a set of bits, as numbers."""
-    found = np.zeros(1, dtype=np.intp)
+    """Return all subsets of a set of bits, as numbers."""
+    subsets = np.zeros(1, dtype=np.intp)
     while group:
         least = group & -group
-        found = np.concatenate([found, found | least])
+        subsets = np.concatenate([subsets, subsets | least])
         group ^= least
-    return found
+    return subsets
 
 
-# The corrections by name: what each of them promises, and of what families.
-
+# The corrections by name
 
 ANY_WRONG_CLAIM = "the chance of even one wrong claim"
 SHARE_OF_WRONG_CLAIMS = "the expected share of wrong claims"
@@ -514,39 +519,39 @@ SHARE_OF_WRONG_CLAIMS = "the expected share of wrong claims"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """What the library knows of one correction; called with p-values it adjusts them.
+    """A registered correction; call it with p-values to adjust them.
 
     Attributes
     ----------
     name : str
-        As in ``CORRECTIONS[name]``.
+        Key in ``CORRECTIONS``.
     function : callable
-        ``function(pvalues)``, or ``function(pvalues, pairs=...)`` where `needs_all_pairs`.
+        ``function(pvalues)``, or ``function(pvalues, pairs=...)`` if `needs_all_pairs`.
     words : str
-        What a sentence calls it, such as "Holm's correction".
+        Name in sentences, such as "Holm's correction".
     guarantee : str
-        What is held at alpha, in words; empty where nothing is.
+        What the correction controls at level alpha; empty if it controls nothing.
     any_dependence : bool
         The guarantee needs no assumption about how the tests depend on each other.
     directions : bool
-        It is proved that claims with the wrong sign count among the wrong ones, when the
-        p-values are two-sided and the direction of a claim is the sign of its statistic.
+        There is a proof that the guarantee covers claims with the wrong sign, if the p-values
+        are two-sided and the direction of a claim is the sign of its statistic.
     needs_all_pairs : bool
-        It is made for the two-sided p-values of all pairs of K learners, and takes `pairs`.
+        The correction needs the two-sided p-values of all pairs of K learners, and takes `pairs`.
     adjusts : bool
-        False for the one that leaves p-values as they are.
-    most_learners : int or None
-        So many learners it takes at most; None: any number.
+        False for ``"none"``, which returns the p-values unchanged.
+    max_learners : int or None
+        Largest number of learners; None: no limit.
     family : str
-        The file that holds it.
+        Group of related corrections in listings.
     called : str
-        What the methods section of a paper calls it.
+        Name in the methods section of a paper.
     citations : tuple of str
         Keys of ``report/references.bib``, or of `bibtex`.
     paper : str
-        Whose idea it is.
+        Author, year and title of the publication.
     doi : str or None
-        Where it stands.
+        DOI of the publication.
     """
 
     name: str
@@ -557,7 +562,7 @@ class Correction:
     directions: bool
     needs_all_pairs: bool = False
     adjusts: bool = True
-    most_learners: int | None = None
+    max_learners: int | None = None
     family: str = ""
     called: str = ""
     citations: tuple[str, ...] = ()
@@ -569,7 +574,7 @@ class Correction:
         object.__setattr__(self, "family", self.family or self.name)
 
     def __call__(self, pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
-        """The p-values adjusted; `pairs` goes to the corrections that need it."""
+        """Return the adjusted p-values; only corrections that need `pairs` receive it."""
         if self.needs_all_pairs:
             return self.function(pvalues, pairs=pairs)
         return self.function(pvalues)
@@ -630,7 +635,7 @@ CORRECTIONS: Registry[Correction] = Registry(
         family="all-pairs",
         called="the method of Bergmann and Hommel",
         citations=("bergmann1988improvements", "garcia2008extension"),
-        most_learners=MOST_LEARNERS,
+        max_learners=MAX_LEARNERS,
     ),
     Correction(
         name="hochberg",
@@ -687,23 +692,23 @@ CORRECTIONS: Registry[Correction] = Registry(
 
 
 def adjust(pvalues: npt.ArrayLike, method: str = "holm", *, pairs: Any = None) -> Floats:
-    """Adjusted p-values by the name of the correction.
+    """Adjust p-values by the named correction.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
-        P-values, the last axis being the family.
+        P-values; the last axis is the family.
     method : str
         The correction: one of ``CORRECTIONS``.
     pairs : int, or array_like of int, shape (m, 2), optional
-        For ``"shaffer"`` and ``"bergmann-hommel"``, which use that the family is all pairs of K
-        learners: K, if the pairs stand in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the
-        two learners of each p-value. The other corrections take no notice of it.
+        Required by ``"shaffer"`` and ``"bergmann-hommel"``, which need all pairs of K learners:
+        K, if the pairs are in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the two learners
+        of each p-value. The other corrections ignore it.
 
     Returns
     -------
     numpy.ndarray of shape (..., m)
-        Adjusted p-values; reject where they are at most the level of the family.
+        Adjusted p-values; reject a hypothesis if its p-value is at most the family's level.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Bootstrap estimates of an error rate, from their parts."""
+"""Bootstrap estimates of an error rate, computed from losses or from their parts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
 
 WEIGHT_LEFT_OUT = 0.632
-"""1 - 1/e to three digits, the share of rows that a bootstrap sample holds."""
+"""1 - 1/e to three digits: the expected share of distinct rows in a bootstrap sample."""
 WEIGHT_APPARENT = 0.368
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveOneOutBootstrap(Presented):
-    """The leave-one-out bootstrap error and how it came about.
+    """The leave-one-out bootstrap error and its parts.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class LeaveOneOutBootstrap(Presented):
     points : ndarray of int
         The points that at least one sample left out, ascending.
     never_left_out : tuple of int
-        The points that every sample held; they could not be counted.
+        The points that are in every sample; they are not counted.
     times_left_out : ndarray of int, shape (n,)
         Number of samples that left each point out.
     n_samples : int
@@ -45,7 +45,7 @@ class LeaveOneOutBootstrap(Presented):
     n_samples: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per point that was left out: its error, and how often it was left out."""
+        """Return one row per left-out point, with its error and how often it was left out."""
         return {
             "point": self.points,
             "error": self.point_errors,
@@ -53,9 +53,9 @@ class LeaveOneOutBootstrap(Presented):
         }
 
     def explain(self) -> str:
-        """The estimate in sentences."""
+        """Describe the estimate in sentences."""
         n = len(self.times_left_out)
-        words = (
+        text = (
             f"The leave-one-out bootstrap error is {self.estimate:.4g}: the mean over "
             f"{len(self.points)} of {n} points of their mean loss in those of the "
             f"{self.n_samples} samples that left them out."
@@ -63,11 +63,11 @@ class LeaveOneOutBootstrap(Presented):
         if self.never_left_out:
             some = ", ".join(map(str, self.never_left_out[:5]))
             more = ", ..." if len(self.never_left_out) > 5 else ""
-            words += (
-                f" {len(self.never_left_out)} of the points (row {some}{more}) stood in every "
-                "sample and could not be counted: draw more samples."
+            text += (
+                f" Every sample contains {len(self.never_left_out)} of the points (row "
+                f"{some}{more}), which therefore do not count: draw more samples."
             )
-        return words
+        return text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +79,16 @@ class Bootstrap632(Presented):
     estimate : float
         (1 - weight) * apparent + weight * left_out.
     apparent : float
-        Error of the learner fitted to all the data and tested on them; for ``"per-sample"`` the
-        mean error on the bootstrap training sets.
+        Error of the learner fitted to all the data and tested on the same data; for
+        ``".632 per sample"`` the mean error on the bootstrap training sets.
     left_out : float
         Error on the points left out.
     weight : float
         Weight of `left_out`: .632, or up to 1 for .632+.
     no_information : float or None
-        Error when labels and predictions are independent; None where it is not used.
+        Error if labels and predictions are independent; None if it is not used.
     overfitting : float or None
-        Relative overfitting rate R in [0, 1]; None where it is not used.
+        Relative overfitting rate R in [0, 1]; None if it is not used.
     method : str
         ``".632"``, ``".632+"`` or ``".632 per sample"``.
     """
@@ -102,23 +102,23 @@ class Bootstrap632(Presented):
     method: str
 
     def explain(self) -> str:
-        """The estimate in sentences."""
+        """Describe the estimate in sentences."""
         trained_on = (
             "the bootstrap training sets" if self.method.endswith("sample") else "all the data"
         )
-        words = (
+        text = (
             f"The {self.method} bootstrap estimate of the error is {self.estimate:.4g}: "
             f"{1 - self.weight:.3f} times {self.apparent:.4g} (error on {trained_on}, of the "
             f"learner fitted to them) plus {self.weight:.3f} times {self.left_out:.4g} (error on "
             "points left out)."
         )
         if self.no_information is not None and self.overfitting is not None:
-            words += (
-                f" The weight follows from a relative overfitting rate of {self.overfitting:.3g}, "
-                f"with {self.no_information:.4g} the error of predictions that know nothing of "
-                "the labels."
+            text += (
+                f" The weight follows from a relative overfitting rate of {self.overfitting:.3g}; "
+                f"predictions that are independent of the labels have an error of "
+                f"{self.no_information:.4g}."
             )
-        return words
+        return text
 
 
 def _number(value: Any, where: str) -> float:
@@ -134,9 +134,9 @@ def bootstrap_632(apparent: float, leave_one_out_bootstrap: float) -> Bootstrap6
     Parameters
     ----------
     apparent : float
-        Error of the learner fitted to **all** the data, on the same data. Not the error of the
-        bootstrap models on all rows: those rows are partly left-out points, and the estimate
-        would count them twice.
+        Error of the learner fitted to **all** the data, on the same data. Do not pass the error
+        of the bootstrap models on all rows: it includes left-out points, which the estimate would
+        then count twice.
     leave_one_out_bootstrap : float
         Error on points left out, from `leave_one_out_bootstrap_error`.
 
@@ -147,7 +147,7 @@ def bootstrap_632(apparent: float, leave_one_out_bootstrap: float) -> Bootstrap6
 
     Notes
     -----
-    .368 apparent + .632 left out. (Ler prints the weights the other way round.)
+    The estimate is .368 apparent + .632 left out. (Ler prints the weights the other way round.)
 
     References
     ----------
@@ -176,7 +176,7 @@ def bootstrap_632(apparent: float, leave_one_out_bootstrap: float) -> Bootstrap6
 def bootstrap_632_plus(
     apparent: float, leave_one_out_bootstrap: float, no_information: float
 ) -> Bootstrap632:
-    """Efron and Tibshirani's .632+ estimate: .632 that trusts an overfitted learner less.
+    """Efron and Tibshirani's .632+ estimate, which corrects the .632 estimate for overfitting.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def bootstrap_632_plus(
     leave_one_out_bootstrap : float
         Error on points left out, from `leave_one_out_bootstrap_error`.
     no_information : float
-        Error when labels and predictions are independent, from `no_information_rate`.
+        Error if labels and predictions are independent, from `no_information_rate`.
 
     Returns
     -------
@@ -198,13 +198,13 @@ def bootstrap_632_plus(
     no-information rate::
 
         Err1' = min(Err1, gamma)
-        R = (Err1' - err) / (gamma - err), or 0 where Err1' or gamma does not exceed err
+        R = (Err1' - err) / (gamma - err), or 0 if Err1' or gamma does not exceed err
         .632+ = .632 estimate + (Err1' - err) (.368 .632 R) / (1 - .368 R)
 
-    (equation 32 of the paper). Where Err1 is at most gamma that is (1 - w) err + w Err1 with
-    w = .632 / (1 - .368 R): without overfitting (R = 0) the .632 estimate, with full overfitting
-    (R = 1) Err1. An Err1 above gamma counts with its weight of .632, gamma with .368; `weight`
-    is then what the two errors would need to give the same.
+    (equation 32 of the paper). If Err1 is at most gamma, this is (1 - w) err + w Err1 with
+    w = .632 / (1 - .368 R): the .632 estimate without overfitting (R = 0), and Err1 with full
+    overfitting (R = 1). If Err1 is above gamma, it has a weight of .632 and gamma one of .368;
+    `weight` is then the weight of Err1 that would give the same estimate.
 
     References
     ----------
@@ -213,7 +213,7 @@ def bootstrap_632_plus(
 
     Examples
     --------
-    A nearest neighbour on labels without a pattern: apparent error 0, everything else 1/2.
+    A nearest neighbour on random labels has an apparent error of 0; the other two are 1/2:
 
     >>> from bestofk import estimates
     >>> estimates.bootstrap_632_plus(0.0, 0.5, 0.5).estimate
@@ -240,13 +240,13 @@ def bootstrap_632_plus(
 
 
 def no_information_rate(class_counts: Any, predicted_counts: Any) -> float:
-    """Error rate when labels and predictions are independent of each other.
+    """Return the error rate of predictions that are independent of the labels.
 
     Parameters
     ----------
     class_counts, predicted_counts : array of shape (classes,)
-        How often each class is the label, and how often it is predicted (by the learner fitted
-        to all the data), in the same order of classes.
+        How often each class is the label, and how often the learner fitted to all the data
+        predicts it, in the same order of classes.
 
     Returns
     -------
@@ -268,12 +268,12 @@ def no_information_rate(class_counts: Any, predicted_counts: Any) -> float:
     for value, where in ((class_counts, "class_counts"), (predicted_counts, "predicted_counts")):
         array = finite_array(value, where)
         if array.ndim != 1 or np.any(array < 0) or array.sum() <= 0:
-            raise refuse(where, "one count of at least 0 a class, not all 0", value)
+            raise refuse(where, "one count of at least 0 per class, not all 0", value)
         counts.append(array / array.sum())
     p, q = counts
     if p.shape != q.shape:
         raise ArgumentError(
-            "class_counts and predicted_counts must be of the same classes; "
+            "class_counts and predicted_counts must cover the same classes; "
             f"got {len(p)} and {len(q)} counts."
         )
     return float(np.sum(p * (1.0 - q)))
@@ -296,25 +296,25 @@ def _losses_and_mask(
 
 
 def leave_one_out_bootstrap_error(losses: Any, out_of_bag: Any) -> LeaveOneOutBootstrap:
-    """Leave-one-out bootstrap error: every point judged by the samples that left it out.
+    """Leave-one-out bootstrap error: test each point on the samples that left it out.
 
     Parameters
     ----------
     losses : array of shape (B, n)
-        Loss at point i of the learner trained on bootstrap sample b. Only where `out_of_bag` is
-        True does a value matter; elsewhere it may be anything, NaN too.
+        Loss at point i of the learner trained on bootstrap sample b. Only the values at which
+        `out_of_bag` is True are used; the others may be anything, including NaN.
     out_of_bag : array of bool, shape (B, n)
-        True where sample b left point i out.
+        True if sample b left point i out.
 
     Returns
     -------
     LeaveOneOutBootstrap
-        With `estimate`, and the points that no sample left out.
+        With `estimate`, and the points that every sample contains.
 
     Notes
     -----
-    Err1 = 1/n sum_i (sum_b I_i^b L_i^b / sum_b I_i^b), with I_i^b = 1 where sample b left out
-    point i: the mean over points of a mean over samples, not the mean over samples of the mean
+    Err1 = 1/n sum_i (sum_b I_i^b L_i^b / sum_b I_i^b), with I_i^b = 1 if sample b left out point
+    i. This is the mean over points of a mean over samples, not the mean over samples of the mean
     over points.
 
     References
@@ -353,14 +353,14 @@ def leave_one_out_bootstrap_error(losses: Any, out_of_bag: Any) -> LeaveOneOutBo
 
 
 def bootstrap_632_per_sample(losses: Any, draws: Any) -> Bootstrap632:
-    """The .632 estimate sample by sample, as in Ler's text, with Efron's weights.
+    """Compute the .632 estimate sample by sample, as in Ler's text, with Efron's weights.
 
     Parameters
     ----------
     losses : array of shape (B, n)
         Loss at point i of the learner trained on bootstrap sample b.
     draws : array of int, shape (B, n)
-        How often sample b drew point i; 0 means left out. Every sample must leave out a point.
+        How often sample b drew point i; 0 means left out. Each sample must leave out a point.
 
     Returns
     -------
@@ -370,9 +370,9 @@ def bootstrap_632_per_sample(losses: Any, draws: Any) -> Bootstrap632:
 
     Notes
     -----
-    Mean over the samples of .368 error on the sample + .632 error on the points it left out.
-    The first is the error on the training set itself, never on all the rows. (The text prints
-    the weights the other way round.)
+    The estimate is the mean over the samples of .368 times the error on the sample plus .632
+    times the error on the points that it left out. The first is the error on the training set
+    itself, never on all rows. (The text prints the weights the other way round.)
 
     References
     ----------
@@ -394,7 +394,7 @@ def bootstrap_632_per_sample(losses: Any, draws: Any) -> Bootstrap632:
     if not np.isfinite(table).all():
         raise ArgumentError("losses must be finite; got NaN or inf.")
     if not (out.any(axis=1).all() and (~out).any(axis=1).all()):
-        raise ArgumentError("draws must hold a point and leave out a point in every sample.")
+        raise ArgumentError("draws must draw a point and leave out a point in every sample.")
     training = (table * counts).sum(axis=1) / counts.sum(axis=1)
     left_out = np.where(out, table, 0.0).sum(axis=1) / out.sum(axis=1)
     apparent, left = float(training.mean()), float(left_out.mean())

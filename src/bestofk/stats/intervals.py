@@ -1,4 +1,4 @@
-"""Confidence intervals of an error rate: k errors on n independent test instances."""
+"""Confidence intervals for an error rate: k errors on n independent test instances."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ Number = float | Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRateInterval(Presented):
-    """An interval of the true error rate; floats, or arrays when arrays were given.
+    """An interval for the true error rate: floats, or arrays if the input was arrays.
 
     Parameters
     ----------
     estimate : float or ndarray
         k / n.
     low, high : float or ndarray
-        The ends.
+        Ends of the interval.
     level : float
         The share of test sets whose interval covers the true error rate (nominal for the
         approximate methods).
     delta : float
-        1 - level, kept because it may be too small to be told from `level`.
+        1 - level, stored separately because `level` may round to 1.
     method, side : str
-        How it was made; ``"two-sided"``, ``"upper"`` or ``"lower"`` (the other end is 0 or 1).
+        The method, and ``"two-sided"``, ``"upper"`` or ``"lower"`` (the other end is 0 or 1).
     errors, n : int or ndarray
-        What it was made from.
+        The errors and the test instances.
     """
 
     estimate: Number
@@ -48,16 +48,16 @@ class ErrorRateInterval(Presented):
     n: int | npt.NDArray[np.int64]
 
     def _columns(self) -> dict[str, Any]:
-        """One row per interval."""
+        """Return one row per interval."""
         names = ("errors", "n", "estimate", "low", "high")
         cells = np.broadcast_arrays(*(getattr(self, name) for name in names))
-        found: dict[str, Any] = {
+        columns: dict[str, Any] = {
             name: cell.ravel() for name, cell in zip(names, cells, strict=True)
         }
-        return {**found, "level": [self.level] * cells[0].size}
+        return {**columns, "level": [self.level] * cells[0].size}
 
     def explain(self) -> str:
-        """The interval in a sentence; one line for each when there are several."""
+        """Describe the interval in one sentence; several intervals take one line each."""
         columns = np.broadcast_arrays(self.errors, self.n, self.estimate, self.low, self.high)
         return "\n".join(
             self._sentence(int(k), int(n), float(p), float(low), float(high))
@@ -70,20 +70,20 @@ class ErrorRateInterval(Presented):
         if self.side != "two-sided":
             bound = f"at most {high:.4g}" if self.side == "upper" else f"at least {low:.4g}"
             return (
-                f"{start}; by the {self.method} the true error rate is {bound}, a statement that "
-                f"fails for at most a share {self.delta:g} of all test sets."
+                f"{start}; by the {self.method} the true error rate is {bound}. This statement "
+                f"is wrong for at most a share {self.delta:g} of all test sets."
             )
-        words = f"{start}, with a {100 * self.level:.10g} % confidence interval ({self.method})"
-        words = f"{words} from {low:.4g} to {high:.4g}."
+        sentence = f"{start}, with a {100 * self.level:.10g} % confidence interval ({self.method})"
+        sentence = f"{sentence} from {low:.4g} to {high:.4g}."
         if low < 0 or high > 1:
-            words += " It leaves the range from 0 to 1, which no error rate can: do not use it."
+            sentence += " It leaves the range from 0 to 1 of an error rate: do not use it."
         elif self.method == "normal approximation" and _too_few(k, n):
-            words += " The approximation is poor here: n p (1 - p) is below 5."
-        return words
+            sentence += " The approximation is poor here: n p (1 - p) is below 5."
+        return sentence
 
 
 def _too_few(k: Any, n: Any) -> Any:
-    """Mitchell's rule: n p (1 - p) = k (n - k) / n below 5."""
+    """Return whether n p (1 - p) = k (n - k) / n is below 5 (Mitchell's rule)."""
     return k * (n - k) / n < 5
 
 
@@ -102,12 +102,12 @@ def _counts(k: Any, n: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64
         np.broadcast_shapes(errors.shape, size.shape)
     except ValueError:
         raise ArgumentError(
-            f"k and n must have shapes that fit each other; got {errors.shape} and {size.shape}."
+            f"k and n must have shapes that broadcast; got {errors.shape} and {size.shape}."
         ) from None
     if np.any(size < 1):
         raise ArgumentError(f"n must be at least 1; got {int(size.min())}.")
     if np.any(errors < 0) or np.any(errors > size):
-        raise ArgumentError("k must be between 0 and n: there are errors on the n instances only.")
+        raise ArgumentError("k must be between 0 and n, the number of test instances.")
     return errors, size
 
 
@@ -116,7 +116,7 @@ def _two_sided(method: str, level: float) -> dict[str, Any]:
 
 
 def _z(level: float) -> float:
-    """The z with P(|Z| <= z) = level, to full relative precision at both ends."""
+    """Return the z with P(|Z| <= z) = level, with full relative precision at both ends."""
     from scipy import special
 
     return float(np.sqrt(2.0) * special.erfinv(level))
@@ -127,7 +127,7 @@ def _result(
     n: npt.NDArray[np.int64],
     low: Floats,
     high: Floats,
-    **words: Any,
+    **labels: Any,
 ) -> ErrorRateInterval:
     scalar = errors.ndim == 0 and n.ndim == 0
 
@@ -140,12 +140,12 @@ def _result(
         high=plain(np.asarray(high)),
         errors=plain(errors),
         n=plain(n),
-        **words,
+        **labels,
     )
 
 
 def normal(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
-    """Normal approximation of the interval of an error rate, as most textbooks give it.
+    """Normal approximation of the interval for an error rate, as in most textbooks.
 
     Parameters
     ----------
@@ -157,13 +157,13 @@ def normal(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
     Returns
     -------
     ErrorRateInterval
-        As the formula gives it: not cut off at 0 and 1.
+        The result of the formula, not clipped to [0, 1].
 
     Warns
     -----
     BestOfKWarning
-        Where n p (1 - p) < 5: the approximation misleads, and may even leave [0, 1]. Use `wilson`
-        or `clopper_pearson` there.
+        If n p (1 - p) < 5: the approximation is then poor, and the interval may even leave [0, 1].
+        Use `wilson` or `clopper_pearson` instead.
 
     Notes
     -----
@@ -190,29 +190,23 @@ def normal(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
     if np.any(few):
         where = "" if few.ndim == 0 else f" in {int(few.sum())} of {few.size} cases"
         warnings.warn(
-            f"normal: n p (1 - p) is below 5{where}, where the approximation misleads and may "
-            "leave [0, 1]; use wilson or clopper_pearson.",
+            f"normal: n p (1 - p) is below 5{where}; the approximation is then poor and may leave "
+            "[0, 1]: use wilson or clopper_pearson.",
             BestOfKWarning,
             stacklevel=2,
         )
-    return _result(
-        errors,
-        size,
-        p - half,
-        p + half,
-        **_two_sided("normal approximation", level),
-    )
+    return _result(errors, size, p - half, p + half, **_two_sided("normal approximation", level))
 
 
 def wilson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
-    """Wilson's score interval of an error rate: all p that a score test would not reject.
+    """Wilson's score interval for an error rate: all p that a score test does not reject.
 
     Parameters
     ----------
     k, n : int or array of int
         Errors and test instances; arrays broadcast.
     level : float
-        Confidence level; the coverage is near it on average over p.
+        Confidence level; the average coverage over p is close to it.
 
     Returns
     -------
@@ -221,9 +215,9 @@ def wilson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
 
     Notes
     -----
-    The two roots p of (k/n - p)^2 = z^2 p (1 - p) / n. The larger is computed as
-    (2 k + z^2 + z sqrt(z^2 + 4 k (n - k) / n)) / (2 (n + z^2)), the smaller from the product of
-    the roots, k^2 / (n (n + z^2)), so that no digits cancel.
+    The ends are the two roots p of (k/n - p)^2 = z^2 p (1 - p) / n. The larger is computed as
+    (2 k + z^2 + z sqrt(z^2 + 4 k (n - k) / n)) / (2 (n + z^2)). The smaller comes from the
+    product of the roots, k^2 / (n (n + z^2)), so that no digits cancel.
 
     References
     ----------
@@ -251,14 +245,14 @@ def _wilson_high(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -
 
 
 def _wilson_low(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -> Floats:
-    # k / n first: at k = 0 the tiny upper root of a tiny z would give 0 / 0.
+    # divide k / n first: at k = 0 the tiny upper root of a tiny z would give 0 / 0
     upper = _wilson_high(k, n, z)
     share = (k / n) / np.where(k == 0, 1.0, upper)
     return np.asarray(share * (k / (n + z * z)))
 
 
 def clopper_pearson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
-    """Clopper-Pearson interval of an error rate: covers at least at its level, for every p.
+    """Clopper-Pearson interval for an error rate: its coverage is at least `level` for every p.
 
     Parameters
     ----------
@@ -308,14 +302,14 @@ def test_set_bound(
     *,
     side: Literal["upper", "lower"] = "upper",  # noqa: PT028
 ) -> ErrorRateInterval:
-    """Langford's test set bound: the true error rate is at most this, but for a share delta.
+    """Langford's test set bound on the true error rate, wrong with probability at most delta.
 
     Parameters
     ----------
     k, n : int or array of int
         Errors and test instances; arrays broadcast.
     delta : float
-        Share of test sets for which the bound may fail; any number down to 1e-300.
+        Share of test sets for which the bound may be wrong; any number down to 1e-300.
     side : {"upper", "lower"}
         The bound from above (Langford's), or its mirror image from below.
 
@@ -326,9 +320,9 @@ def test_set_bound(
 
     Notes
     -----
-    Binomial tail inversion: the largest p with P(Bin(n, p) <= k) >= delta; from below the
-    smallest p with P(Bin(n, p) >= k) >= delta. It stays in [0, 1] and, unlike the normal
-    approximation, is never optimistic. For k = 0 it is 1 - delta^(1/n).
+    The bound inverts the binomial tail: it is the largest p with P(Bin(n, p) <= k) >= delta, or
+    from below the smallest p with P(Bin(n, p) >= k) >= delta. It stays in [0, 1] and, unlike the
+    normal approximation, is never optimistic. For k = 0 it is 1 - delta^(1/n).
 
     References
     ----------
@@ -347,24 +341,16 @@ def test_set_bound(
     shape = np.broadcast_shapes(errors.shape, size.shape)
     low = np.zeros(shape) if upper else _lower_bound(errors, size, delta)
     high = _upper_bound(errors, size, delta) if upper else np.ones(shape)
-    return _result(
-        errors,
-        size,
-        low,
-        high,
-        level=1.0 - delta,
-        delta=delta,
-        method="test set bound",
-        side=side,
-    )
+    labels = {"level": 1.0 - delta, "delta": delta, "method": "test set bound", "side": side}
+    return _result(errors, size, low, high, **labels)
 
 
-# pytest collects what is called test_*; this is a bound on a test set.
+# pytest would collect this function because of its name
 test_set_bound.__test__ = False  # type: ignore[attr-defined]
 
 
 def _upper_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float) -> Floats:
-    """The largest p with P(Bin(n, p) <= k) >= tail."""
+    """Return the largest p with P(Bin(n, p) <= k) >= tail."""
     k, n = np.broadcast_arrays(k, n)
     bound = np.ones(k.shape)
     none = k == 0
@@ -375,7 +361,7 @@ def _upper_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float
 
 
 def _lower_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float) -> Floats:
-    """The smallest p with P(Bin(n, p) >= k) >= tail."""
+    """Return the smallest p with P(Bin(n, p) >= k) >= tail."""
     k, n = np.broadcast_arrays(k, n)
     bound = np.zeros(k.shape)
     every = k == n
@@ -388,10 +374,10 @@ def _lower_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float
 def _solve(
     alpha: npt.NDArray[np.int64], beta: npt.NDArray[np.int64], tail: float, *, upper: bool
 ) -> Floats:
-    """The p where the incomplete beta function I_p(alpha, beta) (or 1 minus it) is `tail`.
+    """Return the p at which the incomplete beta function I_p(alpha, beta) (or 1 - I_p) is `tail`.
 
-    scipy's inverse is the start; it loses digits for n near 1e9 and fails for tiny tails. There
-    bisection on logit p takes over, and Newton steps of log tail against log p sharpen both.
+    Start from scipy's inverse, which loses digits for n near 1e9 and fails for tiny tails. Use
+    bisection on logit p in those cases. Refine both by Newton steps of log tail against log p.
     """
     from scipy import special
 
@@ -419,7 +405,7 @@ def _solve(
 
 
 def _bisect(function: Any, a: Floats, b: Floats, tail: float, *, upper: bool) -> Floats:
-    """The same by halving logit p between the smallest number above 0 and 1."""
+    """Solve by bisection on logit p between the smallest positive number and 1."""
     from scipy import special
 
     low, high = np.full(a.shape, -745.0), np.full(a.shape, 745.0)

@@ -1,6 +1,6 @@
 """Tail probabilities and quantiles with full relative accuracy, down to 1e-300.
 
-Every function is vectorised, takes infinities, and computes a small probability directly
+All functions are vectorised, accept infinities, and compute a small probability directly
 (never as ``1 - something near 1``).
 """
 
@@ -12,26 +12,26 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats
 
-# Beyond this the closed form for 5 df loses more than about 12 digits to cancellation.
+# Beyond this t, cancellation costs the closed form for 5 df more than about 12 digits.
 _CLOSED_FORM_END = 6.0
 _ROOT5 = float(np.sqrt(5.0))
 
 
 def t_sf(t: Any, df: float) -> Any:
-    """P(T > t) for Student's t with `df` degrees of freedom.
+    """Return P(T > t) for Student's t with `df` degrees of freedom.
 
     Parameters
     ----------
     t : array_like
-        Infinities are allowed.
+        Values of the statistic; infinities are allowed.
     df : float
-        Above 0; need not be whole.
+        Above 0; not necessarily an integer.
 
     Notes
     -----
     For 5 df (the 5x2cv test) the closed form ``(phi - sin phi cos phi (1 + 2/3 sin^2 phi)) / pi``
-    with ``phi = arctan(sqrt(5) / t)`` serves moderate t, several times faster than the
-    incomplete beta function; for 1 df it is ``phi / pi``.
+    with ``phi = arctan(sqrt(5) / t)`` is used for moderate t. It is several times faster than
+    the incomplete beta function. For 1 df the closed form is ``phi / pi``.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def t_sf(t: Any, df: float) -> Any:
 
     t = np.asarray(t, dtype=np.float64)
     if df == 1.0:
-        # stdtr is inaccurate near 0 here (relative error 6e-10 at t = 1e-9)
+        # stdtr is inaccurate near 0 for 1 df (relative error 6e-10 at t = 1e-9)
         return np.arctan2(1.0, t) / np.pi
     if df == 5.0 and t.size > 64:
         return _t5_sf(t)
@@ -55,7 +55,7 @@ def _t5_sf(t: Floats) -> Floats:
     from scipy import special
 
     with np.errstate(over="ignore"):
-        x = t * t  # 5 + t^2 overflows harmlessly: those entries are replaced below
+        x = t * t  # an overflow of 5 + t^2 is harmless: those entries are replaced below
     x += 5.0
     np.divide(5.0, x, out=x)  # sin^2 phi
     correction = x * (2.0 / 3.0)
@@ -77,7 +77,7 @@ def _t5_sf(t: Floats) -> Floats:
 
 
 def pvalue_of_t(t: Any, df: float, alternative: Alternative) -> Any:
-    """p-value of a t statistic.
+    """Return the p-value of a t statistic.
 
     Examples
     --------
@@ -95,7 +95,9 @@ def pvalue_of_t(t: Any, df: float, alternative: Alternative) -> Any:
 
 
 def t_quantile(p: Any, df: float) -> Any:
-    """The t with ``P(T <= t) = p``; give a small p for the lower tail and negate for the upper.
+    """Return the t with ``P(T <= t) = p``.
+
+    For an upper quantile, pass the small tail probability and negate the result.
 
     Examples
     --------
@@ -108,7 +110,7 @@ def t_quantile(p: Any, df: float) -> Any:
 
 
 def f_sf(f: Any, df1: float, df2: float) -> Any:
-    """P(F > f) for the F distribution with `df1` and `df2` degrees of freedom.
+    """Return P(F > f) for the F distribution with `df1` and `df2` degrees of freedom.
 
     Examples
     --------
@@ -121,7 +123,7 @@ def f_sf(f: Any, df1: float, df2: float) -> Any:
 
 
 def f_upper_quantile(p: Any, df1: float, df2: float) -> Any:
-    """The f with ``P(F > f) = p``.
+    """Return the f with ``P(F > f) = p``.
 
     Examples
     --------
@@ -130,14 +132,14 @@ def f_upper_quantile(p: Any, df1: float, df2: float) -> Any:
     """
     from scipy import special
 
-    # F > f exactly when the beta variable df2 / (df2 + df1 F) is below its image
+    # F > f if and only if the beta variable df2 / (df2 + df1 F) is below df2 / (df2 + df1 f)
     x = special.betaincinv(df2 / 2.0, df1 / 2.0, np.asarray(p, dtype=np.float64))
     with np.errstate(divide="ignore"):
         return df2 * (1.0 - x) / (df1 * x)
 
 
 def chi2_sf(x: Any, df: float) -> Any:
-    """P(X > x) for the chi-squared distribution with `df` degrees of freedom.
+    """Return P(X > x) for the chi-squared distribution with `df` degrees of freedom.
 
     Examples
     --------
@@ -150,7 +152,7 @@ def chi2_sf(x: Any, df: float) -> Any:
 
 
 def normal_sf(z: Any) -> Any:
-    """P(Z > z) for the standard normal distribution.
+    """Return P(Z > z) for the standard normal distribution.
 
     Examples
     --------
@@ -163,7 +165,7 @@ def normal_sf(z: Any) -> Any:
 
 
 def pvalue_of_z(z: Any, alternative: Alternative) -> Any:
-    """p-value of a standard normal statistic.
+    """Return the p-value of a standard normal statistic.
 
     Examples
     --------
@@ -179,7 +181,7 @@ def pvalue_of_z(z: Any, alternative: Alternative) -> Any:
 
 
 def normal_quantile(p: Any) -> Any:
-    """The z with ``P(Z <= z) = p``.
+    """Return the z with ``P(Z <= z) = p``.
 
     Examples
     --------
@@ -192,7 +194,7 @@ def normal_quantile(p: Any) -> Any:
 
 
 def binomial_at_most(k: Any, n: Any, p: float = 0.5) -> Any:
-    """P(X <= k) for the binomial distribution of `n` trials with probability `p`.
+    """Return P(X <= k) for the binomial distribution of `n` trials with probability `p`.
 
     Examples
     --------
@@ -210,7 +212,7 @@ def binomial_at_most(k: Any, n: Any, p: float = 0.5) -> Any:
 
 
 def binomial_at_least(k: Any, n: Any, p: float = 0.5) -> Any:
-    """P(X >= k) for the binomial distribution of `n` trials with probability `p`.
+    """Return P(X >= k) for the binomial distribution of `n` trials with probability `p`.
 
     Examples
     --------
@@ -231,9 +233,9 @@ def binomial_at_least(k: Any, n: Any, p: float = 0.5) -> Any:
 
 
 def pvalue_of_count(k: Any, n: Any, alternative: Alternative) -> Any:
-    """Exact p-value of `k` successes in `n` fair trials; 1 where there is no trial.
+    """Return the exact p-value of `k` successes in `n` fair trials; 1 if there are no trials.
 
-    Two-sided is twice the smaller tail, at most 1.
+    The two-sided p-value is twice the smaller tail, at most 1.
 
     Examples
     --------

@@ -32,7 +32,7 @@ FILES = {"edited.py": SOURCE, "helping.py": HELPING, "lately.py": LATELY}
 
 
 def load(folder, edits=()):
-    """The module with its edits: (file, old, new)."""
+    """Return the module with edits (file, old, new)."""
     texts = dict(FILES)
     for file, old, new in edits:
         assert old in texts[file], old
@@ -62,13 +62,13 @@ def run(module, store, **options):
         learners, **asked, cv="2x2", store=store, progress=False, execution=execution
     )
     assert not study.failures
-    with open_store(store) as kept:
-        return kept.n_cells()
+    with open_store(store) as opened:
+        return opened.n_cells()
 
 
 @pytest.fixture(scope="module")
 def first(tmp_path_factory):
-    """A store with the fits of the module as it is written."""
+    """A store with the fits of the unedited module."""
     folder = tmp_path_factory.mktemp("first")
     assert run(load(folder), folder / "study.db") == 8
     return folder / "study.db"
@@ -120,12 +120,12 @@ SAME = {
 
 
 @pytest.mark.parametrize("edit", EDITED.values(), ids=EDITED)
-def test_an_edit_that_can_change_a_number_is_noticed(store, tmp_path, edit):
+def test_an_edit_that_can_change_results_is_detected(store, tmp_path, edit):
     assert run(load(tmp_path / "code", [edit]), store) > 8
 
 
 @pytest.mark.parametrize("edit", SAME.values(), ids=SAME)
-def test_an_edit_that_cannot_is_not(store, tmp_path, edit):
+def test_an_edit_that_cannot_change_results_is_ignored(store, tmp_path, edit):
     assert run(load(tmp_path / "code", [edit]), store) == 8
 
 
@@ -140,19 +140,19 @@ def test_the_order_of_definitions_and_another_folder_do_not_matter(store, tmp_pa
     assert run(load(tmp_path / "other", [("edited.py", SOURCE, moved)]), store) == 8
 
 
-def test_what_a_learner_changes_itself_does_not_make_it_another(store, tmp_path):
+def test_data_that_a_learner_changes_count_with_their_initial_value(store, tmp_path):
     module = load(tmp_path / "code")
     before = identify(module.learner)
     assert run(module, store) == 8
     sys.modules["edited"] = module
-    pickle.dumps(module.learner.fit(X, Y))  # which leaves a mark in the class
+    pickle.dumps(module.learner.fit(X, Y))  # which changes the class
     assert module.CALLS
     assert identify(module.learner) == before
-    module.OFFSET = 0.5  # what it reads and does not write, somebody else may have set
+    module.OFFSET = 0.5  # data that the learner only reads count with their current value
     assert identify(module.learner) != before
 
 
-def test_settings_data_threads_and_costs_are_noticed(first, store, tmp_path):
+def test_settings_data_threads_and_costs_are_detected(first, store, tmp_path):
     module = load(tmp_path / "code")
     one_more = X.copy()
     one_more[0, 0] = np.nextafter(one_more[0, 0], 9)
@@ -233,13 +233,13 @@ def test_a_package_is_its_name_and_version(tmp_path):
     installed(tmp_path, "1.2.4", other_body)
     second = in_another_process(tmp_path)
     assert not set(first) & set(second)
-    # from a folder: a version that need not change with the code
+    # installed from a folder: the code may change without the version
     url = {"url": "file:///somewhere", "dir_info": {}}
     installed(tmp_path, "1.2.4", url=url)
     third = in_another_process(tmp_path)
     installed(tmp_path, "1.2.4", other_body, url=url)
     assert not set(third) & set(in_another_process(tmp_path))
-    # beside the work, not installed: its source counts
+    # not installed: its source counts
     shutil.rmtree(next(tmp_path.glob("*.dist-info")))
     fourth = in_another_process(tmp_path)
     (tmp_path / "somepackage" / "__init__.py").write_text(PACKAGE + "# a comment\n")
@@ -248,7 +248,7 @@ def test_a_package_is_its_name_and_version(tmp_path):
     assert fourth[1] == fifth[1]
 
 
-def test_packages_are_found_by_their_files():
+def test_packages_are_identified_by_their_files():
     from importlib.metadata import version
 
     assert package_of("sklearn.linear_model") == f"scikit_learn {version('scikit-learn')}"
@@ -329,16 +329,16 @@ def test_ten_fresh_interpreters_agree(tmp_path):
                 cwd=folder,
             )
         )
-    said = [child.communicate(timeout=60)[0] for child in children]
+    outputs = [child.communicate(timeout=60)[0] for child in children]
     assert all(child.returncode == 0 for child in children)
-    assert len(set(said)) == 1
-    digests = said[0].strip("[]\n").split(", ")
+    assert len(set(outputs)) == 1
+    digests = outputs[0].strip("[]\n").split(", ")
     assert len(set(digests)) == len(digests) == 12
 
 
-def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
-    with Path(__file__).open() as held:
-        chosen = partial(next, held)
+def test_objects_that_cannot_be_fingerprinted_are_reported_and_not_reused(tmp_path):
+    with Path(__file__).open() as file:
+        chosen = partial(next, file)
         learner = load(tmp_path / "code").Cutting(chosen=chosen)
         assert "TextIOWrapper" in identify(learner).unknown
         store = tmp_path / "study.db"
@@ -360,11 +360,11 @@ def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
 
 
 def open_and_count(store):
-    with open_store(store) as kept:
-        return kept.n_cells()
+    with open_store(store) as opened:
+        return opened.n_cells()
 
 
-def test_source_that_was_edited_after_its_import_is_not_what_runs(tmp_path):
+def test_source_edited_after_the_import_does_not_count(tmp_path):
     module = load(tmp_path / "code")
     before = identify(module.helper)
     path = tmp_path / "code" / "edited.py"
@@ -376,7 +376,7 @@ def test_source_that_was_edited_after_its_import_is_not_what_runs(tmp_path):
     assert stale != identify(edited.helper)
 
 
-def test_names_that_lie_are_not_believed():
+def test_misleading_names_do_not_count():
     import functools
 
     @functools.wraps(np.mean)
@@ -394,33 +394,33 @@ def test_functions_of_libraries_and_compiled_ones():
     from scipy.special import expit
 
     settings = [np.log1p, np.sqrt, expit, len, sorted, np.mean, "text".upper, "other".upper]
-    found = [identify(FunctionTransformer(one)) for one in settings]
-    assert len(set(found)) == len(found)
-    assert not any(one.unknown for one in found)
+    results = [identify(FunctionTransformer(each)) for each in settings]
+    assert len(set(results)) == len(results)
+    assert not any(each.unknown for each in results)
     assert identify(LogisticRegression(random_state=1)) == identify(LogisticRegression())
     assert identify(LogisticRegression(C=1.0)) != identify(LogisticRegression(C=1.0 + 1e-12))
 
 
-def test_a_frozen_estimator_is_what_it_learnt():
+def test_the_state_of_a_frozen_estimator_counts():
     frozen = pytest.importorskip("sklearn.frozen").FrozenEstimator
-    one, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
-    assert identify(one) == identify(other)
-    assert identify(frozen(one)) != identify(frozen(other))
+    first, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
+    assert identify(first) == identify(other)
+    assert identify(frozen(first)) != identify(frozen(other))
 
 
-def test_what_an_estimator_learnt_counts_where_it_is_not_cloned():
-    one, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
+def test_the_state_of_an_estimator_counts_unless_it_is_cloned():
+    first, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
 
     def judged_by(judge):
         return lambda y_true, y_pred: judge.score(y_pred, y_true)
 
-    assert identify(judged_by(one)) != identify(judged_by(other))
-    assert identify(judged_by(one)) == identify(judged_by(one))
-    voting = [VotingClassifier([("a", each)]) for each in (one, other)]
+    assert identify(judged_by(first)) != identify(judged_by(other))
+    assert identify(judged_by(first)) == identify(judged_by(first))
+    voting = [VotingClassifier([("a", each)]) for each in (first, other)]
     assert identify(voting[0]) == identify(voting[1])
 
 
-def test_functions_on_one_line_are_told_apart():
+def test_functions_on_one_line_are_distinguished():
     pair = (lambda x: x + 1, lambda x: x + 2)
     same = (lambda y: 0, lambda x: x + 1)
     assert identify(pair[0]) != identify(pair[1])
@@ -430,11 +430,11 @@ def test_functions_on_one_line_are_told_apart():
 def test_a_learner_of_a_file_is_the_same_in_another_folder(tmp_path, store):
     first, second = load(tmp_path / "one"), load(tmp_path / "two")
     for number, module in enumerate((first, second)):
-        module.Cutting.__module__ = f"learners_{number}"  # as files of learners are called
+        module.Cutting.__module__ = f"learners_{number}"  # like files of learners
     assert learner_fingerprint(first.learner) == learner_fingerprint(second.learner)
 
 
-def test_a_cycle_of_lists_and_a_very_deep_one_end():
+def test_cyclic_and_very_deep_lists():
     ring = [1]
     ring.append(ring)
     assert identify(ring) == identify(ring)
@@ -444,8 +444,8 @@ def test_a_cycle_of_lists_and_a_very_deep_one_end():
     assert identify(deep).unknown
 
 
-def test_what_else_is_imported_makes_no_learner_new():
-    # a kernel is imported by the functions that call it, the first time they run
+def test_other_imports_do_not_change_a_learner():
+    # functions import their kernel at the first call
     import importlib
     import pkgutil
 
@@ -454,14 +454,14 @@ def test_what_else_is_imported_makes_no_learner_new():
     from bestofk.run.experiment import learner_fingerprint
 
     names = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron")
-    told = (
+    script = (
         "from bestofk.learners.specification import learner\n"
         "from bestofk.run.experiment import learner_fingerprint\n"
         f"print(*(learner_fingerprint(learner(name)).digest for name in {names}))"
     )
-    few = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
-    for one in pkgutil.walk_packages(bestofk.__path__, "bestofk."):
-        if not one.name.endswith("__main__"):
-            importlib.import_module(one.name)
+    few = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    for module in pkgutil.walk_packages(bestofk.__path__, "bestofk."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     assert few.stdout.split() == [learner_fingerprint(learner(name)).digest for name in names]
     assert len(set(few.stdout.split())) == 8

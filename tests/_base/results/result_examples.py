@@ -231,15 +231,15 @@ MADE: dict[str, Callable[[], Any]] = {
     "curve": lambda: lab.type1_error("kfold-t", simulation=simulation()).curve(),
     "losses": scores,
 }
-"""What it is: the call that makes it."""
+"""The call that creates each result."""
 
 
 def held_in(value: Any) -> Iterator[Any]:
-    """A result and the results in its fields."""
+    """Yield a result and the results in its fields."""
     yield value
     if is_dataclass(value) and isinstance(value, Presented):
-        for one in fields(value):
-            inner = getattr(value, one.name)
+        for item in fields(value):
+            inner = getattr(value, item.name)
             for each in inner if isinstance(inner, tuple) else (inner,):
                 if isinstance(each, Presented):
                     yield from held_in(each)

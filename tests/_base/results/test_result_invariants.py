@@ -18,8 +18,8 @@ import bestofk as bk
 from bestofk._base.results import Presented, Result
 
 NO_RESULTS = {
-    "ProblemStack",  # what is asked, not what came of it
-    # what goes in, and what the registries hold
+    "ProblemStack",  # an input, not a result
+    # inputs and registry entries
     "DataSet", "Design", "Encoded", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
 }  # fmt: skip
@@ -28,16 +28,16 @@ PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses"
 
 
 def modules():
-    """Every module that may define a result: all but the compiled kernels and the papers."""
-    for found in pkgutil.walk_packages(bk.__path__, "bestofk."):
-        parts = found.name.split(".")
+    """Yield every module that may define a result: all except kernels and papers."""
+    for module in pkgutil.walk_packages(bk.__path__, "bestofk."):
+        parts = module.name.split(".")
         if not {"learners", "papers", "cli", "__main__", "engines"} & set(parts):
-            yield importlib.import_module(found.name)
+            yield importlib.import_module(module.name)
 
 
 def result_classes():
-    """Results by class, and dataclasses whose name says that they are one."""
-    found = {}
+    """Return results by class, and dataclasses named like results."""
+    results = {}
     for module in modules():
         for name, value in vars(module).items():
             if not (dataclasses.is_dataclass(value) and isinstance(value, type)):
@@ -45,10 +45,10 @@ def result_classes():
             if value.__module__ == module.__name__ and (
                 issubclass(value, Presented) or name.endswith("Result")
             ):
-                found[name] = value
-    # of the machinery that runs fits, never handed to a user
-    found.pop("CellResult", None)
-    return found
+                results[name] = value
+    # internal
+    results.pop("CellResult", None)
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +80,8 @@ def test_whatever_a_public_function_returns_is_a_result():
             value = getattr(package, name)
             if not inspect.isfunction(value):
                 continue
-            wanted = value.__annotations__.get("return")
-            kind = inspect.getmodule(value).__dict__.get(wanted) if wanted else None
+            expected = value.__annotations__.get("return")
+            kind = inspect.getmodule(value).__dict__.get(expected) if expected else None
             if dataclasses.is_dataclass(kind) and not issubclass(
                 kind, Presented | bk.Losses | bk.Evals
             ):
@@ -90,12 +90,12 @@ def test_whatever_a_public_function_returns_is_a_result():
 
 
 def test_every_result_keeps_the_protocol_with_one_signature(examples):
-    wanted = inspect.signature(Presented.explain).parameters
+    expected = inspect.signature(Presented.explain).parameters
     for name, value in every(examples):
         assert isinstance(value, Result), name
         parameters = inspect.signature(type(value).explain).parameters
         assert list(parameters) == ["self", "names", "alpha"], name
-        assert all(parameters[one] == wanted[one] for one in ("names", "alpha")), name
+        assert all(parameters[each] == expected[each] for each in ("names", "alpha")), name
         assert not hasattr(value, "as_json"), name
 
 
@@ -110,30 +110,9 @@ def test_seeds_have_one_default_and_gaps_one_vocabulary():
             if "random_state" in parameters:
                 assert parameters["random_state"].default == 0, name
             if "missing" in parameters:
-                # of logs the items that all models have are taken, and the others told
+                # the default for logs is to use the items that all models have
                 usual = "drop" if name == "choose_model" else "refuse"
                 assert parameters["missing"].default == usual, name
-
-
-@pytest.mark.parametrize("before", ["declared", "available", "complete", "span"])
-def test_words_of_before_still_mean_the_same(before):
-    gap = [[0.1, np.nan, 0.3], [0.2, 0.2, 0.5]]
-    table = bk.Losses(gap, missing="allow")
-    calls = {
-        "declared": lambda: bk.Losses(gap, missing="declared").values,
-        "available": lambda: list(table.means(missing="available").values()),
-        "complete": lambda: list(table.means(missing="complete").values()),
-        "span": lambda: bk.multiple.bootstrap_b(gap, missing="span").pvalues,
-    }
-    now = {
-        "declared": lambda: table.values,
-        "available": lambda: list(table.means(missing="allow").values()),
-        "complete": lambda: list(table.means(missing="drop").values()),
-        "span": lambda: bk.multiple.bootstrap_b(gap, missing="allow").pvalues,
-    }
-    with pytest.warns(DeprecationWarning, match=f"missing='{before}' will go"):
-        found = calls[before]()
-    np.testing.assert_array_equal(found, now[before]())
 
 
 def test_explanations_are_sentences_without_gaps(examples):
@@ -178,12 +157,12 @@ def test_frames_have_rows_and_unique_columns(examples):
 
 def test_objects_are_strict_json(examples):
     for name, value in every(examples):
-        held = json.dumps(value.to_dict(), allow_nan=False)
-        assert json.loads(held) == value.to_dict(), name
+        text = json.dumps(value.to_dict(), allow_nan=False)
+        assert json.loads(text) == value.to_dict(), name
 
 
 def numbers_in(value):
-    """All numbers of a JSON object but those in its sentences."""
+    """Yield all numbers of a JSON object except those in its sentences."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return
     if isinstance(value, int | float):
@@ -213,14 +192,14 @@ SAY_NOTHING = {
 
 
 @pytest.mark.parametrize("name", sorted(MADE.keys() - SAY_NOTHING))
-def test_what_is_said_is_in_the_object(examples, name):
+def test_numbers_in_sentences_are_in_the_object(examples, name):
     value = examples[name]
-    held = np.array(list(numbers_in(value.to_dict())))
-    found = [next(filter(None, groups)) for groups in SAID.findall(value.explain())]
-    assert found
-    for text in found:
+    values = np.array(list(numbers_in(value.to_dict())))
+    numbers = [next(filter(None, groups)) for groups in SAID.findall(value.explain())]
+    assert numbers
+    for text in numbers:
         half = 0.5 * 10.0 ** -len(text.split(".")[1])
-        near = np.abs(np.abs(held) - float(text)).min()
+        near = np.abs(np.abs(values) - float(text)).min()
         assert near <= half * (1 + 1e-9), (name, text, value.explain())
 
 
@@ -229,7 +208,7 @@ def test_a_study_and_its_decision_have_one_evidence(examples):
     assert study.evidence is study.decision.evidence
 
 
-def test_names_take_the_place_of_numbers():
+def test_names_replace_numbers():
     losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
     for asked in ({"prefer": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
         order = bk.order(np.array(losses), test="kfold-t", **asked)

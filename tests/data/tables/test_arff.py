@@ -35,10 +35,10 @@ def test_dense_rows_with_quotes_comments_and_missing_cells():
     assert table.missing("size").tolist() == [False, True, False]
     assert table.raw("note").to_pylist() == ["a, b\n%", 'q"', None]
     assert table.text("day").tolist() == ["2020-01-02", None, "2020-01-03"]
-    assert table.place(2, "size") == "t.arff: line 13, column 'size'"
+    assert table.location(2, "size") == "t.arff: line 13, column 'size'"
 
 
-def test_plain_rows_take_the_fast_way_and_agree_with_the_slow_one():
+def test_fast_and_slow_parsers_agree():
     rows = "low,1.5,abc,2020\n% c\n'very high',?,'?',?\n'it\\'s',2,a b,?\n"
     fast = read_arff(HEAD + rows, "t.arff", encoding="utf-8")
     slow = read_arff(HEAD + rows + 'low,1,"x",?\n', "t.arff", encoding="utf-8")
@@ -46,32 +46,32 @@ def test_plain_rows_take_the_fast_way_and_agree_with_the_slow_one():
         assert fast.raw(column).to_pylist() == slow.raw(column).to_pylist()[:3]
 
 
-def test_sparse_rows_stand_for_zero_and_the_first_value():
+def test_sparse_rows_default_to_zero_or_first_value():
     head = "@relation r\n@attribute a numeric\n@attribute b {x, y}\n@attribute c numeric\n@data\n"
     table = read_arff(head + "{0 5, 1 y}\n{ }\n{2 ?}\n{1 'y', 2 7.5}\n", "t.arff", encoding="utf-8")
     assert table.numbers("a").tolist() == [5.0, 0.0, 0.0, 0.0]
     assert table.text("b").tolist() == ["y", "x", "x", "y"]
     assert table.missing("c").tolist() == [False, False, True, False]
     assert refusal(head + "{0 1}\n{3 1}\n") == (
-        "t.arff: line 7 must hold pairs of an index below 3 and a value, the indices rising; got "
+        "t.arff: line 7 must hold pairs of an index below 3 and a value, in ascending order; got "
         "'3 1'."
     )
-    assert refusal(head + "{0 1\n") == "t.arff: line 6 opens a brace that it does not close."
+    assert refusal(head + "{0 1\n") == "t.arff: line 6 opens a brace but does not close it."
 
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
         (HEAD, "the file declares 4 attributes and holds no rows."),
-        (HEAD + "low,1,x\n", "line 9 has 3 cells where 4 attributes are declared."),
+        (HEAD + "low,1,x\n", "line 9 has 3 cells, but 4 attributes are declared."),
         (HEAD + "low,one,x,?\n", "line 9, column 'size' must be a number; got 'one'."),
         (
             HEAD + "low,1,x,?\nmiddle,1,x,?\n",
             "line 10, column 'the name' must be one of the declared values; got 'middle'.",
         ),
-        (HEAD + "low,1,'x,?\n", 'line 9 cannot be parted into cells; got "low,1,\'x,?".'),
+        (HEAD + "low,1,'x,?\n", 'line 9 cannot be split into cells; got "low,1,\'x,?".'),
         ("@relation r\n@attribute a numeric\n", "the file has no @data line."),
-        ("@relation r\n@data\n1\n", "line 2: @data stands before any @attribute."),
+        ("@relation r\n@data\n1\n", "line 2: @data comes before any @attribute."),
         (
             "@relation r\n@attribute a number\n@data\n1\n",
             "line 2: the type of attribute 'a' must be numeric, real, integer, string, date or "
@@ -79,7 +79,7 @@ def test_sparse_rows_stand_for_zero_and_the_first_value():
         ),
         (
             "@relation r\n@attribute a {x, y\n@data\nx\n",
-            "line 2: the values of attribute 'a' must stand between braces, parted by commas; got "
+            "line 2: the values of attribute 'a' must be in braces, separated by commas; got "
             "'{x, y'.",
         ),
         (
@@ -106,15 +106,15 @@ def test_broken_arff(content, sentence):
         max_size=4,
     )
 )
-def test_quoted_text_comes_back(words):
-    rows = "".join(f"{quote(word)},{i}\n" for i, word in enumerate(words))
-    content = f"@relation r\n@attribute {quote(words[0])} string\n@attribute '' real\n@data\n{rows}"
+def test_quoted_text_round_trips(texts):
+    rows = "".join(f"{quote(word)},{i}\n" for i, word in enumerate(texts))
+    content = f"@relation r\n@attribute {quote(texts[0])} string\n@attribute '' real\n@data\n{rows}"
     table = read_arff(content, "t.arff", encoding="utf-8")
-    assert table.columns == (words[0], "")
-    assert table.raw(words[0]).to_pylist() == words
+    assert table.columns == (texts[0], "")
+    assert table.raw(texts[0]).to_pylist() == texts
 
 
-def test_through_a_file_with_a_mark_of_order(tmp_path):
+def test_byte_order_mark(tmp_path):
     path = tmp_path / "t.arff"
     path.write_text("\ufeff@relation r\n@attribute x real\n@data\n1\n", encoding="utf-16")
     assert read_table(path).numbers("x").tolist() == [1.0]

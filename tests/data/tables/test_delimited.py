@@ -38,7 +38,7 @@ def test_every_delimiter_and_line_end_is_found(write, delimiter, word, newline):
     assert table.numbers("x").tolist() == [1.0, -0.03]
     assert table.numbers("y").tolist() == [2.5, 4.0]
     assert table.account == (
-        f"t.csv: delimited text, utf-8, delimiter {word} (found), 2 rows of 3 columns.",
+        f"t.csv: delimited text, utf-8, delimiter {word} (detected), 2 rows of 3 columns.",
     )
 
 
@@ -59,9 +59,9 @@ def test_a_point_among_decimal_commas_is_named(write):
     )
 
 
-def test_thousands_with_commas_are_refused_where_tabs_part_the_cells(write):
+def test_thousands_with_commas_raise_in_a_tab_separated_file(write):
     table = read_table(write("name\tx\na\t1,234\n", "t.tsv"))
-    with pytest.raises(TableError, match=r"column 'x' must be a number \(a comma"):
+    with pytest.raises(TableError, match=r"column 'x' must be a number \(the comma"):
         table.numbers("x")
     assert read_table(write("name\tx\na\t0,234\n", "t.tsv")).numbers("x").tolist() == [0.234]
 
@@ -69,7 +69,7 @@ def test_thousands_with_commas_are_refused_where_tabs_part_the_cells(write):
 def test_quotes_hold_delimiters_newlines_and_quotes(write):
     table = read_table(write('name,x\n"a, ""b""\nc",1\nd,2\n'))
     assert table.text("name").tolist() == ['a, "b"\nc', "d"]
-    assert table.place(1) == "t.csv: line 4"
+    assert table.location(1) == "t.csv: line 4"
 
 
 def test_the_line_counts_blank_lines_and_quoted_newlines(write):
@@ -95,10 +95,10 @@ def test_levels_keep_a_learner_called_na(write):
 
 def test_ragged_rows_are_named_with_their_counts(write):
     assert refusal(write('a,b,c\n1,2,3\n"x\ny",2\n4,5,6\n')) == (
-        "t.csv: line 3 has 2 cells where the header has 3."
+        "t.csv: line 3 has 2 cells, but the header has 3."
     )
     assert refusal(write("a,b,c\n1,2,3\n1,2,3,4\n")) == (
-        "t.csv: line 3 has 4 cells where the header has 3."
+        "t.csv: line 3 has 4 cells, but the header has 3."
     )
 
 
@@ -108,27 +108,29 @@ def test_duplicate_columns(write):
     )
 
 
-def test_a_quote_that_never_closes(write):
+def test_unclosed_quote(write):
     assert refusal(write('a,b\n1,2\n3,"4\n5,6\n')) == (
-        "t.csv: line 3 opens a quote that no later line closes."
+        "t.csv: line 3 opens a quote that is never closed."
     )
 
 
-def test_a_cell_without_end(write):
+def test_unterminated_cell(write):
     long = "x" * 140_000
     assert refusal(write(f'a,b\n1,2\n3,"{long}\n')) == (
-        "t.csv: line 3 opens a quote that no later line closes."
+        "t.csv: line 3 opens a quote that is never closed."
     )
     table = read_table(write(f'a,b\n1,"{long}"\n3,"5"\n'))
     assert table.text("b").tolist() == [long, "5"]
 
 
-def test_an_inch_mark_is_no_open_quote(write):
+def test_inch_mark_is_not_an_open_quote(write):
     assert read_table(write('a,b\n5" disk,2\n')).text("a").tolist() == ['5" disk']
 
 
 def test_header_only_and_empty(write):
-    assert refusal(write("a,b,c\n")) == "t.csv: the file holds a header of 3 columns and no rows."
+    assert (
+        refusal(write("a,b,c\n")) == "t.csv: the file contains a header of 3 columns and no rows."
+    )
     assert refusal(write(b"")) == "t.csv: the file is empty."
     assert refusal(write(" \n\n")) == "t.csv: the file is empty."
     assert refusal(write('""\n')) == "t.csv: the file is empty."
@@ -144,7 +146,7 @@ def test_numbers_in_place_of_a_header(write):
 def test_columns_without_a_name(write):
     table = read_table(write("x,y,\n1,2,\n3,4,\n"))
     assert table.columns == ("x", "y")
-    assert table.account[1] == "A last column without name and content was left out."
+    assert table.account[1] == "The last column has no name and no content and was left out."
     assert read_table(write(",y\n1,2\n")).columns == ("column 1", "y")
 
 
@@ -162,7 +164,7 @@ def test_a_delimiter_in_names_does_not_mislead(write):
 def test_given_delimiter(write):
     file = write("a b\n1 2\n")
     assert read_table(file, delimiter=" ").columns == ("a", "b")
-    assert "delimiter ' ' (given)" in read_table(file, delimiter=" ").account[0]
+    assert "delimiter ' ' (stated)" in read_table(file, delimiter=" ").account[0]
     assert refusal(file, delimiter="ab") == (
         "delimiter must be one character other than a quote; got 'ab'."
     )
@@ -207,9 +209,7 @@ def test_any_text_and_any_float_come_back(tmp_path_factory, rows):
     block=st.integers(min_value=8, max_value=200),
     bad=st.integers(min_value=0, max_value=7),
 )
-def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
-    tmp_path_factory, rows, block, bad
-):
+def test_large_text_reread_for_error_message(tmp_path_factory, rows, block, bad):
     import csv
 
     from bestofk.data.tables import delimited
@@ -220,15 +220,15 @@ def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
         writer = csv.writer(out, quoting=csv.QUOTE_ALL)
         writer.writerow(["a", "b", "x"])
         writer.writerows((*row, "1" if i != bad else "no number") for i, row in enumerate(rows))
-    kept = read_table(file, delimiter=",", encoding="utf-8")
+    in_memory = read_table(file, delimiter=",", encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(delimited, "_BLOCK", block)
-        patch.setattr(module, "_LARGE", 0)
-        anew = read_table(file, delimiter=",", encoding="utf-8")
+        patch.setattr(module, "_MAX_KEPT_TEXT", 0)
+        reread = read_table(file, delimiter=",", encoding="utf-8")
     for column in ("a", "b", "x"):
-        assert anew.raw(column).to_pylist() == kept.raw(column).to_pylist()
+        assert reread.raw(column).to_pylist() == in_memory.raw(column).to_pylist()
     if bad < len(rows):
-        assert anew.place(bad, "x") == kept.place(bad, "x")
+        assert reread.location(bad, "x") == in_memory.location(bad, "x")
         file.unlink()
         # nothing is left to count lines in
-        assert anew.place(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"
+        assert reread.location(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"

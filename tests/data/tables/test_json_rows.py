@@ -26,21 +26,21 @@ def test_lines_with_gaps_mixtures_and_absent_keys(write):
     assert table.text("a").tolist() == ["1", None, "3"]
     assert table.text("b").tolist() == ["x", None, None]
     assert table.numbers("c").tolist()[1] == 2.5
-    assert table.place(1, "c") == "t.jsonl: line 3, column 'c'"
+    assert table.location(1, "c") == "t.jsonl: line 3, column 'c'"
     assert table.account == ("t.jsonl: JSON lines, utf-8, 3 rows of 3 columns.",)
 
 
 def test_array_of_objects(write):
     table = read_table(write('[{"a": 1},\n {"a": 2}]', "t.json"))
     assert table.numbers("a").tolist() == [1.0, 2.0]
-    assert table.place(1) == "t.json: row 2"
+    assert table.location(1) == "t.json: row 2"
 
 
 def test_object_of_columns(write):
     table = read_table(write('{"a": [1, 2],\n "b": ["x", "y"]}', "t.json"))
     assert table.text("b").tolist() == ["x", "y"]
     assert refusal(write('{"a": [1, 2], "b": ["x"]}', "t.json")) == (
-        "t.json: columns must be of one length; got 2 cells in 'a' and 1 in 'b'."
+        "t.json: columns must have the same length; got 2 cells in 'a' and 1 in 'b'."
     )
 
 
@@ -49,10 +49,13 @@ def test_object_of_columns(write):
     [
         ('{"a": 1}\n\n{"a": }\n', "line 3 is not JSON (Expecting value, column 7)."),
         ('{"a": 1}\n[1, 2]\n', "line 2 must be an object of cells; got '[1, 2]'."),
-        ('{"a": 1}\n{"a": {"b": 2}}\n', "line 2, column 'a' must be one value; got a nested one."),
+        (
+            '{"a": 1}\n{"a": {"b": 2}}\n',
+            "line 2, column 'a' must be a single value; got a nested one.",
+        ),
         ('[{"a": 1}, 2]', "row 2 must be an object of cells; got '2'."),
         ("[1, 2]\n[3, 4]\n", "line 1 must be an object of cells; got '[1, 2]'."),
-        ("[]", "the file holds no rows."),
+        ("[]", "the file contains no rows."),
         ("hello\n", "line 1 must begin a JSON object or array; got 'hello'."),
         (" \n", "the file is empty."),
     ],

@@ -1,4 +1,4 @@
-"""Large tables read by columns give the same rows, accounts and errors as cell by cell."""
+"""Reading a few columns gives the same rows, accounts and errors as reading the whole table."""
 
 import numpy as np
 import pandas as pd
@@ -25,26 +25,30 @@ def both(tmp_path, monkeypatch):
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         seen = []
         for large in (0, 1 << 40):
-            monkeypatch.setattr(named_columns, "LARGE", large)
+            monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", large)
             try:
                 seen.append(bk.read_evals(path, **options))
             except BestOfKError as error:
                 seen.append(str(error))
-        monkeypatch.setattr(named_columns, "LARGE", 0)
+        monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
         from bestofk.evals.evals import AskedOfLogs
         from bestofk.evals.formats.long_table import _columns_to_read
 
-        asked = AskedOfLogs(columns=options.get("columns", {}), cluster=options.get("cluster"))
-        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, asked=asked))
+        log_options = AskedOfLogs(
+            columns=options.get("columns", {}), cluster=options.get("cluster")
+        )
+        quick = named_columns.read_named_columns(
+            path, lambda c: _columns_to_read(c, asked=log_options)
+        )
         return *seen, quick
 
     return read
 
 
-def same(one, other):
-    assert one.account == other.account
-    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
-    assert (one.learners, one.items) == (other.learners, other.items)
+def same(expected, other):
+    assert expected.account == other.account
+    pd.testing.assert_frame_equal(expected.to_frame(), other.to_frame())
+    assert (expected.learners, expected.items) == (other.learners, other.items)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +66,7 @@ def same(one, other):
     ],
     ids=["plain", "semicolons", "missing", "truth", "quotes", "names", "crlf", "status"],
 )
-def test_the_same_by_columns(both, content):
+def test_named_columns_equal_read_table(both, content):
     quick, slow, table = both(content)
     assert table is not None
     same(quick, slow)
@@ -85,7 +89,7 @@ def test_the_same_by_columns(both, content):
     ids=["ragged", "word", "nameless", "percent", "latin", "open quote", "twice", "blank lines",
          "late header", "columns of one name"],
 )  # fmt: skip
-def test_what_is_unusual_goes_the_long_way(both, content):
+def test_unusual_files_are_left_to_read_table(both, content):
     quick, slow, _ = both(content)
     if isinstance(slow, str):
         assert quick == slow
@@ -100,8 +104,8 @@ def test_parquet(both):
         "score": [True, False, True, True],
         "cost": [0.5, np.nan, 1.0, 2.0],
     })  # fmt: skip
-    for one in (frame, frame.astype({"model": str, "item": float, "score": float})):
-        quick, slow, table = both(one, "t.parquet")
+    for column in (frame, frame.astype({"model": str, "item": float, "score": float})):
+        quick, slow, table = both(column, "t.parquet")
         assert table is not None
         same(quick, slow)
         assert quick.learners == ("b", "a")

@@ -12,7 +12,7 @@ def refusal(path, **how):
     return str(caught.value)
 
 
-def test_a_missing_file_is_offered_its_siblings(tmp_path):
+def test_missing_file_suggests_similar_names(tmp_path):
     (tmp_path / "Scores.csv").write_text("a,b\n1,2\n")
     path = tmp_path / "score.csv"
     assert refusal(path) == f"There is no file {str(path)!r}: did you mean 'Scores.csv'?"
@@ -20,7 +20,7 @@ def test_a_missing_file_is_offered_its_siblings(tmp_path):
     assert refusal(path) == f"There is no file {str(path)!r}."
     path = tmp_path / "nowhere" / "a.csv"
     assert refusal(path) == (
-        f"There is no file {str(path)!r}, nor its directory {str(path.parent)!r}."
+        f"There is no file {str(path)!r} and no directory {str(path.parent)!r}."
     )
     path = tmp_path / "Scores.csv" / "x.csv"
     assert "There is no file" in refusal(path)
@@ -30,7 +30,7 @@ def test_a_directory(tmp_path):
     assert refusal(tmp_path) == f"{tmp_path} must be a file; it is a directory."
 
 
-def test_a_name_that_no_file_can_have():
+def test_invalid_file_name():
     assert "cannot be read" in refusal("a\0b")
 
 
@@ -42,13 +42,13 @@ def test_a_name_that_no_file_can_have():
         (b"SQLite format 3\0", "an SQLite data base"),
     ],
 )
-def test_well_known_files_that_are_no_tables(tmp_path, start, what):
+def test_known_binary_formats_raise(tmp_path, start, what):
     path = tmp_path / "t.csv"
     path.write_bytes(start + b"\0\1\2")
     assert refusal(path) == f"t.csv: not a table but {what}."
 
 
-def test_the_content_beats_the_suffix(tmp_path):
+def test_content_overrides_suffix(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("% said by Weka\n@RELATION r\n@attribute x numeric\n@data\n1\n")
     assert read_table(path).account == ("t.csv: ARFF, utf-8, 1 row of 1 column.",)
@@ -56,10 +56,10 @@ def test_the_content_beats_the_suffix(tmp_path):
     assert read_table(path).numbers("x").tolist() == [1.0, 2.0]
     pq.write_table(pa.table({"x": [1.5]}), path)
     assert read_table(path).account == ("t.csv: Parquet, 1 row of 1 column.",)
-    assert read_table(path).place(0, "x") == "t.csv: row 1, column 'x'"
+    assert read_table(path).location(0, "x") == "t.csv: row 1, column 'x'"
 
 
-def test_the_format_may_be_told(tmp_path):
+def test_stated_format(tmp_path):
     path = tmp_path / "t.bin"
     path.write_text("a\tb\n1\t2\n")
     assert read_table(path, format="tsv").columns == ("a", "b")
@@ -91,7 +91,7 @@ def test_parquet(tmp_path):
     assert read.numbers("flag").tolist()[:2] == [1.0, 0.0]
     assert read.levels("fold").names == ("1", "3")
     pq.write_table(pa.table({"x": [[1], [2]]}), path)
-    assert refusal(path) == "t.parquet: row 1, column 'x' must be one value; got a nested one."
+    assert refusal(path) == "t.parquet: row 1, column 'x' must be a single value; got a nested one."
     pq.write_table(table.slice(0, 0), path)
     assert refusal(path) == "t.parquet: the file holds 4 columns and no rows."
 
@@ -105,7 +105,7 @@ def test_parquet_text_that_is_no_number(tmp_path):
 
 
 @pytest.mark.parametrize("coded", [False, True])
-def test_parquet_with_text_that_is_none(tmp_path, coded):
+def test_parquet_with_invalid_text(tmp_path, coded):
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -32,16 +32,16 @@ def test_unequal_and_nested_columns():
     with pytest.raises(TableError) as caught:
         Table.from_columns({"a": [1, 2], "b": [1]})
     assert str(caught.value) == (
-        "the table: columns must be of one length; got 2 rows in 'a' and 1 in 'b'."
+        "the table: columns must have the same length; got 2 rows in 'a' and 1 in 'b'."
     )
     with pytest.raises(TableError) as caught:
         Table.from_columns({"a": [1, [2]]})
     assert str(caught.value) == (
-        "the table: row 2, column 'a' must be one value; got a nested one."
+        "the table: row 2, column 'a' must be a single value; got a nested one."
     )
 
 
-def test_from_frame_takes_a_named_index_and_drops_a_counting_one():
+def test_from_frame_keeps_a_named_index_only():
     frame = pd.DataFrame({"svm": [0.5, 0.25]}, index=pd.Index(["iris", "wine"]))
     assert Table.from_frame(frame).columns == ("column 1", "svm")
     assert Table.from_frame(frame.rename_axis("dataset")).columns == ("dataset", "svm")
@@ -87,7 +87,7 @@ def test_a_table_survives_pickling(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n\n1,x\n")
     table = pickle.loads(pickle.dumps(read_table(path)))
-    assert table.place(0, "b") == "t.csv: line 3, column 'b'"
+    assert table.location(0, "b") == "t.csv: line 3, column 'b'"
 
 
 def test_long_content_is_cut_in_the_message():
@@ -107,6 +107,6 @@ def test_infinities_are_numbers_here():
 
 
 def test_input_arrays_are_not_written():
-    given = np.array([1.0, np.nan])
-    Table.from_columns({"a": given}).numbers("a")[:] = 7.0
-    assert given[0] == 1.0
+    values = np.array([1.0, np.nan])
+    Table.from_columns({"a": values}).numbers("a")[:] = 7.0
+    assert values[0] == 1.0

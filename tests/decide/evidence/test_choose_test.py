@@ -142,12 +142,12 @@ def test_calibrated_df_is_named_in_the_verdict():
     measured = bk.Losses(values, algorithms=["naive-bayes", "c4.5"])
     assert "calibrated" in bk.order(measured, test="use-all-data", df="calibrated").explain()
     losses = table(runs=10, folds=10)
-    with pytest.warns(bk.BestOfKWarning, match="with a, c and b; the nearest"):
+    with pytest.warns(bk.BestOfKWarning, match="with a, c and b; using the nearest"):
         decision = bk.order(losses, test="use-all-data", df="calibrated")
     assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
     ten = bk.order(losses, test="use-all-data", df=10)
     np.testing.assert_array_equal(decision.evidence.pvalue, ten.evidence.pvalue)
-    with pytest.warns(bk.BestOfKWarning, match="nearest measurement stands in"):
+    with pytest.warns(bk.BestOfKWarning, match="using the nearest measurement"):
         bk.order(table(runs=3, folds=4), test="use-all-data", df="calibrated")
     with pytest.raises(ArgumentError, match="df='calibrated' applies to use-all-data"):
         bk.order(losses, df="calibrated")

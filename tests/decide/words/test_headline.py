@@ -97,7 +97,7 @@ def test_auto_takes_the_exact_test_as_soon_as_it_can_decide(on_data_sets):
             assert decision.test == ("wilcoxon" if can else "paired-t")
             assert decision.decidable
             if not can:
-                assert "if the differences are about normal" in decision.test_reason
+                assert "if the differences are roughly normal" in decision.test_reason
 
 
 # Sentences of the design, with the numbers of small tables.

@@ -58,7 +58,7 @@ def test_what_is_no_number_is_unscored_and_never_0(word, odd):
         (csv(head="model,item,loss"), {}, "no column for score.*--column score=NAME.*bestofk ord"),
         (csv(head="who,item,score"), {}, "no column for model among 'who'.*--column model=NAME"),
         (csv() + "a\0,q,1\n", {}, "holds NUL characters"),
-        (csv() + "a,q\n", {}, "line 26 has 2 cells where the header has 3"),
+        (csv() + "a,q\n", {}, "line 26 has 2 cells, but the header has 3"),
         (csv() + ",q,1\n", {}, "line 26, column 'model' must name the model; it is empty"),
         (csv() + "a,,1\n", {}, "must name the item"),
         (csv().encode("utf-16"), {}, "UTF-16 text: save it as UTF-8"),

@@ -1,4 +1,4 @@
-"""Compute fingerprints in a separate process for every kernel library."""
+"""Compute fingerprints in a separate process for every library."""
 
 import json
 import os
@@ -14,13 +14,12 @@ HERE = Path(__file__).parent
 
 
 @cache
-def said_by(
+def fingerprints_of(
     variant: str, source: Path | None = None, server: Any = None
 ) -> dict[str, dict[str, str]]:
-    """Return the fingerprints of a variant, or of the library at a path.
+    """Return the fingerprints of a variant or a library path, with the package in `source`.
 
-    `source` is the folder of another package. `server` is the fixture ``fork_server``, if a new
-    interpreter is not needed.
+    `server` is the fixture ``fork_server``, if a new interpreter is not needed.
     """
     environment = {**os.environ, library.VARIANT: variant}
     if source is not None:
@@ -39,5 +38,5 @@ def said_by(
         check=True,
         env=environment,
     )
-    found: dict[str, dict[str, str]] = json.loads(run.stdout)
-    return found
+    fingerprints: dict[str, dict[str, str]] = json.loads(run.stdout)
+    return fingerprints

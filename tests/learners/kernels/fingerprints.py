@@ -1,7 +1,7 @@
-"""What all learners say of 20 data sets, as hashes. Run as a program it prints them as JSON.
+"""Hashes of the results of all learners on 20 data sets. As a program, print them as JSON.
 
-``exact`` hashes every bit of predictions, probabilities and fitted numbers; ``stored`` hashes
-predictions alone, which do not depend on the C library either.
+``exact`` hashes every bit of predictions, probabilities and fitted numbers. ``stored`` hashes only
+predictions, which do not depend on the C library either.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ LEARNERS = (
 )
 
 
-def made(seed: int) -> Encoded:
-    """Numeric, nominal, two-valued or mixed columns; every third set has missing cells."""
+def drawn_data(seed: int) -> Encoded:
+    """Draw numeric, nominal, binary or mixed columns; every third set has missing cells."""
     rng = np.random.default_rng([seed, 7])
     n, d = int(rng.choice([12, 63, 64, 65, 150, 300])), int(rng.choice([1, 3, 8, 13, 20]))
     classes = int(rng.choice([2, 2, 3, 5]))
@@ -61,7 +61,7 @@ def made(seed: int) -> Encoded:
 
 
 def suits(spec: str, data: Encoded) -> bool:
-    """Whether the learner takes the data set."""
+    """Return whether the learner accepts the data set."""
     if spec == "tan":
         return bool(data.cardinality.all())
     return spec != "voted-perceptron" or data.n_classes == 2
@@ -76,17 +76,17 @@ def hash_of(arrays: list[np.ndarray]) -> str:
 
 
 def fitted_numbers(model: object) -> list[np.ndarray]:
-    """The public arrays of a fitted model."""
-    found = [value for name, value in sorted(vars(model).items()) if name.endswith("_")]
-    flat = [part for value in found for part in (value if isinstance(value, tuple) else [value])]
+    """Return the public arrays of a fitted model."""
+    values = [value for name, value in sorted(vars(model).items()) if name.endswith("_")]
+    flat = [part for value in values for part in (value if isinstance(value, tuple) else [value])]
     return [part for part in flat if isinstance(part, np.ndarray)]
 
 
 def fingerprints() -> dict[str, dict[str, str]]:
     import bestofk.learners.nearest_neighbour as nearest
 
-    found: dict[str, dict[str, str]] = {"exact": {}, "stored": {}}
-    sets = {seed: made(seed) for seed in SETS}
+    result: dict[str, dict[str, str]] = {"exact": {}, "stored": {}}
+    sets = {seed: drawn_data(seed) for seed in SETS}
     for spec in LEARNERS:
         exact, stored = [], []
         for seed, data in sets.items():
@@ -96,20 +96,20 @@ def fingerprints() -> dict[str, dict[str, str]]:
             for by_lists in (False, True):
                 if by_lists and not spec.startswith("nn"):
                     continue
-                kept = nearest._lists_pay
+                original = nearest._lists_pay
                 nearest._lists_pay = lambda *_, answer=by_lists: answer
                 for plan_spec in ("3x2", "kfold:4", "bootstrap:2"):
                     splits = plan(plan_spec, stratified=False, random_state=seed)
                     stored += learner._predict_plan(data, splits.materialise(data.n))
-                nearest._lists_pay = kept
+                nearest._lists_pay = original
             model = learner.fit_encoded(data)
             stored.append(model.predict_encoded(data.values))
             exact += fitted_numbers(model)
             if hasattr(model, "_proba_encoded"):
                 exact.append(model._proba_encoded(data.values))
-        found["stored"][spec] = hash_of(stored)
-        found["exact"][spec] = hash_of(stored + exact)
-    return found
+        result["stored"][spec] = hash_of(stored)
+        result["exact"][spec] = hash_of(stored + exact)
+    return result
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Building kernels with and without a compiler, and loading them."""
+"""Build the kernels with and without a compiler, and load them."""
 
 import os
 import platform
@@ -14,7 +14,7 @@ from bestofk._base.errors import BestOfKError
 from bestofk.learners.kernels import library
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fingerprint_runs import said_by
+from fingerprint_runs import fingerprints_of
 
 ROOT = Path(__file__).parents[3]
 BUILDER = ROOT / "hatch_build.py"
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not BUILDER.is_file(), reason="installed without
 
 
 def without_compiler() -> dict[str, str]:
-    """The environment with no C compiler on the path."""
+    """Return the environment without a C compiler on the path."""
     hidden = {name: text for name, text in os.environ.items() if name != "CC"}
     return {**hidden, "PATH": str(ROOT / "nowhere")}
 
@@ -56,7 +56,9 @@ def test_a_compiler_that_fails_is_named(tmp_path: Path) -> None:
     )
     assert run.returncode == 1
     first = run.stderr.splitlines()[0]
-    assert first.startswith("bestofk cannot be built, since its C compiler no-such-compiler failed")
+    assert first.startswith(
+        "bestofk cannot be built because the C compiler no-such-compiler failed"
+    )
     assert first.endswith("install a C compiler (gcc or clang), or the package ziglang with pip.")
 
 
@@ -106,22 +108,23 @@ def test_a_wheel_built_with_no_compiler_on_the_path_gives_the_same_bits(tmp_path
     assert "-py3-none-" in wheel.name
     assert not wheel.name.endswith("-any.whl")
     inside = zipfile.ZipFile(wheel).namelist()
-    assert "bestofk/kernels/built/kernels-generic.bin" in inside
+    assert "bestofk/learners/kernels/built/kernels-generic.bin" in inside
     assert not any(name.endswith((".c", ".h")) for name in inside)
-    place = tmp_path / "installed"
+    installed = tmp_path / "installed"
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place),
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(installed),
          str(wheel)],
         check=True, capture_output=True,
     )  # fmt: skip
     for variant in library.variants():
-        built = place / "bestofk" / "learners" / "kernels" / "built" / f"kernels-{variant}.bin"
-        assert said_by(str(built), source=place) == said_by("generic")
-    run_tests_elsewhere(tmp_path / "elsewhere", place)
+        built = installed / "bestofk" / "learners" / "kernels" / "built"
+        ours = fingerprints_of(str(built / f"kernels-{variant}.bin"), source=installed)
+        assert ours == fingerprints_of("generic")
+    run_tests_elsewhere(tmp_path / "elsewhere", installed)
 
 
 def keep_c_for_this_system(whole: Path, into: Path) -> None:
-    """Of the wheel of ziglang what a C file needs: pip takes 15 s to unpack all 20,000 files."""
+    """Copy what C needs from the wheel of ziglang: pip takes 15 s to unpack all 20,000 files."""
     systems = ("mingw", "musl", "wasi", "darwin", "freebsd", "netbsd")
     other = ("std/", "libcxx", "libtsan/", "libunwind/", "docs/", "compiler/")
     other += tuple(f"libc/{system}/" for system in systems)
@@ -138,21 +141,22 @@ def keep_c_for_this_system(whole: Path, into: Path) -> None:
             target.writestr(entry, source.read(entry), zipfile.ZIP_STORED)
 
 
-def run_tests_elsewhere(folder: Path, place: Path) -> None:
-    """Some of the tests, copied to a folder without the source tree, on an installed package."""
+def run_tests_elsewhere(folder: Path, installed: Path) -> None:
+    """Run some tests in a folder without the source tree, on an installed package."""
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
     shutil.copytree(ROOT / "tests" / "learners" / "kernels", folder / "kernels")
     shutil.copytree(ROOT / "tests" / "learners" / "logistic", folder / "logistic")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder),
          "kernels/test_each_kernel.py", "kernels/test_signatures.py", "logistic"],
-        cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(place)},
+        cwd=folder, capture_output=True, text=True, env=environment,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout
     where = subprocess.run(
         [sys.executable, "-c", "import bestofk; print(bestofk.__file__)"],
-        cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(place)},
+        cwd=folder, capture_output=True, text=True, env=environment,
     )  # fmt: skip
-    assert Path(where.stdout.strip()).is_relative_to(place)
+    assert Path(where.stdout.strip()).is_relative_to(installed)
 
 
 def test_a_missing_or_stale_library_is_named(tmp_path: Path, monkeypatch: object) -> None:
@@ -163,7 +167,7 @@ def test_a_missing_or_stale_library_is_named(tmp_path: Path, monkeypatch: object
         f"library.SOURCE = Path({str(tmp_path)!r}); library.library()"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "were built from other sources than those that are here" in run.stderr
+    assert "were built from different sources" in run.stderr
 
 
 def test_a_variant_that_is_not_there_is_refused() -> None:
@@ -172,4 +176,4 @@ def test_a_variant_that_is_not_there_is_refused() -> None:
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment
     )
-    assert "BESTOFK_KERNELS asks for sparc, which this processor or this build" in run.stderr
+    assert "BESTOFK_KERNELS is sparc, which this processor cannot run" in run.stderr

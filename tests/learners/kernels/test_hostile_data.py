@@ -1,4 +1,4 @@
-"""Learners on hostile shapes and values predict classes that they have seen, or refuse."""
+"""Every learner on hostile shapes and values predicts known classes or raises an error."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Signatures in Python match the prototypes of the header."""
+"""Signatures in Python equal the prototypes of the header."""
 
 import importlib
 import pkgutil
@@ -22,18 +22,18 @@ NOT_FOR_PYTHON = {"processor_level", "kernel_sources"}
 
 
 def prototypes() -> dict[str, str]:
-    """Name and signature of every exported function."""
+    """Return name and signature of every exported function."""
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.DOTALL)
-    found = {}
+    signatures = {}
     for name, inside in re.findall(r"EXPORT [\w ]+?\*?(\w+)\(([^)]*)\);", text):
-        words = []
+        arguments = []
         for argument in inside.split(","):
             *kind, _ = argument.replace("*", " * ").split()
             constant, pointer = "const" in kind, "*" in kind
             cell = next((WORDS[word] for word in kind if word in WORDS), "")
-            words.append(f"{'*' if constant else '&'}{cell}" if pointer else cell)
-        found[name] = " ".join(words)
-    return found
+            arguments.append(f"{'*' if constant else '&'}{cell}" if pointer else cell)
+        signatures[name] = " ".join(arguments)
+    return signatures
 
 
 def test_declared_as_in_the_header() -> None:
@@ -44,30 +44,31 @@ def test_declared_as_in_the_header() -> None:
             if "kernel" in module.name or module.name.endswith(("split_marks", "exact_sums")):
                 importlib.import_module(module.name)
     declared = {name: kernel.signature for name, kernel in DECLARED.items()}
-    wanted = {name: said for name, said in prototypes().items() if name not in NOT_FOR_PYTHON}
-    assert declared == wanted
+    expected = {
+        name: signature for name, signature in prototypes().items() if name not in NOT_FOR_PYTHON
+    }
+    assert declared == expected
 
 
 def test_every_exported_function_is_in_every_library() -> None:
     if not HEADER.is_file():
         pytest.skip("installed without its sources")
     for variant in library.variants():
-        found = library._load(library._path(variant))
-        assert all(hasattr(found, name) for name in prototypes())
+        loaded = library._load(library._path(variant))
+        assert all(hasattr(loaded, name) for name in prototypes())
 
 
 def test_arrays_of_another_kind_are_refused() -> None:
-    kernel = Kernel("logistic_exp", "*f64 i64 &f64")
-    x = np.zeros(4)
+    kernel = Kernel("logistic_probabilities", "*f64 i64 i64 &f64")
+    x, out = np.zeros(4), np.zeros(8)
     with pytest.raises(TypeError, match="contiguous arrays of float64; got float32"):
-        kernel(x.astype(np.float32), 4, x)
+        kernel(x.astype(np.float32), 4, 1, out)
     with pytest.raises(TypeError, match="with strides"):
-        kernel(np.zeros((4, 2))[:, 0], 4, x)
-    with pytest.raises(TypeError, match="takes 3 arguments"):
+        kernel(np.zeros((4, 2))[:, 0], 4, 1, out)
+    with pytest.raises(TypeError, match="takes 4 arguments"):
         kernel(x, 4)
-    frozen = np.zeros(4)
-    frozen.flags.writeable = False
+    x.flags.writeable = False
     with pytest.raises(TypeError, match="read-only"):
-        kernel(x, 4, frozen)
-    assert kernel(frozen, 4, x) == 0
-    assert x.tolist() == [1.0] * 4
+        kernel(out[:4], 4, 1, x)
+    assert kernel(x, 4, 1, out) == 0
+    assert out.tolist() == [0.5] * 8

@@ -1,4 +1,4 @@
-"""The nearest neighbour: distances by hand and against scikit-learn, and its interface."""
+"""The nearest neighbour: distances by hand and against scikit-learn, and interface."""
 
 import pickle
 
@@ -18,11 +18,11 @@ NAN = float("nan")
 
 
 def which(X: object, queries: object, scale: str | None = "range") -> list[int]:
-    """The training row that is nearest to each query (every row is a class of its own)."""
+    """Return the training row nearest to each query (every row is a separate class)."""
     rows = pd.Categorical(np.arange(len(X)))  # type: ignore[arg-type]
     model = NearestNeighbour(scale).fit(X, rows)
-    found: list[int] = model.predict(queries).tolist()
-    return found
+    nearest: list[int] = model.predict(queries).tolist()
+    return nearest
 
 
 def test_numbers_are_scaled_by_the_training_range() -> None:
@@ -107,13 +107,13 @@ def test_unknown_numbers_by_a_slow_second_account(scale: str | None) -> None:
                 a = [query[j]] if query[j] == query[j] else ends
                 b = [row[j]] if row[j] == row[j] else ends
                 distances[q, k] += (max(abs(u - v) for u in a for v in b) / divisor[j]) ** 2
-    found = which(X, queries, scale)
+    nearest = which(X, queries, scale)
     best = distances.min(axis=1)
-    np.testing.assert_allclose(distances[np.arange(40), found], best, rtol=1e-12)
+    np.testing.assert_allclose(distances[np.arange(40), nearest], best, rtol=1e-12)
 
 
 def grid(n: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Integers 0..8, both ends in every column of the first rows: sums of squares are exact."""
+    """Draw integers 0..8, with both ends in every column: sums of squares are exact."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 9, (n, d)).astype(float)
     X[0], X[1] = 0.0, 8.0

@@ -1,53 +1,18 @@
-"""Kernels of the nearest neighbour against numpy and plain Python."""
+"""Bits and scales of the nearest-neighbour kernels against numpy and plain Python."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from bestofk.learners.kernels.nearest_neighbour import (
-    EIGHT,
     NONE,
-    PARTS,
     RANGE,
     STD,
     column_scales,
-    first_rows,
-    not_above,
+    fold_starts,
     pack_folds,
-    place_folds,
     scales_by_fold,
-    transpose_bits,
     unpack_folds,
 )
-
-
-@settings(max_examples=50, deadline=None)
-@given(
-    n=st.integers(1, 700),
-    m=st.integers(1, 800),
-    values=st.integers(1, 1000),
-    seed=st.integers(0, 999),
-    dtype=st.sampled_from([np.float64, np.uint8]),
-)
-def test_first_rows_are_those_of_a_full_sort(
-    n: int, m: int, values: int, seed: int, dtype: type
-) -> None:
-    rng = np.random.default_rng(seed)
-    keys = rng.integers(0, min(values, 255), n, endpoint=True).astype(dtype)
-    found, rows = first_rows(keys, m)
-    expected = np.argsort(keys, kind="stable")[:m]
-    np.testing.assert_array_equal(rows, expected)
-    np.testing.assert_array_equal(found, keys[expected])
-
-
-def test_transposed_bits() -> None:
-    rng = np.random.default_rng(0)
-    bits = rng.integers(0, 2, (2, 64, 64))
-    powers = 1 << np.arange(64, dtype=object)
-    words = np.array((bits * powers).sum(axis=2), dtype=np.uint64)
-    transpose_bits(words[1])
-    expected = np.array((bits[1].T * powers).sum(axis=1), dtype=np.uint64)
-    np.testing.assert_array_equal(words[1], expected)
 
 
 @pytest.mark.parametrize(("runs", "folds"), [(1, 2), (64, 2), (65, 3), (130, 17)])
@@ -63,7 +28,7 @@ def test_codes_come_back_in_the_order_of_run_fold_row(runs: int, folds: int) -> 
             for q in range(4):
                 digit = np.uint64((int(codes[r, i]) >> q) & 1)
                 predicted[r // 64, q, i] |= digit << np.uint64(r % 64)
-    first = place_folds(fold_of, folds)
+    first = fold_starts(fold_of, folds)
     out = unpack_folds(predicted, fold_of, folds, first)
     expected = [codes[r, fold_of[r] == f] for r in range(runs) for f in range(folds)]
     np.testing.assert_array_equal(out, np.concatenate(expected))
@@ -116,14 +81,3 @@ def test_scales_by_fold_are_those_of_each_training_part(d: int, unknown: float) 
         for s in range(runs * folds):
             expected = scales(values[fold_of[s // folds] != s % folds], numeric, scale)
             np.testing.assert_array_equal([lows[s], highs[s], divisors[s]], expected)
-
-
-def test_bounds_of_eight_neighbours_against_numpy() -> None:
-    rng = np.random.default_rng(0)
-    blocks = rng.random((3, PARTS, EIGHT)).astype(np.float32)
-    weights = rng.random(PARTS).astype(np.float32)
-    for block in range(3):
-        bounds = weights.astype(float) @ blocks[block].astype(float)
-        for limit in (0.0, *(0.5 * (np.sort(bounds)[1:] + np.sort(bounds)[:-1])), np.inf):
-            expected = sum(1 << k for k in range(EIGHT) if bounds[k] <= limit)
-            assert not_above(blocks, block, weights, float(limit)) == expected

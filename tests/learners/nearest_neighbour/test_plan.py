@@ -1,4 +1,4 @@
-"""Whole plans equal single splits, prediction by prediction, on all kinds of data and plans."""
+"""Whole plans equal predictions split by split, on every kind of data and plan."""
 
 import os
 from dataclasses import replace
@@ -34,10 +34,10 @@ def assert_equal(data: Encoded, splits: Splits, scales: tuple[str | None, ...] =
     for scale in scales:
         model = NearestNeighbour(scale)
         parts = split_by_split(model, data, splits)
-        for words in BY_CLASS:
+        for min_words in BY_CLASS:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(nearest_neighbour_plan, "_lists_pay", lambda *_: True)
-                patch.setattr(nearest_neighbour_plan, "_MANY_WORDS", words)
+                patch.setattr(nearest_neighbour_plan, "_MIN_WORDS_BY_CLASS", min_words)
                 whole = model._predict_plan(data, splits)
             assert len(whole) == len(parts) == splits.runs * splits.folds
             for ours, expected in zip(whole, parts, strict=True):
@@ -47,7 +47,7 @@ def assert_equal(data: Encoded, splits: Splits, scales: tuple[str | None, ...] =
 
 
 def make(kind: str, n: int, d: int, seed: int) -> Encoded:
-    """Rows of a kind; every row a class of its own, so that another neighbour always shows."""
+    """Draw rows of a kind; every row is a separate class, which reveals a wrong neighbour."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n, d))
     cardinality = np.zeros(d, dtype=np.int64)
@@ -87,17 +87,17 @@ KINDS = (
 PLANS = ("5x2", "10x10", "67x2", "3x3", "loo", "holdout:0.3", "resample:70:0.4", "bootstrap:70")
 
 
-def one_scale(*places: int) -> tuple[str | None]:
-    """One of the scales for each case of a table, so that each pair of settings occurs."""
-    return (SCALES[sum(places) % len(SCALES)],)
+def one_scale(*indices: int) -> tuple[str | None]:
+    """Choose a scale for each case of a table, so that each pair of settings occurs."""
+    return (SCALES[sum(indices) % len(SCALES)],)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_plan_equals_split_by_split(kind: str) -> None:
     data = make(kind, 61, 5, seed=len(kind))
-    for place, spec in enumerate(PLANS):
+    for index, spec in enumerate(PLANS):
         splits = plan(spec, stratified=False, random_state=1).materialise(data.n)
-        assert_equal(data, splits, one_scale(KINDS.index(kind), place))
+        assert_equal(data, splits, one_scale(KINDS.index(kind), index))
 
 
 @settings(max_examples=50, deadline=None)
@@ -126,17 +126,17 @@ def test_lists_grow_where_their_first_part_does_not_do(kind: str) -> None:
     assert_equal(data, splits)
 
 
-@pytest.mark.parametrize("place", range(3))
-def test_outliers_rule_more_columns_than_a_bound_takes(place: int) -> None:
-    data = make(("numeric tailed", "numeric sparse tailed", "mixed tailed")[place], 260, 19, seed=5)
+@pytest.mark.parametrize("index", range(3))
+def test_outliers_rule_more_columns_than_a_bound_takes(index: int) -> None:
+    data = make(("numeric tailed", "numeric sparse tailed", "mixed tailed")[index], 260, 19, seed=5)
     for other, spec in enumerate(("67x2", "13x5", "resample:70:0.5")):
         splits = plan(spec, stratified=False, random_state=3).materialise(data.n)
-        assert_equal(data, splits, one_scale(place, other))
+        assert_equal(data, splits, one_scale(index, other))
 
 
 @pytest.mark.parametrize("classes", [2, 5])
 @pytest.mark.parametrize(
-    ("place", "kind"),
+    ("index", "kind"),
     [
         (0, "numeric"),
         (1, "numeric tied"),
@@ -145,7 +145,7 @@ def test_outliers_rule_more_columns_than_a_bound_takes(place: int) -> None:
         (4, "mixed twins"),
     ],
 )
-def test_friends_settle_most_and_rivals_some(place: int, kind: str, classes: int) -> None:
+def test_friends_settle_most_and_rivals_some(index: int, kind: str, classes: int) -> None:
     # Few classes, in most places one of them: predictions are known without the nearest neighbour.
     data = make(kind, 130, 6, seed=classes)
     rng = np.random.default_rng(0)
@@ -154,7 +154,7 @@ def test_friends_settle_most_and_rivals_some(place: int, kind: str, classes: int
     data = replace(data, y=y, classes=np.arange(classes))
     for other, spec in enumerate(("67x2", "66x3", "resample:70:0.5")):
         splits = plan(spec, stratified=False, random_state=3).materialise(data.n)
-        assert_equal(data, splits, one_scale(place, classes, other))
+        assert_equal(data, splits, one_scale(index, classes, other))
 
 
 @pytest.mark.parametrize("classes", [2, 1300])
@@ -166,7 +166,7 @@ def test_more_neighbours_than_are_passed_over_at_once(
     y = np.arange(data.n) % classes
     data = replace(data, y=y, classes=np.arange(classes))
     splits = plan("66x2", stratified=False, random_state=4).materialise(data.n)
-    monkeypatch.setattr(nearest_neighbour_plan, "_MANY_WORDS", 1)
+    monkeypatch.setattr(nearest_neighbour_plan, "_MIN_WORDS_BY_CLASS", 1)
     for scale in ("range", "std"):
         whole = NearestNeighbour(scale)._predict_plan(data, splits)
         for run in (0, 33, 65):

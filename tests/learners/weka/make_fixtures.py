@@ -1,4 +1,4 @@
-"""Make the data sets of this folder and ask Weka for its errors on them.
+"""Create the data sets of this folder and compute the errors of Weka on them.
 
 Run as ``python make_fixtures.py WEKA_JAR`` (any weka.jar of version 3.8 or 3.9; a JDK is needed).
 It writes ``sets.json`` (data sets drawn from seeds, and tiny literal ones), ``counts.json``
@@ -25,7 +25,7 @@ LARGEST = 2500
 
 
 def keys(n, run):
-    """One 64-bit key a row (splitmix64): their order is a shuffle that no version changes."""
+    """Return a 64-bit key per row (splitmix64), whose order is a shuffle stable in all versions."""
     with np.errstate(over="ignore"):
         z = (np.arange(n, dtype=np.uint64) + np.uint64(1 + 1_000_003 * run)) * np.uint64(
             0x9E3779B97F4A7C15
@@ -84,7 +84,7 @@ def nominal_cells(rng, n, cardinality):
 
 
 def noisy(rng, y, share, n_classes):
-    """The labels with a share of them drawn anew."""
+    """Return the labels with a share of them redrawn."""
     return np.where(rng.random(len(y)) < share, rng.integers(n_classes, size=len(y)), y)
 
 
@@ -228,7 +228,7 @@ def from_text(header, rows):
 
 
 def write_arff(path, fixture):
-    """The set as ARFF, and its splits beside it."""
+    """Write the set as ARFF, with its splits in another file."""
     lines = ["@relation fixture"]
     for at, v in enumerate(fixture["cardinality"]):
         kind = "{" + ",".join(f"v{code}" for code in range(v)) + "}" if v else "numeric"
@@ -299,7 +299,7 @@ def count(jar, sets):
 
 
 def write(path, counts):
-    """One line a set, so that a change can be read."""
+    """Write one line per set, so that changes are readable."""
     lines = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in counts.items())
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

@@ -1,4 +1,4 @@
-"""Golden tables, written by the tools themselves."""
+"""Golden tables that the tools themselves wrote."""
 
 import zipfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Results of scikit-learn's cross_validate, by learner."""
+"""Results of scikit-learn's cross_validate by learner."""
 
 import json
 
@@ -17,20 +17,22 @@ def test_a_dictionary_of_results():
     losses = bk.read_losses({"a": result(0.75, 0.5, 1.0), "b": result(0.5, 0.25, 0.75)})
     assert losses.means() == pytest.approx({"a": 0.25, "b": 0.5})
     assert losses.design.folds == 3
-    assert "Higher is better, as every scorer of scikit-learn says." in losses.account
+    assert "Higher is better, as every scikit-learn scorer says." in losses.account
 
 
 def test_a_negated_loss_stays_a_score(golden):
     path = golden("scikit-learn/cross_validate.json")
     losses = bk.read_losses(path, metric="neg_log_loss")
-    told = json.loads(path.read_text())
-    assert losses.means()["bayes"] == pytest.approx(-np.mean(told["bayes"]["test_neg_log_loss"]))
+    stated = json.loads(path.read_text())
+    assert losses.means()["bayes"] == pytest.approx(-np.mean(stated["bayes"]["test_neg_log_loss"]))
 
 
-def test_one_learner_alone_is_told():
-    for one in (result(0.5, 0.75), result(0.5, 0.75, train_score=[1.0, 1.0])):
-        with pytest.raises(bk.TableError, match="for one learner: give those of all, by name"):
-            bk.read_losses(one)
+def test_single_cross_validate_result_raises():
+    for source in (result(0.5, 0.75), result(0.5, 0.75, train_score=[1.0, 1.0])):
+        with pytest.raises(
+            bk.TableError, match="for one learner: pass those of all learners by name"
+        ):
+            bk.read_losses(source)
 
 
 @pytest.mark.parametrize(

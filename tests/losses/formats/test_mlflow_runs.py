@@ -1,4 +1,4 @@
-"""MLflow runs: which are learners, which are folds, and which are refused."""
+"""MLflow runs: learners, folds and errors."""
 
 import numpy as np
 import pandas as pd
@@ -9,14 +9,14 @@ import bestofk as bk
 
 def runs(*rows, **shared):
     """A frame as search_runs gives it; a row is (run, name, parent, more columns)."""
-    made = []
+    records = []
     for turn, (run, name, parent, more) in enumerate(rows):
-        made.append({
+        records.append({
             "run_id": run, "experiment_id": "1", "status": "FINISHED",
             "start_time": pd.Timestamp("2025-01-01", tz="UTC") + pd.Timedelta(turn, "s"),
             "tags.mlflow.runName": name, "tags.mlflow.parentRunId": parent, **shared, **more,
         })  # fmt: skip
-    return pd.DataFrame(made)
+    return pd.DataFrame(records)
 
 
 def nested(folds=(0, 1), name=lambda who, fold: f"run {who}{fold}", **columns):
@@ -34,9 +34,9 @@ def test_parents_are_learners_and_children_folds():
     losses = bk.read_losses(nested(**{"params.fold": str}))
     assert losses.algorithms == ("learner a", "learner b")
     assert losses.values.reshape(2, 2) == pytest.approx(np.array([[0.1, 0.11], [0.2, 0.21]]))
-    said = " ".join(losses.account)
-    assert "parent runs are learners, their child runs folds" in said
-    assert "Higher is better, as the name 'accuracy' says" in said
+    account = " ".join(losses.account)
+    assert "parent runs are learners, their child runs folds" in account
+    assert "Higher is better, as the name 'accuracy' says" in account
 
 
 def test_folds_by_the_ends_of_names_where_no_parameter_numbers_them():
@@ -45,11 +45,13 @@ def test_folds_by_the_ends_of_names_where_no_parameter_numbers_them():
         np.array([[0.1, 0.11], [0.2, 0.21]])
     )
     nameless = nested(name=lambda *_: "bold-fox")
-    with pytest.raises(bk.TableError, match=r"nothing numbers the child runs.*fold='start_time'"):
+    with pytest.raises(
+        bk.TableError, match=r"the child runs have no fold numbers.*fold='start_time'"
+    ):
         bk.read_losses(nameless)
     counted = bk.read_losses(nameless, fold="start_time")
     assert counted.values.reshape(2, 2) == pytest.approx(np.array([[0.1, 0.11], [0.2, 0.21]]))
-    assert any("in the order in which the runs began" in s for s in counted.account)
+    assert any("in the order in which the runs started" in s for s in counted.account)
 
 
 def test_children_that_are_settings_of_a_search_are_no_folds():
@@ -67,16 +69,16 @@ def test_flat_runs_go_by_a_parameter_that_is_called_so_or_by_yours():
          {"metrics.f1": 0.5 + fold / 10, "params.lr": who, "params.fold": str(fold)})
         for who in "ab" for fold in (0, 1)
     ]  # fmt: skip
-    with pytest.raises(bk.TableError, match=r"say what tells learners apart \('params.lr'"):
+    with pytest.raises(bk.TableError, match=r"say what distinguishes the learners \('params.lr'"):
         bk.read_losses(runs(*flat))
     assert bk.read_losses(runs(*flat), algorithm="lr").algorithms == ("a", "b")
     named = runs(*flat).rename(columns={"params.lr": "params.model"})
     losses = bk.read_losses(named)
     assert losses.algorithms == ("a", "b")
-    assert any("learners are what 'params.model' says" in s for s in losses.account)
+    assert any("the learners are named by 'params.model'" in s for s in losses.account)
 
 
-def test_runs_that_failed_are_told_and_missed():
+def test_failed_runs_are_noted_and_missing():
     frame = nested(**{"params.fold": str})
     frame.loc[frame["run_id"] == "a1", "status"] = "FAILED"
     with pytest.raises(
@@ -86,7 +88,7 @@ def test_runs_that_failed_are_told_and_missed():
     losses = bk.read_losses(frame, missing="drop")
     assert losses.design.folds == 1
     assert any("1 run (1 FAILED)" in s for s in losses.account)
-    with pytest.raises(bk.TableError, match="no run of MLflow came to its end"):
+    with pytest.raises(bk.TableError, match="no MLflow run has finished"):
         bk.read_losses(frame.assign(status="RUNNING"))
 
 
@@ -104,11 +106,11 @@ def test_several_metrics_and_experiments_must_be_chosen():
     with pytest.raises(bk.TableError, match=r"2 experiments.*dataset='experiment_id'"):
         bk.read_losses(two, metric="loss")
     assert bk.read_losses(two, metric="loss", dataset="experiment_id").datasets == ("1", "2")
-    one = bk.read_losses(two, metric="loss", where={"experiment_id": "2"})
-    assert one.datasets == bk.read_losses(frame, metric="loss").datasets
+    first = bk.read_losses(two, metric="loss", where={"experiment_id": "2"})
+    assert first.datasets == bk.read_losses(frame, metric="loss").datasets
 
 
-def test_a_parent_run_again_counts_once_the_latest():
+def test_latest_of_repeated_parent_runs_is_used():
     first = nested(**{"params.fold": str})
     again = first.copy()
     for column in ("run_id", "tags.mlflow.parentRunId"):
@@ -117,7 +119,7 @@ def test_a_parent_run_again_counts_once_the_latest():
     again["metrics.accuracy"] -= 0.3
     losses = bk.read_losses(pd.concat([first, again], ignore_index=True))
     assert losses.means()["learner a"] == pytest.approx(0.405)
-    assert any("2 parent runs of learner 'learner a': the latest counts" in s
+    assert any("2 parent runs of learner 'learner a': the latest is used" in s
                for s in losses.account)  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""MLflow folders and databases."""
+"""Folders and databases of MLflow."""
 
 import shutil
 
@@ -27,7 +27,7 @@ def test_the_last_step_of_a_metric_counts_as_mlflow_shows_it(mlruns):
         (folder / "accuracy").write_text(f"5 0.0 0\n4 {value} 2\n6 0.1 1\n")
     losses = bk.read_losses(mlruns)
     assert np.array_equal(losses.values, before)
-    assert any("'accuracy' the last was taken" in s and "child run" in s for s in losses.account)
+    assert any("Only the last step of 'accuracy'" in s and "child run" in s for s in losses.account)
     (folder / "accuracy").write_text("now 0.5 0\n")
     with pytest.raises(bk.TableError, match="line 1 must be a time, a value and a step"):
         bk.read_losses(mlruns)

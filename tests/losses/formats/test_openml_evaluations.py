@@ -1,4 +1,4 @@
-"""Evaluation listings of openml-python."""
+"""Listings of evaluations from openml-python."""
 
 import pandas as pd
 import pytest
@@ -17,7 +17,7 @@ def test_lists_of_folds_in_a_frame(golden):
     losses = bk.read_losses(listing(golden))
     assert losses.datasets == ("iris", "soybean")
     assert (losses.design.runs, losses.design.folds) == (1, 4)
-    assert any("1 run left out: a later one" in s for s in losses.account)
+    assert any("1 run left out: a later run" in s for s in losses.account)
     assert "Higher is better, as the measure of OpenML says." in losses.account
 
 

@@ -44,5 +44,5 @@ def test_several_studies_must_be_chosen(golden, tmp_path):
 
 
 def test_no_trials(golden, tmp_path):
-    with pytest.raises(bk.TableError, match="holds no trials"):
+    with pytest.raises(bk.TableError, match="contains no trials"):
         bk.read_losses(changed(golden, tmp_path, "DELETE FROM trials"))

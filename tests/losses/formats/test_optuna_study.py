@@ -1,4 +1,4 @@
-"""Optuna trials: a trial is one setting, and nothing else is guessed."""
+"""Optuna trials: learners, folds and errors."""
 
 import pandas as pd
 import pytest
@@ -12,9 +12,9 @@ def test_splits_in_user_attributes_make_folds(golden):
     done = frame[frame["state"] == "COMPLETE"]
     assert [1 - mean for mean in losses.means().values()] == pytest.approx(done["value"].tolist())
     assert "criterion=gini, max_depth=1 (trial 2)" in losses.algorithms
-    said = " ".join(losses.account)
-    assert "1 trial (1 pruned)" in said
-    assert "each of 5 trials is a learner, named by its parameters" in said
+    account = " ".join(losses.account)
+    assert "1 trial (1 pruned)" in account
+    assert "each of 5 trials is a learner, named by its parameters" in account
     # the frame itself, with its times and states
     frame["datetime_start"] = pd.to_datetime(frame["datetime_start"])
     frame["duration"] = pd.to_timedelta(frame["duration"])

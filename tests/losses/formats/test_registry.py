@@ -1,4 +1,4 @@
-"""All formats: detected by content, forced by name, never a traceback or a guess."""
+"""Invariants of all formats: recognised by content, forced by name, one-sentence errors."""
 
 import gzip
 import random
@@ -65,9 +65,9 @@ def test_a_table_of_the_real_tool_is_found_and_named(tool, name, how, means, sha
         shown = forced.metric.shown(forced.values).mean(axis=(1, 2, 3, 4))
         assert dict(zip(forced.algorithms, shown, strict=True)) == pytest.approx(means, abs=2e-6)
     if LOSS_FORMATS[tool].recognise:
-        found = bk.read_losses(path, **how)
-        assert np.array_equal(found.values, forced.values)
-        assert found.account == forced.account
+        losses = bk.read_losses(path, **how)
+        assert np.array_equal(losses.values, forced.values)
+        assert losses.account == forced.account
 
 
 def test_every_tool_has_a_golden_table_but_one():
@@ -96,7 +96,7 @@ def test_a_folder_of_something_else(tmp_path):
 
 
 def mutilated(data, draw):
-    """A file cut off, with bytes changed, with words changed or left out."""
+    """A file cut off, with bytes changed, with message changed or left out."""
     size = len(data)
     for cut in (0, 1, size // 7, size // 2, size - 1):
         yield data[:cut]
@@ -105,8 +105,8 @@ def mutilated(data, draw):
         for _ in range(1 + size // 400):
             broken[draw.randrange(size)] = draw.randrange(256)
         yield bytes(broken)
-    words = sorted({word[0] for word in re.finditer(rb"[A-Za-z_]{4,}", data)})
-    for word in draw.sample(words, min(3, len(words))):
+    message = sorted({word[0] for word in re.finditer(rb"[A-Za-z_]{4,}", data)})
+    for word in draw.sample(message, min(3, len(message))):
         yield data.replace(word, b"")
         yield data.replace(word, b"null")
         yield data.replace(word, b"9" * 400)
@@ -136,9 +136,9 @@ def test_mutilated_tables_are_read_or_refused_with_a_sentence(
                     losses = bk.read_losses(path, format=tool, **how)
                 except bk.BestOfKError as error:
                     refused += 1
-                    said = str(error)
-                    assert said.endswith((".", "?"))
-                    assert said.count("\n") == 0
+                    text = str(error)
+                    assert text.endswith((".", "?"))
+                    assert text.count("\n") == 0
                 else:
                     assert np.isfinite(losses.values).all()
         file.write_bytes(whole)
@@ -162,12 +162,12 @@ def test_line_ends_marks_and_packing_change_nothing(tool, name, how, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mlflow/mlflow.db", "optuna/optuna.db"])
-def test_a_data_base_is_not_written_to(name, tmp_path):
+def test_database_is_not_written(name, tmp_path):
     path = placed(name, tmp_path)
     before = path.read_bytes()
     bk.read_losses(path)
     assert path.read_bytes() == before
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
     path.with_name(path.name + "-wal").write_bytes(b"x" * 32)
     assert any("not read" in s for s in bk.read_losses(path).account)
 
@@ -178,12 +178,12 @@ def test_a_damaged_schema_gets_one_sentence(name, byte, tmp_path):
     path = placed(name, tmp_path)
     data = path.read_bytes()
     path.write_bytes(data.replace(b"CREATE TABLE", b"CREATE TABL" + byte))
-    with pytest.raises(bk.TableError, match="data base is damaged") as error:
+    with pytest.raises(bk.TableError, match="database is damaged") as error:
         bk.read_losses(path)
     assert str(error.value).isprintable()
 
 
-def test_a_data_base_of_another_program_is_no_table(tmp_path):
+def test_foreign_database_is_not_a_table(tmp_path):
     path = tmp_path / "x.db"
     with sqlite3.connect(path) as base:
         base.execute("CREATE TABLE t (a)")

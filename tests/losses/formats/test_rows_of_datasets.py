@@ -12,9 +12,9 @@ def test_the_ranks_are_those_that_autorank_found(golden):
         golden("autorank/populations.csv"), format="autorank", higher_is_better=True
     )
     assert (len(losses.datasets), losses.design.kind) == (12, "scores")
-    told = json.loads(golden("autorank/meanrank.json").read_text())
+    expected = json.loads(golden("autorank/meanrank.json").read_text())
     ranks = losses.values[:, :, 0, 0, 0].argsort(axis=0).argsort(axis=0).mean(axis=1) + 1
-    assert dict(zip(losses.algorithms, ranks, strict=True)) == pytest.approx(told)
+    assert dict(zip(losses.algorithms, ranks, strict=True)) == pytest.approx(expected)
 
 
 def test_row_names_of_r_are_data_sets(golden):

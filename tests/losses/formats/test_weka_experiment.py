@@ -1,4 +1,4 @@
-"""Tables of Weka's Experimenter, as its CSV and ARFF result listeners write them."""
+"""Tables of Weka's Experimenter in CSV and ARFF."""
 
 import numpy as np
 import pytest

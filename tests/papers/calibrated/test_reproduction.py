@@ -1,4 +1,4 @@
-"""A small reproduction, and the printed figures against the text of the paper."""
+"""The reproduction at a small size, and the printed figures against the text."""
 
 import numpy as np
 import pytest
@@ -74,17 +74,17 @@ def test_what_chance_allows():
 def test_runs_are_cut_as_if_there_had_been_no_more():
     drawn = draw(problem_of("Set 1"), Request(runs=3), seed=2, what="", runs=4)
     short = draw(problem_of("Set 1"), Request(runs=3), seed=2, what="", runs=4).first_runs(2)
-    assert short.by_way["runs"].losses.shape[4] == 2
-    assert short.by_way["splits"].losses.shape[5] == 2
+    assert short.by_splitting["runs"].losses.shape[4] == 2
+    assert short.by_splitting["splits"].losses.shape[5] == 2
     for test in PANEL[:2]:
         cut = short.outcomes(test, df=None, alphas=(0.05,)).statistic
         assert cut.shape == (3, 1)
         assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
 
 
-@pytest.mark.parametrize(("asked", "seed"), [((), 10), (("--seed", "3"), 3)])
-def test_the_default_seed_is_that_of_the_paper(asked, seed):
-    command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *asked]
+@pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--seed", "3"), 3)])
+def test_the_default_seed_is_that_of_the_paper(requested, seed):
+    command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]
     done = CliRunner().invoke(bestofk, command)
     assert done.exit_code == 0, done.output
     assert f"2 data sets of each problem, seed {seed}." in " ".join(done.output.split())

@@ -68,11 +68,11 @@ def test_only_the_last_constant_is_not_a_rounded_quantile():
 @pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (5, 3), (6, 4)])
 def test_splits_are_counted_out(n, k):
     sizes = [n // k + (fold < n % k) for fold in range(k)]
-    ways = set()
+    splits = set()
     for order in permutations(range(n)):
         cuts = np.cumsum([0, *sizes])
-        ways.add(tuple(frozenset(order[a:b]) for a, b in pairwise(cuts)))
-    assert printed_product(n, k) == number_of_kfold_splits(n, k) == len(ways)
+        splits.add(tuple(frozenset(order[a:b]) for a, b in pairwise(cuts)))
+    assert printed_product(n, k) == number_of_kfold_splits(n, k) == len(splits)
 
 
 @pytest.mark.parametrize(("n", "k"), [(12, 3), (20, 10)])

@@ -1,4 +1,4 @@
-"""Verdicts and counts of the interval paper, on p-values written down by hand."""
+"""Verdicts and counts of the interval paper on constructed p-values."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def test_hochberg_is_applied_to_t_and_wilcoxon_but_not_to_bootstrap_a():
     verdicts = scalar_pairs(
         scalar(t=p, wilcoxon=p, bootstrap_a_pairs=p, bootstrap_a=np.full((1, 5), 0.001)), "named"
     )
-    found = {test: int((v == 0).sum()) for test, v in verdicts.items()}
-    assert found == {"t": 0, "Wilcoxon": 0, "Bootstrap-A": 1, "Bootstrap-A, Hochberg": 0}
+    counts = {test: int((v == 0).sum()) for test, v in verdicts.items()}
+    assert counts == {"t": 0, "Wilcoxon": 0, "Bootstrap-A": 1, "Bootstrap-A, Hochberg": 0}
 
 
 def test_bootstrap_b_is_inconclusive_between_its_ends():
@@ -92,11 +92,11 @@ def test_bootstrap_b_is_inconclusive_between_its_ends():
 def test_evidence_survives_the_store():
     rng = np.random.default_rng(0)
     losses = simulate(draw_problem(0.05, rng), 2, rng, outliers=True)
-    one = scalar_evidence(losses.mean(axis=(-2, -1)), rng)
-    again = Scalar.unpacked(one.packed())
-    assert one.packed().shape == (2, SCALAR_COLUMNS)
-    for name in one.__dataclass_fields__:
-        assert np.array_equal(getattr(one, name), getattr(again, name))
+    evidence = scalar_evidence(losses.mean(axis=(-2, -1)), rng)
+    again = Scalar.unpacked(evidence.packed())
+    assert evidence.packed().shape == (2, SCALAR_COLUMNS)
+    for name in evidence.__dataclass_fields__:
+        assert np.array_equal(getattr(evidence, name), getattr(again, name))
     ranges = range_evidence(losses, "Bootstrap-B", rng)
     back = Ranges.unpacked(ranges.packed())
     assert ranges.packed().shape == (2, RANGE_COLUMNS)

@@ -1,4 +1,4 @@
-"""Section 4.2 on written-down losses: tables next to the printed ones, verdicts compared."""
+"""Section 4.2 on constructed losses: tables and verdicts next to the print."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
 from bestofk.papers.intervals.experiments import (
-    DATASETS_REAL_DATA as DATASETS,
+    KEEL_DATASETS as DATASETS,
     LEARNERS,
     balanced_error,
 )
@@ -57,7 +57,7 @@ def test_pairs_are_those_of_the_first_learner(losses):
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("text", "expected"),
     [
         ("≈ 0", "significant"),
         ("8.3e-06", "significant"),
@@ -65,8 +65,8 @@ def test_pairs_are_those_of_the_first_learner(losses):
         ("[0.4, 1]", "not significant"),
     ],
 )
-def test_verdicts_of_printed_words(words, expected):
-    assert verdict(words) == expected
+def test_verdicts_of_printed_words(text, expected):
+    assert verdict(text) == expected
 
 
 def test_without_data_sets_the_command_says_how_to_get_them(tmp_path):

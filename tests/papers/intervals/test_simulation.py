@@ -1,4 +1,4 @@
-"""Simulated algorithms against the means and variances of their binomial model."""
+"""The simulated algorithms against means and variances of their binomial model."""
 
 from __future__ import annotations
 

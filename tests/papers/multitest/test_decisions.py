@@ -9,7 +9,7 @@ from bestofk.papers.multitest.tables import decide
 N = 40
 
 
-def made(seed, runs, folds):
+def drawn_losses(seed, runs, folds):
     """Learners close enough for every kind of decision to occur."""
     rng = np.random.default_rng(seed)
     means = rng.choice([0.2, 0.21, 0.23, 0.3], size=(N, 5))
@@ -25,23 +25,23 @@ def number(best):
     [("5x2cv-t", "bonferroni", (5, 2)), ("corrected-repeated-kfold-t", "holm", (3, 4))],
 )
 def test_decisions_are_those_of_the_procedures(test, correction, shape):
-    losses = made(3, *shape)
-    found = decide(losses, test=test, correction=correction)
+    losses = drawn_losses(3, *shape)
+    decisions = decide(losses, test=test, correction=correction)
     # as published
-    asked = {"test": test, "correction": correction, "family": "preference", "guard": False}
+    settings = {"test": test, "correction": correction, "family": "preference", "guard": False}
     rules = {
         "Anova": anova_choice,
         "TestFirst": lambda table: test_first(table, test=test, correction=correction),
         "Newman-Keuls": newman_keuls_choice,
-        "MultiTest": lambda table: multitest(table, **asked),
+        "MultiTest": lambda table: multitest(table, **settings),
     }
     for name, rule in rules.items():
-        assert found.chosen[name].tolist() == [number(rule(run).best) for run in losses], name
-    edges = [sorted(multitest(run, **asked).edges) for run in losses]
-    assert edges == [[tuple(e) for e in np.argwhere(graph).tolist()] for graph in found.edges]
+        assert decisions.chosen[name].tolist() == [number(rule(run).best) for run in losses], name
+    edges = [sorted(multitest(run, **settings).edges) for run in losses]
+    assert edges == [[tuple(e) for e in np.argwhere(graph).tolist()] for graph in decisions.edges]
     # a fixture that shows nothing proves nothing
-    assert len(set(found.chosen["Newman-Keuls"].tolist())) > 3
-    assert -1 in found.chosen["TestFirst"]
+    assert len(set(decisions.chosen["Newman-Keuls"].tolist())) > 3
+    assert -1 in decisions.chosen["TestFirst"]
 
 
 def test_a_zero_denominator_is_no_rejection():
@@ -53,7 +53,7 @@ def test_a_zero_denominator_is_no_rejection():
 
 
 def test_leading_axes_are_separate_decisions():
-    losses = made(4, 5, 2)
+    losses = drawn_losses(4, 5, 2)
     together = decide(losses.reshape(4, 10, 5, 5, 2))
     apart = decide(losses)
     for name, chosen in together.chosen.items():

@@ -22,39 +22,39 @@ def data(tmp_path):
 
 def test_recipe_names_the_data_sets_of_table_1_in_its_order():
     assert tuple(recipe()) == printed_table("multitest", "1", "mean").rows
-    assert {told["learning_rate"] for told in recipe().values()} == {0.1, 0.01, 0.001}
+    assert {settings["learning_rate"] for settings in recipe().values()} == {0.1, 0.01, 0.001}
 
 
 def test_numbers_codes_and_values_in_order_of_appearance(data):
-    told = {"learning_rate": 0.1, "numeric": ["answer", "code"], "codes": {"yes": 1, "no": 0}}
-    found = prepared_of(data, told)
+    settings = {"learning_rate": 0.1, "numeric": ["answer", "code"], "codes": {"yes": 1, "no": 0}}
+    prepared = prepared_of(data, settings)
     nan = np.nan
     expected = [[1.5, 1, 3, 0], [nan, 0, 1, 1], [2.5, nan, 3, nan], [4, 1, 10, 0]]
-    np.testing.assert_array_equal(found.values, expected)
-    assert found.cardinality.tolist() == [0, 0, 0, 2]
-    assert found.y.tolist() == [0, 1, 0, 2]
-    assert (found.n_classes, found.learning_rate, found.unknown) == (3, 0.1, True)
+    np.testing.assert_array_equal(prepared.values, expected)
+    assert prepared.cardinality.tolist() == [0, 0, 0, 2]
+    assert prepared.y.tolist() == [0, 1, 0, 2]
+    assert (prepared.n_classes, prepared.learning_rate, prepared.unknown) == (3, 0.1, True)
 
 
 def test_codes_by_column_class_order_and_whole_columns(data):
-    told = {
+    settings = {
         "learning_rate": 0.01,
         "numeric": ["answer"],
         "codes": {"answer": {"yes": 2, "no": 1}},
         "class_order": ["a", "b", "c"],
         "integer": ["answer"],
     }
-    found = prepared_of(data, told)
-    np.testing.assert_array_equal(found.values[:, 1], [2, 1, np.nan, 2])
-    assert found.y.tolist() == [1, 0, 1, 2]
-    assert found.cardinality.tolist() == [0, 0, 3, 2]
-    assert found.whole.tolist() == [False, True, False, False]
+    prepared = prepared_of(data, settings)
+    np.testing.assert_array_equal(prepared.values[:, 1], [2, 1, np.nan, 2])
+    assert prepared.y.tolist() == [1, 0, 1, 2]
+    assert prepared.cardinality.tolist() == [0, 0, 3, 2]
+    assert prepared.whole.tolist() == [False, True, False, False]
 
 
 def test_columns_are_dropped(tmp_path):
     path = tmp_path / "segment.csv"
     path.write_text("hue_mean,x,class\n1,2,grass\n3,4,sky\n5,7,path\n")
     # the recipe of segment: hue_mean dropped, grass first, sky last but one
-    found = prepare("segment", path)
-    assert found.values.tolist() == [[2.0], [4.0], [7.0]]
-    assert found.y.tolist() == [0, 5, 1]
+    prepared = prepare("segment", path)
+    assert prepared.values.tolist() == [[2.0], [4.0], [7.0]]
+    assert prepared.y.tolist() == [0, 5, 1]

@@ -1,4 +1,4 @@
-"""A small reproduction. The data sets are not part of the project: see BESTOFK_DATA."""
+"""The reproduction at a small size. The data sets are not part of the project: see BESTOFK_DATA."""
 
 import json
 import os
@@ -37,13 +37,13 @@ def test_one_run_is_near_the_print():
 
 @needs_data
 def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("bestofk.papers.multitest.reproduction._RUNS_OF_A_BLOCK", 2)
-    wanted = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
-    first = reproduce(Request(**wanted, runs=3)).to_dict()
+    monkeypatch.setattr("bestofk.papers.multitest.reproduction._RUNS_PER_PIECE", 2)
+    arguments = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
+    first = reproduce(Request(**arguments, runs=3)).to_dict()
     store = str(tmp_path / "kept.db")
-    reproduce(Request(**wanted, runs=2, store=store))
+    reproduce(Request(**arguments, runs=2, store=store))
     lines = []
-    again = reproduce(Request(**wanted, runs=3, store=store, jobs=2, say=lines.append)).to_dict()
+    again = reproduce(Request(**arguments, runs=3, store=store, jobs=2, say=lines.append)).to_dict()
     assert again == first
     # each of the five learners has a finished piece of two runs, and needs one of a single run
     assert lines[0] == "5 of 10 pieces were in the store"

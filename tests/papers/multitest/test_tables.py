@@ -61,10 +61,10 @@ def test_table_1_allows_three_standard_errors():
 
 def test_table_2_names_shares_and_the_rule_for_close_calls():
     # printed for MultiTest: iris NMC (88) LGC (12), vote NMC (53) LGC (47)
-    words, percent = table_2(decisions([[1, 1, 1, 2], [2, 2, 2, 1]]), SETS)
-    assert words.ours[:, 4].tolist() == ["NMC (75)", "LGC (75)"]
-    assert words.printed[:, 4].tolist() == ["NMC (88)", "NMC (53)"]
-    assert words.within[:, 4].tolist() == [True, True]
+    texts, percent = table_2(decisions([[1, 1, 1, 2], [2, 2, 2, 1]]), SETS)
+    assert texts.ours[:, 4].tolist() == ["NMC (75)", "LGC (75)"]
+    assert texts.printed[:, 4].tolist() == ["NMC (88)", "NMC (53)"]
+    assert texts.within[:, 4].tolist() == [True, True]
     assert percent.ours[1, 4:].tolist() == [25.0, 75.0]
     # LGC on iris is no close call in 1,000 runs
     many = decisions([[2] * 1000, [2] * 1000])
@@ -80,28 +80,28 @@ def test_table_2_names_shares_and_the_rule_for_close_calls():
 
 def test_table_2_counts_the_most_selected_and_shows_the_second():
     # second most selected of MultiTest: printed LGC on both, ours TREE and NN
-    words, _ = table_2(decisions([[1, 1, 1, 3], [1, 1, 1, 4]]), SETS)
-    assert words.printed[:, 5].tolist() == ["LGC (12)", "LGC (47)"]
-    assert all(words.ours[:, 5] != "")
-    assert not words.compared[:, 1::2].any()
-    assert words.compared[:, ::2].all()
-    assert ": 6 of 6 agree." in words.summary()
+    texts, _ = table_2(decisions([[1, 1, 1, 3], [1, 1, 1, 4]]), SETS)
+    assert texts.printed[:, 5].tolist() == ["LGC (12)", "LGC (47)"]
+    assert all(texts.ours[:, 5] != "")
+    assert not texts.compared[:, 1::2].any()
+    assert texts.compared[:, ::2].all()
+    assert ": 6 of 6 agree." in texts.summary()
 
 
 def test_table_3_counts_what_was_not_found_first():
-    found = table_3(decisions([[0, 0, 1, 2], [2, 2, 2, 4]]), 2)
-    assert found.rows == ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
-    assert found.ours[0].tolist() == [100, 0, 0, 0, 0, 0]
-    assert found.ours[3].tolist() == [0, 25, 12.5, 50, 0, 12.5]
-    assert (found.printed[3] == printed_table("multitest", "3", "percent").values[3]).all()
+    table = table_3(decisions([[0, 0, 1, 2], [2, 2, 2, 4]]), 2)
+    assert table.rows == ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
+    assert table.ours[0].tolist() == [100, 0, 0, 0, 0, 0]
+    assert table.ours[3].tolist() == [0, 25, 12.5, 50, 0, 12.5]
+    assert (table.printed[3] == printed_table("multitest", "3", "percent").values[3]).all()
 
 
 def test_figure_4_as_printed():
     edges = np.zeros((1, 3, 5, 5), dtype=bool)
     edges[..., [0, 0, 0, 0, 1, 1, 1, 2, 3], [1, 2, 3, 4, 2, 3, 4, 4, 4]] = True
     edges[0, 2, 0, 1] = False
-    found = figure_facts(
+    table = figure_facts(
         "fig4", "pendigits", decisions([[4, 4, 4]], test_first=[[4, 4, -1]], edges=edges), 0
     )
-    assert found.within.all()
-    assert "67 percent of the runs, 2 graphs in all" in found.note
+    assert table.within.all()
+    assert "67 percent of the runs, 2 graphs in all" in table.note

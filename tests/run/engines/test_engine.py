@@ -26,7 +26,7 @@ import strange_learners as strange
 
 
 def drawn():
-    """Numbers alone, and columns of several kinds with gaps."""
+    """Numeric data, and columns of several kinds with gaps."""
     rng = np.random.default_rng(5)
     mixed = pd.DataFrame(
         {
@@ -60,8 +60,8 @@ def experiment():
 
 
 def results_of(experiment, **options):
-    places = list(experiment.cells())
-    return Engine(**options).run(ComparisonTask(experiment), places, total=len(places))
+    cells = list(experiment.cells())
+    return Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
 
 
 @pytest.fixture(scope="module")
@@ -69,25 +69,25 @@ def serial(experiment):
     return strange.outcomes(experiment, results_of(experiment, name="serial"))
 
 
-def test_every_cell_comes_exactly_once(experiment, serial):
+def test_every_cell_is_evaluated_exactly_once(experiment, serial):
     assert len(serial) == experiment.n_cells == 6 * 2 * 6 * 2
 
 
-def test_processes_give_the_same_to_the_bit(experiment, serial):
-    found = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
-    assert found == serial
+def test_processes_give_identical_bits(experiment, serial):
+    results = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
+    assert results == serial
 
 
-def test_the_automatic_engine_may_move_to_workers_half_way(monkeypatch):
+def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
     learners = {name: LEARNERS[name] for name in ("forest", "bayes", "nmc")}
     experiment = strange.make_experiment(learners, DATA, "2x3")
     expected = strange.outcomes(experiment, results_of(experiment, name="serial"))
     used = []
     in_workers = Engine._in_workers
 
-    def noticed(self, *given):
+    def noticed(self, *arguments):
         used.append(self)
-        return in_workers(self, *given)
+        return in_workers(self, *arguments)
 
     monkeypatch.setattr(Engine, "_in_workers", noticed)
     assert strange.outcomes(experiment, results_of(experiment, jobs=2)) == expected
@@ -102,12 +102,12 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
     data = {"d": (np.random.default_rng(7).normal(size=(40, 2)), np.tile(["p", "q"], 20))}
 
     def predictions(random_state):
-        made = strange.make_experiment(
+        created = strange.make_experiment(
             learners, data, "kfold:2", repetitions=3, keep_predictions=True,
             random_state=random_state,
         )  # fmt: skip
-        found = strange.by_place(made, results_of(made, name="serial"))
-        return {at: cell.predictions for at, cell in found.items()}
+        results = strange.by_place(created, results_of(created, name="serial"))
+        return {at: cell.predictions for at, cell in results.items()}
 
     first = predictions(1)
     assert len(set(first.values())) == len(first) == 12
@@ -115,7 +115,7 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
     assert not set(predictions(2).values()) & set(first.values())
 
 
-def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
+def test_a_budget_stops_in_time_and_favours_no_learner(tmp_path):
     log = tmp_path / "fits"
     learners = {
         "slow": strange.Counted(log=str(log), tag="slow", nap=0.04),
@@ -142,7 +142,7 @@ def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
     assert "The budget of 1 s ended the run after" in study.explain()
 
 
-def test_a_budget_that_is_too_small_is_said():
+def test_a_budget_that_is_too_small_is_an_error():
     X, y = DATA["numbers"]
     learners = {"a": strange.Counted(nap=0.3), "b": strange.Counted(tag="b", nap=0.3)}
     with pytest.raises(BestOfKError, match="budget"):
@@ -158,21 +158,21 @@ def test_a_budget_that_is_too_small_is_said():
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "sentence"),
     [
         ({"name": "fibres"}, "engine"),
-        ({"name": "threads", "timeout": 1.0}, "cannot end a fit that goes over its timeout"),
+        ({"name": "threads", "timeout": 1.0}, "cannot stop a fit that exceeds the timeout"),
         ({"jobs": 0}, "jobs must be a whole number of workers"),
         ({"jobs": True}, "jobs must be"),
         ({"jobs": 1.5}, "jobs must be"),
         ({"timeout": 0.0}, "timeout"),
         ({"timeout": -1.0}, "timeout"),
         ({"timeout": float("nan")}, "timeout"),
-        ({"scheduler": "tcp://x:1"}, "scheduler applies to the engines dask and ray"),
+        ({"scheduler": "tcp://x:1"}, "scheduler applies only to the engine 'dask'"),
     ],
 )
-def test_wrong_engines_are_refused(options, said):
-    with pytest.raises(BestOfKError, match=said):
+def test_wrong_engines_are_refused(options, sentence):
+    with pytest.raises(BestOfKError, match=sentence):
         Engine(**options)
 
 
@@ -183,7 +183,7 @@ def test_jobs_are_counted_from_the_cores_down():
     assert Engine(jobs=-cores - 5).workers == 1
 
 
-def test_only_learners_of_scikit_learn_and_ours_may_run_in_this_process():
+def test_only_trusted_learners_run_in_this_process():
     assert is_trusted(RandomForestClassifier())
     assert is_trusted(bk.learner("nn"))
     assert is_trusted(make_pipeline(StandardScaler(), GaussianNB()))

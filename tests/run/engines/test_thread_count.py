@@ -17,10 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit t
 import strange_learners as strange
 
 ROWS = 300
-"""Enough for BLAS to share a product of matrices among its threads."""
-RAY = pytest.mark.skipif(
-    not os.environ.get("BESTOFK_TEST_RAY"), reason="a Ray cluster takes half a minute to start"
-)
+"""Enough for BLAS to use several threads for a matrix product."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +45,6 @@ def losses(data, loss, **options):
     [
         ("processes", 1, "log-loss"),
         ("dask", 1, "squared"),
-        pytest.param("ray", 2, "squared", marks=RAY),
     ],
 )
 def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
@@ -57,12 +53,12 @@ def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if threads == 1:  # processes that are started anew with more than one are below
         request.getfixturevalue("preloaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
-    found = losses(data, loss, engine=engine, threads=threads)
-    np.testing.assert_array_equal(found, alone)
+    results = losses(data, loss, engine=engine, threads=threads)
+    np.testing.assert_array_equal(results, alone)
 
 
 @pytest.mark.parametrize("loss", ["zero-one", "log-loss", "auc", "squared"])
-def test_what_the_caller_has_set_does_not_matter(data, loss):
+def test_thread_limits_of_the_caller_do_not_matter(data, loss):
     alone = losses(data, loss, engine="serial")
     with limited_threads(2):
         np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
@@ -94,14 +90,14 @@ def test_whole_plans_and_split_by_split(monkeypatch):
 
 
 @pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
-def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engine, threads):
+def test_a_fit_has_the_requested_threads(data, engine, threads):
     learners = {
         "asking": strange.TellsThreadsOfNumbers(),
         "ridge": Ridge(1e-3),
         "other": Ridge(10.0),
     }
 
-    def told(engine):
+    def study_with(engine):
         return bk.compare(
             learners,
             data[0],
@@ -114,25 +110,25 @@ def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engin
             execution=bk.Execution(engine=engine, threads=threads),
         )
 
-    study = told(engine)
+    study = study_with(engine)
     (failure,) = study.failures
     assert f"threads [{threads}]" in failure.reason
     if engine != "serial":
-        np.testing.assert_array_equal(study.losses.values, told("serial").losses.values)
+        np.testing.assert_array_equal(study.losses.values, study_with("serial").losses.values)
 
 
-def test_afterwards_all_is_as_before(monkeypatch):
+def test_thread_limits_are_restored(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     environment = {name: os.environ.get(name) for name in VARIABLES}
-    before = [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
+    before = [(each["filepath"], each["num_threads"]) for each in threadpool_info()]
     with limited_threads(3):
-        assert {one["num_threads"] for one in threadpool_info()} == {3}
+        assert {each["num_threads"] for each in threadpool_info()} == {3}
     assert {name: os.environ.get(name) for name in VARIABLES} == environment
-    assert [(one["filepath"], one["num_threads"]) for one in threadpool_info()] == before
+    assert [(each["filepath"], each["num_threads"]) for each in threadpool_info()] == before
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", True])
-def test_another_number_is_refused_before_anything_is_run(data, wrong):
+def test_a_wrong_number_of_threads_is_refused(data, wrong):
     with pytest.raises(ArgumentError, match="threads"):
         losses(data, "zero-one", threads=wrong)

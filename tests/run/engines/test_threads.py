@@ -35,32 +35,32 @@ def data_sets():
 
 
 class Threaded(Squares):
-    """Squares that may be computed in threads."""
+    """Squares that can be computed in threads."""
 
     in_threads = True
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
-def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+def test_threads_give_identical_bits(jobs, monkeypatch):
+    monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
-    places = list(experiment.cells())
+    cells = list(experiment.cells())
 
     def found(**how):
         task = ComparisonTask(experiment)
-        run = Engine(**how).run(task, places, total=len(places))
+        run = Engine(**how).run(task, cells, total=len(cells))
         return strange.outcomes(experiment, run)
 
     assert found(name="threads", jobs=jobs) == found(name="serial")
 
 
-def test_our_learners_go_to_threads_of_themselves(monkeypatch):
+def test_built_in_learners_use_threads_by_default(monkeypatch):
     used = []
     in_threads = threads.run_in_threads
 
-    def noticed(*given, **how):
-        used.append(how["jobs"])
-        return in_threads(*given, **how)
+    def noticed(*arguments, **options):
+        used.append(options["jobs"])
+        return in_threads(*arguments, **options)
 
     monkeypatch.setattr(threads, "run_in_threads", noticed)
     X, y = data_sets()["numbers"]
@@ -78,7 +78,7 @@ def test_our_learners_go_to_threads_of_themselves(monkeypatch):
 
 def test_other_learners_and_losses_are_refused():
     X, y = data_sets()["numbers"]
-    say = "engine 'threads' is for comparisons of bestofk's own learners by its own losses"
+    say = "engine 'threads' supports only bestofk's built-in learners and losses"
     with pytest.raises(ArgumentError, match=say):
         bk.compare(
             {"nmc": "nmc", "theirs": strange.Majority()},
@@ -98,11 +98,11 @@ def test_other_learners_and_losses_are_refused():
         )
 
 
-def test_more_threads_come_only_when_the_work_lasts(monkeypatch):
+def test_more_threads_start_only_for_long_runs(monkeypatch):
     before = threading.active_count()
 
     def most(patience, nap, items):
-        monkeypatch.setattr(threads, "PATIENCE", patience)
+        monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", patience)
         run = Engine(name="threads", jobs=4).run(Threaded(nap=nap), range(items), total=items)
         return max(threading.active_count() - before for _ in run)
 
@@ -115,11 +115,11 @@ def test_a_deadline_is_kept():
     begin = time.monotonic()
     deadline = begin + 1.0
     task = Threaded(nap=0.05)
-    found = list(
+    results = list(
         Engine(name="threads", jobs=2).run(task, range(1000), total=1000, deadline=deadline)
     )
-    assert 1 <= len(found) < 100
-    assert time.monotonic() - begin < 20.0  # of 25 for all
+    assert 1 <= len(results) < 100
+    assert time.monotonic() - begin < 20.0  # all would take 25
 
 
 def test_an_interruption_ends_the_run_at_once():
@@ -130,21 +130,21 @@ def test_an_interruption_ends_the_run_at_once():
     begin = time.monotonic()
     with pytest.raises(Interrupted, match="interrupted after"):
         run_task(Threaded(nap=0.02), range(10_000), engine=Engine(name="threads", jobs=2))
-    assert time.monotonic() - begin < 30.0  # of 100 for all
+    assert time.monotonic() - begin < 30.0  # all would take 100
     timer.join()
     assert threading.active_count() == before
 
 
-def test_what_a_thread_raises_is_raised():
+def test_an_error_in_a_thread_is_raised():
     with pytest.raises(Interrupted):
         run_task(Threaded(interrupts=3), range(10), engine=Engine(name="threads", jobs=2))
 
 
-def test_filters_of_warnings_are_as_before(monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+def test_warning_filters_are_restored(monkeypatch):
+    monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
-    places = list(experiment.cells())
+    cells = list(experiment.cells())
     filters, show = list(warnings.filters), warnings.showwarning
-    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), places, total=len(places)))
+    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), cells, total=len(cells)))
     assert warnings.filters == filters
     assert warnings.showwarning is show

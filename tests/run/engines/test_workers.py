@@ -20,7 +20,7 @@ DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b",
 
 
 def in_workers(experiment, **options):
-    """In workers from a process that is started anew, or from a fork of this one (`here`)."""
+    """Run in spawned workers, or in forks of this process (`here`)."""
     blocks = blocks_of(experiment, experiment.cells())
     return run_in_workers(ComparisonTask(experiment), blocks, **{"jobs": 2, **options})
 
@@ -48,7 +48,7 @@ def is_gone(pid, seconds=10.0):
 
 @pytest.fixture
 def waits(tmp_path):
-    """An experiment whose learner tells the process that it runs in, and takes a while."""
+    """An experiment with a slow learner that logs its process id."""
 
     def make(nap, plan="2x4", **more):
         learners = {
@@ -68,13 +68,13 @@ def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
     results, killed = [], []
     for result in in_workers(experiment, here=True):
         results.append(result)
-        # the second time at a later cell: one that is lost twice is recorded as a failure
+        # kill at another cell, because a cell that is lost twice is recorded as a failure
         if len(pids_in(log)) >= 1 + 5 * len(killed) and len(killed) < 2:
             killed.append(pids_in(log)[-1])
             os.kill(killed[-1], signal.SIGKILL)
     assert len(killed) == 2
     assert strange.outcomes(experiment, results) == expected
-    assert len(pids_in(log)) > 8  # the cells that were lost ran again
+    assert len(pids_in(log)) > 8  # lost cells ran again
 
 
 @pytest.mark.usefixtures("preloaded_workers")
@@ -95,36 +95,36 @@ def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
     assert strange.outcomes(experiment, results) == expected
 
 
-def test_a_learner_that_kills_its_process_once_is_tried_again(tmp_path):
+def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
     learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "kfold:3")
-    found = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
-    assert found == serially(experiment)
+    results = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
+    assert results == serially(experiment)
 
 
 def test_a_package_that_starts_threads_is_not_forked(tmp_path):
     learners = {"threads": strange.StartsThread(), "told": strange.TellsThreads(), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "kfold:2")
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1))
-    assert len(found) == 6
-    assert {at[0] for at, cell in found.items() if cell.failure} == {"told"}
-    # and wherever workers come from, one thread is enough for each
-    assert found["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1))
+    assert len(results) == 6
+    assert {at[0] for at, cell in results.items() if cell.failure} == {"told"}
+    # spawned workers use one thread each too
+    assert results["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
 
 
 def test_workers_use_one_thread_each():
     experiment = strange.make_experiment({"t": strange.TellsThreads(), "max": "max"}, DATA)
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1))
-    assert found["t", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1))
+    assert results["t", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
 
 
-def test_a_slow_reader_of_results_makes_no_timeouts(waits):
+def test_a_slow_consumer_causes_no_timeouts(waits):
     experiment = waits(0.05)
     results = []
     for result in in_workers(experiment, timeout=1.0, here=True):
         results.append(result)
         if len(results) == 3:
-            time.sleep(1.5)  # longer than the timeout, while workers go on
+            time.sleep(1.5)  # longer than the timeout, while workers continue
     assert strange.outcomes(experiment, results) == serially(experiment)
 
 
@@ -134,8 +134,8 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
         f"w{i}": strange.Waits(log=str(tmp_path / "pids"), nap=0.4 + i / 100) for i in range(6)
     }
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1, timeout=1.5, here=True))
-    assert [cell.failure for cell in found.values()] == [None] * 6
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1, timeout=1.5, here=True))
+    assert [cell.failure for cell in results.values()] == [None] * 6
 
 
 @pytest.mark.usefixtures("preloaded_workers")
@@ -157,7 +157,7 @@ def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_pa
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     results = in_workers(waits(0.2))
     next(results)
-    assert not list(folder.iterdir())  # nor while they work: the task has no name
+    assert not list(folder.iterdir())  # the file of the task has no name
     results.close()
     assert not list(folder.iterdir())
     assert all(is_gone(pid) for pid in pids_in(tmp_path / "pids"))
@@ -168,7 +168,7 @@ def test_a_pool_serves_one_call_after_another(tmp_path):
     experiment = strange.make_experiment({"c": strange.Counted(), "max": "max"}, DATA, "2x3")
     task = ComparisonTask(experiment)
     shipment = task.ship()
-    assert shipment.stays is None
+    assert shipment.is_local is None
     pool = Pool(task, shipment.packed, jobs=1, timeout=None)
     results = []
     try:

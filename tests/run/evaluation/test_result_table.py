@@ -56,7 +56,7 @@ def test_columns_have_the_numbers_of_the_cells(experiment, some):
         losses = table.column("loss", dataset)
         there = table.there(dataset)
         assert losses.shape == (len(splits), experiment.repetitions, len(experiment.learners))
-        for number, (run, fold) in enumerate(splits.places()):
+        for number, (run, fold) in enumerate(splits.run_folds()):
             assert table.split_of(dataset, run) + fold == number
         for place, result in some.items():
             if place.dataset == dataset:
@@ -88,16 +88,18 @@ def test_a_task_begins_with_what_a_store_holds(
     kept = results[: len(results) // 2]
     with open_store(store_url) as store:
         store.put(kept)
-        begun = ComparisonTask(experiment).begin(
-            store, AllCells(experiment), again=lambda result: retried and result.failure is not None
+        lookup = ComparisonTask(experiment).look_up(
+            store,
+            AllCells(experiment),
+            is_stale=lambda result: retried and result.failure is not None,
         )
     stored = {result.key.digest: result for result in kept if not (retried and result.failure)}
     places = {place: experiment.key(place).digest for place in experiment.cells()}
-    assert dict(begun.results) == {
+    assert dict(lookup.results) == {
         place: stored[digest] for place, digest in places.items() if digest in stored
     }
-    assert set(begun.missing) == set(places.values()) - set(stored)
-    assert [place for group in begun.missing.values() for place in group] == sorted(
+    assert set(lookup.missing) == set(places.values()) - set(stored)
+    assert [place for group in lookup.missing.values() for place in group] == sorted(
         (place for place, digest in places.items() if digest not in stored),
-        key=lambda place: list(begun.missing).index(places[place]),
+        key=lambda place: list(lookup.missing).index(places[place]),
     )

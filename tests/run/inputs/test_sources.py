@@ -39,7 +39,7 @@ def test_groups_are_never_ignored():
     assert study.decision.test_choice.arguments["units"] == 12
     with pytest.raises(ArgumentError, match=r"No group may train and test.*'group-kfold:5'"):
         bk.compare(LEARNERS, X, y, groups="patient", cv=ms.KFold(5), **QUICK)
-    with pytest.raises(ArgumentError, match=r"needs them: give groups="):
+    with pytest.raises(ArgumentError, match=r"needs groups: pass groups="):
         bk.compare(LEARNERS, X.drop(columns="patient"), y, cv="group-kfold:5", **QUICK)
 
 
@@ -151,7 +151,7 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     assert study.losses.values.shape == (2, 3, 1, 3, 1)
     with pytest.raises(ArgumentError, match="must be the name of a column that they have"):
         bk.compare(LEARNERS, data=sets, groups=np.arange(N), **QUICK)
-    with pytest.raises(UnknownNameError, match="column of 'set 0' to take as groups"):
+    with pytest.raises(UnknownNameError, match="groups column 'doctor' in 'set 0'"):
         bk.compare(LEARNERS, data=sets, groups="doctor", **QUICK)
     X, y = visits(groups=9)
     odd = [*sets[:2], as_dataset(X, y, name="odd")]

@@ -326,8 +326,8 @@ class Hears(Progress):
         del done, unit
         self.total.append(total)
 
-    def standing(self, *, words):
-        self.heard.append(words)
+    def standing(self, *, text):
+        self.heard.append(text)
 
 
 def test_who_watches_hears_who_is_out_and_what_is_open():

@@ -52,7 +52,7 @@ def run(store, log, *, nap=0.01, **options):
     return bk.compare(learners, X, Y, store=store, random_state=4, **options)
 
 
-# A loaded process that forks all runs of a line that it reads, so that they begin at once.
+# A process with everything imported that forks the runs of each line it reads.
 TOGETHER = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
@@ -108,7 +108,7 @@ def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind
     if kind == "postgresql":
         url = request.getfixturevalue("postgresql").emptied()
     assert together(url, log, n) == [0] * n
-    # a learner that raises is tried in other ways on the first fold, in every process
+    # each process retries a learner that raises in other ways on the first fold
     assert CELLS <= fits(log) <= factor * CELLS + OTHER_WAYS * n
     expected = run(None, tmp_path / "fits").losses.values
     for child in range(1, n + 1):
@@ -130,21 +130,21 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path, fork_
         process.send_signal(signal.SIGKILL)
     with open_store(store) as opened:
         claimed, dead = left_behind(opened)
-        kept = opened.n_cells()
+        stored = opened.n_cells()
     assert dead == 1
     assert claimed > 0
-    lost = fits(log) - kept  # what was begun or not yet committed
+    lost = fits(log) - stored  # started or not committed yet
     begin = time.monotonic()
     study = run(store, log, nap=0.02)
     assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
-    # 0.02 s for a fit; a lease would have come on top
-    assert time.monotonic() - begin < 0.02 * (CELLS - kept) + module.LEASE
+    # 0.02 s per fit; waiting for a lease would come on top
+    assert time.monotonic() - begin < 0.02 * (CELLS - stored) + module.LEASE_SECONDS
     np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.02).losses.values)
 
 
 @pytest.fixture
 def others(lasting_url):
-    """`others(keys)`: somebody on another machine, who never beats, claims those keys."""
+    """`others(keys)` claims keys for a process of another machine without heartbeat."""
     with open_store(lasting_url) as store:
 
         def claim(keys, process=ELSEWHERE):
@@ -171,24 +171,24 @@ class Heard(Progress):
 SERIAL = Engine(name="serial")
 
 
-def test_a_lease_that_is_not_renewed_runs_out(others, monkeypatch):
+def test_a_lease_without_heartbeat_expires(others, monkeypatch):
     store, claim = others
-    monkeypatch.setattr(module, "LEASE", 2.0)
-    # a clock that jumps is nobody's business
+    monkeypatch.setattr(module, "LEASE_SECONDS", 2.0)
+    # jumps of the wall clock do not matter
     monkeypatch.setattr(time, "time", lambda: 0.0)
     claim(["2", "3"])
     task, heard, begin = Squares(), Heard(), time.monotonic()
-    found = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
+    results = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
     assert time.monotonic() - begin > 2.0
-    assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
-    assert task.seen == [0, 1, 4, 2, 3]  # what was free came first
+    assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
+    assert task.seen == [0, 1, 4, 2, 3]  # free items come first
     assert set(heard.waits) == {2}
     assert left_behind(store) == [0, 0]
 
 
-def test_a_lease_that_is_renewed_is_kept_and_its_results_are_taken(others, monkeypatch):
+def test_a_renewed_lease_is_respected_and_its_results_are_read(others, monkeypatch):
     store, claim = others
-    monkeypatch.setattr(module, "LEASE", 0.5)
+    monkeypatch.setattr(module, "LEASE_SECONDS", 0.5)
     claim(["2", "3"])
 
     def work():
@@ -206,22 +206,22 @@ def test_a_lease_that_is_renewed_is_kept_and_its_results_are_taken(others, monke
     thread = threading.Thread(target=work)
     thread.start()
     task = Squares()
-    found = run_task(task, range(5), engine=SERIAL, store=store)
+    results = run_task(task, range(5), engine=SERIAL, store=store)
     thread.join()
-    assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
+    assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4]
 
 
-def test_a_budget_is_not_spent_on_waiting_for_others(others):
+def test_a_budget_ends_the_wait_for_other_processes(others):
     store, claim = others
     claim(["2", "3"])
     begin = time.monotonic()
-    found = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
-    assert sorted(found) == [0, 1, 4]
-    assert 1.9 < time.monotonic() - begin < module.LEASE
+    results = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
+    assert sorted(results) == [0, 1, 4]
+    assert 1.9 < time.monotonic() - begin < module.LEASE_SECONDS
 
 
-def test_an_interrupted_process_gives_its_claims_back(others):
+def test_an_interrupted_process_releases_its_claims(others):
     store, _ = others
     with pytest.raises(Interrupted, match="2 of 5 squares are safe in the store"):
         run_task(Squares(interrupts=2), range(5), engine=SERIAL, store=store)
@@ -231,8 +231,8 @@ def test_an_interrupted_process_gives_its_claims_back(others):
     assert task.seen == [2, 3, 4]
 
 
-def test_what_was_done_and_not_yet_stored_is_claimed_still(lasting_url):
-    # a process that ends by an error commits what it has before its claims go
+def test_results_are_committed_before_their_claims_are_released(lasting_url):
+    # also if the run ends with an error
     with open_store(lasting_url) as store:
         with pytest.raises(ZeroDivisionError):
             run_task(
@@ -244,22 +244,22 @@ def test_what_was_done_and_not_yet_stored_is_claimed_still(lasting_url):
         assert left_behind(store) == [0, 0]
 
 
-def test_of_two_claimers_one_gets_it_and_the_other_finds_it_made(lasting_url):
-    with open_store(lasting_url) as one, open_store(lasting_url) as two:
-        with one.claims() as ours, two.claims() as theirs:
-            assert ours.take(["a", "b"]).mine == {"a", "b"}
-            assert ours.take(["a", "b"]).mine == {"a", "b"}
-            assert theirs.take(["b", "c"]).mine == {"c"}
-            one.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
-            one.flush()
-            taken = theirs.take(["a", "b"])
-            assert (taken.mine, taken.there) == ({"b"}, {"b"})
-            ours.give_back(["a"])
-            assert theirs.take(["a", "d"]).mine == {"a", "d"}
-        assert left_behind(one) == [0, 0]
+def test_only_one_of_two_processes_gets_a_claim(lasting_url):
+    with open_store(lasting_url) as first, open_store(lasting_url) as second:
+        with first.claims() as ours, second.claims() as theirs:
+            assert ours.claim(["a", "b"]).claimed == {"a", "b"}
+            assert ours.claim(["a", "b"]).claimed == {"a", "b"}
+            assert theirs.claim(["b", "c"]).claimed == {"c"}
+            first.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
+            first.flush()
+            outcome = theirs.claim(["a", "b"])
+            assert (outcome.claimed, outcome.stored) == ({"b"}, {"b"})
+            ours.release(["a"])
+            assert theirs.claim(["a", "d"]).claimed == {"a", "d"}
+        assert left_behind(first) == [0, 0]
 
 
-def test_memory_and_a_store_to_read_have_no_claims(tmp_path):
+def test_memory_and_read_only_stores_have_no_claims(tmp_path):
     assert open_store().claims() is None
     open_store(tmp_path / "s.db").close()
     with open_store(tmp_path / "s.db", read_only=True) as store:
@@ -267,10 +267,12 @@ def test_memory_and_a_store_to_read_have_no_claims(tmp_path):
 
 
 @linux
-def test_a_process_is_known_by_more_than_its_number():
+def test_a_process_is_identified_by_more_than_its_pid():
     assert is_running(this_process()) is True
-    machine, space, number, begun = this_process().split()
-    assert is_running(f"{machine} {space} {number} {int(begun) + 1}") is False  # a number again
+    machine, space, number, start = this_process().split()
+    assert (
+        is_running(f"{machine} {space} {number} {int(start) + 1}") is False
+    )  # the process id was reused
     assert is_running(ELSEWHERE) is None
     assert is_running("") is None
     with subprocess.Popen(["sleep", "60"]) as child:
@@ -281,12 +283,12 @@ def test_a_process_is_known_by_more_than_its_number():
         end = time.monotonic() + 10
         while is_running(word) is True and time.monotonic() < end:
             time.sleep(0.01)
-        assert is_running(word) is None  # it may be woken: its lease runs
+        assert is_running(word) is None  # it may be continued, so its lease counts
         child.kill()
     assert is_running(word) is False
 
 
-def test_a_line_says_that_others_do_the_rest(monkeypatch):
+def test_a_line_says_that_other_processes_work(monkeypatch):
     import io
 
     from bestofk.run import progress
@@ -298,5 +300,5 @@ def test_a_line_says_that_others_do_the_rest(monkeypatch):
     for _ in range(12):
         now[0] += 1.0
         lines.waiting(count=3)
-    said = lines.stream.getvalue().splitlines()
-    assert said == ["bestofk: waiting for another process that works on 3 fits"] * 2
+    printed = lines.stream.getvalue().splitlines()
+    assert printed == ["bestofk: waiting for another process that works on 3 fits"] * 2

@@ -1,4 +1,4 @@
-"""Tables of all cells of a study, read back by bestofk.read_losses."""
+"""Exported tables are read by bestofk.read_losses."""
 
 import csv
 import struct
@@ -11,6 +11,7 @@ from bestofk._base.errors import ArgumentError, StoreError
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.store.export import export_study
 from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 
 
 @pytest.fixture(params=["cells.csv", "cells.Parquet"])
@@ -25,20 +26,20 @@ def memory():
 
 
 def grid(experiment, results):
-    """The losses in the order of bk.Losses, straight from the cells."""
+    """Return the losses in the order of bk.Losses, from the cells."""
     by_digest = {result.key.digest: result.loss for result in results}
     sizes = (len(experiment.learners), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
     values = np.full(sizes, np.nan)
-    for place in experiment.cells():
-        at = (place.learner, place.dataset, place.run, place.fold, place.repetition)
-        loss = by_digest.get(experiment.key(place).digest)
+    for cell in experiment.cells():
+        at = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
+        loss = by_digest.get(experiment.key(cell).digest)
         values[at] = np.nan if loss is None else loss
     return values
 
 
-def test_a_study_is_read_back_to_the_bit(store, experiment, evaluated, table):
-    number = store.register(experiment)
+def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
+    number = store.register(study_of(experiment))
     results = evaluated()
     store.put(results)
     assert export_study(store, number, table) == experiment.n_cells
@@ -52,12 +53,12 @@ def test_a_study_is_read_back_to_the_bit(store, experiment, evaluated, table):
 
 
 def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, table):
-    number = store.register(experiment)
+    number = store.register(study_of(experiment))
     results = evaluated()
     reason = 'no, "really",\nnot; \u540d'
-    for place in (3, 10):
-        results[place] = CellResult(
-            key=results[place].key, loss=None, failure=Failure(kind="raised", reason=reason)
+    for index in (3, 10):
+        results[index] = CellResult(
+            key=results[index].key, loss=None, failure=Failure(kind="raised", reason=reason)
         )
     del results[7]
     store.put(results)
@@ -71,15 +72,15 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
             failed = [row for row in csv.DictReader(file) if row["failure"]]
         assert {row["reason"] for row in failed} == {reason}
         assert all(row["loss"] == "" for row in failed)
-        # a cell of the two equal learners counts for both
+        # a shared cell of two equal learners counts for both
         broken = {result.key.digest for result in results if result.failure is not None}
-        held = [experiment.key(place).digest for place in experiment.cells()]
-        assert len(failed) == sum(digest in broken for digest in held) >= 2
+        digests = [experiment.key(cell).digest for cell in experiment.cells()]
+        assert len(failed) == sum(digest in broken for digest in digests) >= 2
         assert all(int(row["n_train"]) > 0 for row in failed)
 
 
-def test_a_table_holds_costs_and_sizes(store, experiment, evaluated, tmp_path):
-    number = store.register(experiment)
+def test_a_table_has_times_and_sizes(store, experiment, evaluated, tmp_path):
+    number = store.register(study_of(experiment))
     store.put(evaluated())
     export_study(store, number, tmp_path / "cells.csv")
     with (tmp_path / "cells.csv").open(newline="", encoding="utf-8") as file:
@@ -94,27 +95,27 @@ def test_a_table_holds_costs_and_sizes(store, experiment, evaluated, tmp_path):
 
 def test_floats_in_a_table(memory, experiment, evaluated, table):
     hard = [5e-324, 1.7976931348623157e308, 1 / 3, 0.1 + 0.2, -0.1, 1e-300]
-    number = memory.register(experiment)
+    number = memory.register(study_of(experiment))
     memory.put(
-        CellResult(key=result.key, loss=hard[place % len(hard)])
-        for place, result in enumerate(evaluated())
+        CellResult(key=result.key, loss=hard[index % len(hard)])
+        for index, result in enumerate(evaluated())
     )
     export_study(memory, number, table)
     losses = bk.read_losses(table)
-    found = losses.values.ravel()
-    assert {struct.pack("<d", loss) for loss in found} == {struct.pack("<d", x) for x in hard}
+    values = losses.values.ravel()
+    assert {struct.pack("<d", loss) for loss in values} == {struct.pack("<d", x) for x in hard}
     assert losses.design.n_train is None
 
 
 def test_only_two_formats(memory, experiment, tmp_path):
-    number = memory.register(experiment)
+    number = memory.register(study_of(experiment))
     with pytest.raises(ArgumentError, match=r"must be named \*.csv or \*.parquet; got"):
         export_study(memory, number, tmp_path / "cells.xlsx")
     assert list(tmp_path.glob("*.xlsx")) == []
 
 
 def test_a_table_that_cannot_be_written_leaves_nothing(memory, experiment, tmp_path):
-    number = memory.register(experiment)
+    number = memory.register(study_of(experiment))
     with pytest.raises(StoreError, match="the table cannot be written: No such file"):
         export_study(memory, number, tmp_path / "nowhere" / "cells.csv")
     (tmp_path / "folder.csv").mkdir()
@@ -123,10 +124,8 @@ def test_a_table_that_cannot_be_written_leaves_nothing(memory, experiment, tmp_p
     assert list(tmp_path.glob(".*")) == []
 
 
-def test_names_that_no_table_can_hold_are_marked(memory, experiment, evaluated, table):
+def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, evaluated, table):
     import dataclasses
-
-    from bestofk.run.store.stored_study import study_of
 
     spec = study_of(experiment)
     learner = dataclasses.replace(spec.learners[1], name="half \ud800 and \0 nothing")

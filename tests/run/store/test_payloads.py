@@ -13,13 +13,13 @@ def payload(number, data=b"data", name="losses"):
     return Payload(digest=f"{number:032x}", name=name, kind="test", data=data)
 
 
-def test_data_come_back_to_the_bit(store):
-    held = {number: bytes(range(256)) * number for number in range(5)}
-    store.put_payloads(payload(number, data) for number, data in held.items())
-    wanted = [payload(number).digest for number in (4, 0, 3, 9)]
-    found = store.get_payloads(wanted, name="losses")
-    assert found == {payload(number).digest: held[number] for number in (4, 0, 3)}
-    assert all(type(data) is bytes for data in found.values())
+def test_data_keep_all_bits(store):
+    values = {number: bytes(range(256)) * number for number in range(5)}
+    store.put_payloads(payload(number, data) for number, data in values.items())
+    digests = [payload(number).digest for number in (4, 0, 3, 9)]
+    results = store.get_payloads(digests, name="losses")
+    assert results == {payload(number).digest: values[number] for number in (4, 0, 3)}
+    assert all(type(data) is bytes for data in results.values())
     assert store.n_payloads() == 5
     assert store.n_cells() == 0
 
@@ -36,8 +36,8 @@ def test_a_payload_never_changes(store, flush):
     if flush:
         store.flush()
     store.put_payloads([payload(1, b"later"), payload(2, b"new")])
-    found = store.get_payloads([payload(1).digest, payload(2).digest], name="losses")
-    assert list(found.values()) == [b"first", b"new"]
+    results = store.get_payloads([payload(1).digest, payload(2).digest], name="losses")
+    assert list(results.values()) == [b"first", b"new"]
 
 
 def test_many_and_large_payloads(lasting_url):
@@ -45,9 +45,9 @@ def test_many_and_large_payloads(lasting_url):
         store.put_payloads(payload(number, bytes([number % 251])) for number in range(3000))
         store.put_payloads([payload(5000, bytes(20 << 20))])
     with open_store(lasting_url) as store:
-        found = store.get_payloads([payload(n).digest for n in range(3000)], name="losses")
-        assert len(found) == 3000
-        assert all(found[payload(n).digest] == bytes([n % 251]) for n in range(3000))
+        results = store.get_payloads([payload(n).digest for n in range(3000)], name="losses")
+        assert len(results) == 3000
+        assert all(results[payload(n).digest] == bytes([n % 251]) for n in range(3000))
         assert len(store.get_payloads([payload(5000).digest], name="losses")) == 1
 
 
@@ -60,13 +60,13 @@ def test_a_payload_is_committed_within_a_second_without_another_call(lasting_url
         assert reader.n_payloads() == 1
 
 
-def test_a_closed_store_and_one_to_read_take_nothing(lasting_url):
+def test_closed_and_read_only_stores_accept_nothing(lasting_url):
     store = open_store(lasting_url)
     store.close()
     with pytest.raises(StoreError, match="The store is closed"):
         store.put_payloads([payload(1)])
     with (
         open_store(lasting_url, read_only=True) as reader,
-        pytest.raises(StoreError, match="opened to read only"),
+        pytest.raises(StoreError, match="opened for reading only"),
     ):
         reader.put_payloads([payload(1)])

@@ -32,20 +32,20 @@ def bits(value):
     return struct.pack("<d", value)
 
 
-def one(store, result):
+def stored(store, result):
     return store.get([result.key])[result.key.digest]
 
 
-def test_a_new_store_holds_nothing(store, make_cell):
+def test_a_new_store_is_empty(store, make_cell):
     assert store.get([make_cell(1).key]) == {}
     assert store.get([]) == {}
     assert store.n_cells() == 0
     assert store.studies() == ()
-    with pytest.raises(StoreError, match="holds no studies"):
+    with pytest.raises(StoreError, match="has no studies"):
         store.study(1)
 
 
-def test_floats_come_back_to_the_bit(lasting_url, make_cell):
+def test_floats_keep_all_bits(lasting_url, make_cell):
     written = [
         make_cell(number, value, fit_time=value, predict_time=-value)
         for number, value in enumerate(HARD_FLOATS)
@@ -53,9 +53,9 @@ def test_floats_come_back_to_the_bit(lasting_url, make_cell):
     with open_store(lasting_url) as store:
         store.put(written)
     with open_store(lasting_url) as store:
-        found = store.get([result.key for result in written])
+        results = store.get([result.key for result in written])
     for result in written:
-        back = found[result.key.digest]
+        back = results[result.key.digest]
         for name in ("loss", "fit_time", "predict_time"):
             assert type(getattr(back, name)) is float
             assert bits(getattr(back, name)) == bits(getattr(result, name)), name
@@ -77,31 +77,31 @@ def test_floats_come_back_to_the_bit(lasting_url, make_cell):
     reason=st.none() | st.text(st.characters(), max_size=30),
     kind=st.sampled_from(FAILURE_KINDS),
 )
-def test_every_field_comes_back(store, make_cell, loss, reason, kind, loss_name, **fields):
+def test_every_field_is_kept(store, make_cell, loss, reason, kind, loss_name, **fields):
     failed = {} if reason is None else {"failure": Failure(kind=kind, reason=reason)}
     result = make_cell(store.n_cells(), loss, loss_name=loss_name, **failed, **fields)
     if store.get([result.key]):
         return
     store.put([result])
-    back = one(store, result)
+    back = stored(store, result)
     assert back == result
     if reason is None:
         assert bits(back.loss) == bits(loss)
 
 
 @pytest.mark.parametrize("text", HARD_TEXTS, ids=range(len(HARD_TEXTS)))
-def test_any_text_comes_back(store, make_cell, text):
+def test_any_text_is_kept(store, make_cell, text):
     failed = make_cell(
         1, loss_name=text, failure=Failure(kind="raised", reason=text), warnings=(text, "second")
     )
     store.put([failed])
-    assert one(store, failed) == failed
+    assert stored(store, failed) == failed
 
 
-def test_nothing_is_none_and_not_zero(store, make_cell):
+def test_missing_values_are_none_and_not_zero(store, make_cell):
     bare = make_cell(3)
     store.put([bare])
-    back = one(store, bare)
+    back = stored(store, bare)
     assert back == bare
     for name in ("failure", "fit_time", "predict_time", "size", "n_train", "n_test", "predictions"):
         assert getattr(back, name) is None
@@ -111,22 +111,22 @@ def test_nothing_is_none_and_not_zero(store, make_cell):
 def test_empty_predictions_are_not_missing_ones(store, make_cell):
     empty = make_cell(3, predictions=b"")
     store.put([empty])
-    assert one(store, empty).predictions == b""
+    assert stored(store, empty).predictions == b""
 
 
-def test_predictions_can_be_left_in_the_store(lasting_url, make_cell):
+def test_predictions_are_optional(lasting_url, make_cell):
     result = make_cell(3, predictions=bytes(range(256)))
     with open_store(lasting_url) as store:
         store.put([result])
-        assert one(store, result) == result
+        assert stored(store, result) == result
         without = store.get([result.key], predictions=False)[result.key.digest]
         assert without == dataclasses.replace(result, predictions=None)
 
 
-def test_only_what_was_asked_for_comes(store, make_cell):
+def test_only_requested_cells_are_returned(store, make_cell):
     store.put([make_cell(number) for number in range(5)])
-    wanted = [make_cell(number).key for number in (3, 4, 5, 3)]
-    assert set(store.get(wanted)) == {make_cell(3).key.digest, make_cell(4).key.digest}
+    keys = [make_cell(number).key for number in (3, 4, 5, 3)]
+    assert set(store.get(keys)) == {make_cell(3).key.digest, make_cell(4).key.digest}
 
 
 @pytest.mark.parametrize(
@@ -142,22 +142,22 @@ def test_only_what_was_asked_for_comes(store, make_cell):
     ],
     ids=lambda changes: next(iter(changes)),
 )
-def test_a_cell_of_another_name_is_never_mixed_in(store, make_cell, changes):
+def test_cells_with_other_keys_are_never_returned(store, make_cell, changes):
     store.put([make_cell(3)])
     other = dataclasses.replace(make_cell(3).key, **changes)
     assert store.get([other]) == {}
 
 
-def test_a_loss_stays_what_it_is(store, make_cell):
+def test_a_loss_never_changes(store, make_cell):
     store.put([make_cell(3, 0.25)])
     store.flush()
     store.put([make_cell(3, 0.5), make_cell(3, failure=Failure(kind="raised", reason="no"))])
-    assert one(store, make_cell(3)).loss == 0.25
+    assert stored(store, make_cell(3)).loss == 0.25
     assert store.n_cells() == 1
 
 
 @pytest.mark.parametrize("flush", [True, False], ids=["stored", "waiting"])
-def test_a_failure_gives_way_to_what_came_later(store, make_cell, flush):
+def test_a_later_result_replaces_a_failure(store, make_cell, flush):
     first = make_cell(3, failure=Failure(kind="timeout", reason="60 s"))
     second = make_cell(3, failure=Failure(kind="memory", reason="8 GB"))
     last = make_cell(3, 0.125, fit_time=2.0)
@@ -165,8 +165,8 @@ def test_a_failure_gives_way_to_what_came_later(store, make_cell, flush):
         store.put([result])
         if flush:
             store.flush()
-            assert one(store, result) == result
-    assert one(store, last) == last
+            assert stored(store, result) == result
+    assert stored(store, last) == last
     assert store.n_cells() == 1
 
 
@@ -180,18 +180,10 @@ def test_predictions_are_added_to_a_loss_that_had_none(store, make_cell, flush):
     if flush:
         store.flush()
     store.put([make_cell(3, 0.25, predictions=b"later"), make_cell(3, 0.25)])
-    assert one(store, richer) == richer
+    assert stored(store, richer) == richer
 
 
-def test_failures_can_be_tried_again(store, make_cell):
-    done, failed = make_cell(1), make_cell(2, failure=Failure(kind="killed", reason="signal 9"))
-    store.put([done, failed])
-    keys = [done.key, failed.key]
-    assert set(store.get(keys)) == {done.key.digest, failed.key.digest}
-    assert set(store.get(keys, retry_failures=True)) == {done.key.digest}
-
-
-def test_what_is_no_cell_is_refused_before_it_is_kept(store, make_cell):
+def test_values_that_are_not_cells_are_refused(store, make_cell):
     with pytest.raises(ArgumentError, match="the loss of a cell must be a number, or a failure"):
         store.put([make_cell(1), make_cell(2, math.nan)])
     with pytest.raises(ArgumentError, match="results must be cells; got 0"):
@@ -199,7 +191,7 @@ def test_what_is_no_cell_is_refused_before_it_is_kept(store, make_cell):
     assert store.n_cells() == 0
 
 
-def test_results_may_come_from_a_generator_and_stay_unchanged(store, make_cell):
+def test_results_may_come_from_a_generator(store, make_cell):
     results = [make_cell(number) for number in range(3)]
     before = list(results)
     store.put(result for result in results)
@@ -207,7 +199,7 @@ def test_results_may_come_from_a_generator_and_stay_unchanged(store, make_cell):
     assert store.n_cells() == 3
 
 
-def test_a_closed_store_says_so(store_url, make_cell):
+def test_a_closed_store_raises(store_url, make_cell):
     store = open_store(store_url)
     store.put([make_cell(1)])
     store.close()
@@ -221,17 +213,17 @@ def test_many_cells_at_once(lasting_url, make_cell):
     cells = [make_cell(number, number / 7) for number in range(9_000)]
     with open_store(lasting_url) as store:
         store.put(cells)
-        found = store.get([cell.key for cell in cells])
-    assert len(found) == 9_000
-    assert all(found[cell.key.digest].loss == cell.loss for cell in cells)
+        results = store.get([cell.key for cell in cells])
+    assert len(results) == 9_000
+    assert all(results[cell.key.digest].loss == cell.loss for cell in cells)
 
 
-def test_large_predictions_come_in_portions(lasting_url, make_cell):
+def test_large_predictions_are_written_in_portions(lasting_url, make_cell):
     cells = [make_cell(number, predictions=bytes([number]) * (6 << 20)) for number in range(7)]
     with open_store(lasting_url) as store:
         store.put(cells)
-        found = store.get([cell.key for cell in cells])
-    assert [found[cell.key.digest] for cell in cells] == cells
+        results = store.get([cell.key for cell in cells])
+    assert [results[cell.key.digest] for cell in cells] == cells
 
 
 def test_a_result_is_committed_within_a_second_without_another_call(lasting_url, make_cell):
@@ -244,7 +236,7 @@ def test_a_result_is_committed_within_a_second_without_another_call(lasting_url,
         assert reader.n_cells() == 3
 
 
-def test_an_exception_in_the_work_keeps_what_was_done(lasting_url, make_cell):
+def test_results_before_an_exception_are_kept(lasting_url, make_cell):
     with pytest.raises(ZeroDivisionError), open_store(lasting_url) as store:  # noqa: PT012
         store.put([make_cell(1)])
         raise ZeroDivisionError
@@ -316,7 +308,7 @@ store.close()
 
 
 def test_a_study_keeps_its_number(store, experiment):
-    first = store.register(experiment, title="first")
+    first = store.register(study_of(experiment, title="first"))
     other = study_of(experiment, title="again", command=["bestofk", "compare"])
     assert store.register(other) == first
     more = dataclasses.replace(other, repetitions=3)
@@ -328,7 +320,7 @@ def test_a_study_keeps_its_number(store, experiment):
 
 
 class Strange:
-    """A learner whose text is of no use."""
+    """A learner with a useless repr."""
 
     def __init__(self, text):
         self.text = text
@@ -357,7 +349,7 @@ def test_the_text_of_a_learner_does_not_make_another_study(store, experiment):
     assert len(specs[3].learners[0].settings) == 2000
 
 
-def test_a_study_comes_back_whole(lasting_url, experiment):
+def test_a_study_is_kept_completely(lasting_url, experiment):
     title = "".join(text for text in HARD_TEXTS if "\ud800" not in text)[:300]
     spec = study_of(experiment, title=title, command=["bestofk", "compare", "\u540d \0"])
     with open_store(lasting_url) as store:
@@ -380,7 +372,7 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     assert spec.n_cells == experiment.n_cells
     assert store.tally(spec).missing == experiment.n_cells
     results = evaluated()
-    # two of the four learners are the same, so that a fourth of the names has no cell of its own
+    # two of the four learners are equal, so a quarter of the names share their cells
     assert len(results) == experiment.n_cells * 3 // 4
     lone = experiment.learners[1].fingerprint
     failed, done = [], []
@@ -430,18 +422,19 @@ def test_cells_of_other_studies_are_not_counted(store, experiment, evaluated, ma
     assert store.tally(spec) == full
 
 
-def test_cells_of_a_study_come_with_their_names(store, experiment, evaluated):
+def test_cells_of_a_study_are_found_by_index(store, experiment, evaluated):
     spec = study_of(experiment)
     results = {result.key.digest: result for result in evaluated()}
     store.put(results.values())
-    found = {}
-    for learner, dataset, result in store.cells_of(spec):
-        key = result.key
-        found[(learner, dataset, key.run, key.fold, key.repetition)] = result
-    assert len(found) == experiment.n_cells
-    for place in experiment.cells():
-        at = (place.learner, place.dataset, place.run, place.fold, place.repetition)
-        assert found[at] == results[experiment.key(place).digest]
+    cells = {}
+    for batch, indices in store.batches_of(spec):
+        for row, dataset, learner in indices:
+            key = batch.key(row, spec.loss)
+            cells[learner, dataset, key.run, key.fold, key.repetition] = batch.result(row, key)
+    assert len(cells) == experiment.n_cells
+    for cell in experiment.cells():
+        indices = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
+        assert cells[indices] == results[experiment.key(cell).digest]
 
 
 def test_the_repr_names_the_store(store):

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, StoreError
 from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 from bestofk.run.store.url import hide_passwords, parse_address
 
 
@@ -65,11 +66,11 @@ def test_servers(scheme):
      "postgresql+psycopg2://ann:secret@host/db", "sqlite:///x.db?mode=ro", "http://x",
      "postgresql://ann:secret@host:port/db"],
 )  # fmt: skip
-def test_what_is_no_address(wrong):
-    with pytest.raises(ArgumentError, match="store must be") as said:
+def test_invalid_addresses(wrong):
+    with pytest.raises(ArgumentError, match="store must be") as error:
         open_store(wrong)
-    assert "secret" not in str(said.value)
-    assert "secret" not in "".join(traceback.format_exception(said.value))
+    assert "secret" not in str(error.value)
+    assert "secret" not in "".join(traceback.format_exception(error.value))
 
 
 @settings(max_examples=50, deadline=None)
@@ -77,7 +78,7 @@ def test_what_is_no_address(wrong):
     password=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20),
     user=st.from_regex(r"[a-z]{0,8}", fullmatch=True),
 )
-def test_no_password_is_shown_however_it_is_written(password, user):
+def test_no_password_is_shown(password, user):
     secret = f"SECRET{password}SECRET"
     shown = hide_passwords(f"postgresql+psycopg://{user}:{secret}@db.example/losses")
     assert shown == f"postgresql+psycopg://{user}:***@db.example/losses"
@@ -93,11 +94,11 @@ def test_no_password_is_shown_however_it_is_written(password, user):
         ("https://h/x?a=b", "https://h/x?a=b"),
     ],
 )
-def test_passwords_elsewhere(address, shown):
+def test_passwords_in_other_positions(address, shown):
     assert hide_passwords(address) == shown
 
 
-def test_details_that_hold_the_password_are_left_out():
+def test_details_with_the_password_are_omitted():
     address = parse_address("postgresql://ann:p%40ss@h/d")
     assert address.without_secrets("no route to host") == "no route to host"
     for text in ("bad word p@ss", "bad word p%40ss in URL"):
@@ -107,9 +108,8 @@ def test_details_that_hold_the_password_are_left_out():
 
 
 def test_a_study_keeps_no_password_of_its_command_line(store, experiment):
-    number = store.register(
-        experiment, command=["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
-    )
+    command = ["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
+    number = store.register(study_of(experiment, command=command))
     spec = store.study(number).spec
     assert spec.command[-1] == "postgresql://ann:***@h/d"
     assert "s3cret" not in spec.as_json()
@@ -118,22 +118,22 @@ def test_a_study_keeps_no_password_of_its_command_line(store, experiment):
 def test_a_wrong_password_is_not_repeated(postgresql):
     name = postgresql.emptied().rpartition("/")[2]
     for user, password in (("ann", "wr0ng-w0rd"), ("nobody", "wr0ng-w0rd"), ("ann", "ann")):
-        with pytest.raises(StoreError) as said:
+        with pytest.raises(StoreError) as error:
             open_store(postgresql.url(name, user=user, password=password))
-        assert f"{user}:***@127.0.0.1" in str(said.value)
-        assert "wr0ng" not in "".join(traceback.format_exception(said.value))
-    with pytest.raises(StoreError, match="does not exist") as said:
+        assert f"{user}:***@127.0.0.1" in str(error.value)
+        assert "wr0ng" not in "".join(traceback.format_exception(error.value))
+    with pytest.raises(StoreError, match="does not exist") as error:
         open_store(postgresql.url("nowhere"))
-    assert "p@ss" not in "".join(traceback.format_exception(said.value))
+    assert "p@ss" not in "".join(traceback.format_exception(error.value))
 
 
-def test_a_server_that_is_not_there():
+def test_a_server_that_does_not_exist():
     pytest.importorskip("psycopg")
     url = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/losses"
-    with pytest.raises(StoreError) as said:
+    with pytest.raises(StoreError) as error:
         open_store(url)
-    assert str(said.value).startswith("postgresql+psycopg://ann:***@127.0.0.1:1/losses: ")
-    assert "hunter2" not in "".join(traceback.format_exception(said.value))
+    assert str(error.value).startswith("postgresql+psycopg://ann:***@127.0.0.1:1/losses: ")
+    assert "hunter2" not in "".join(traceback.format_exception(error.value))
 
 
 def test_a_missing_driver_is_named():
@@ -149,8 +149,8 @@ except ImportError as said:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    wanted = MissingExtraError("PostgreSQL stores", "postgres")
-    assert done.stdout.strip() == f"MissingExtraError {wanted}"
+    expected = MissingExtraError("PostgreSQL stores", "postgres")
+    assert done.stdout.strip() == f"MissingExtraError {expected}"
 
 
 def test_memory_needs_no_database_library():
@@ -187,7 +187,9 @@ MISTYPED = (
 
 
 @pytest.mark.parametrize("wrong", MISTYPED)
-def test_mistyped_addresses_tell_no_password_and_make_no_file(wrong, tmp_path, monkeypatch, capfd):
+def test_mistyped_addresses_show_no_password_and_create_no_file(
+    wrong, tmp_path, monkeypatch, capfd
+):
     from bestofk.cli import main
 
     monkeypatch.chdir(tmp_path)
@@ -203,23 +205,23 @@ def test_mistyped_addresses_tell_no_password_and_make_no_file(wrong, tmp_path, m
 @pytest.mark.parametrize(
     "name", ["study.db", "my study.db", "user.db", "a=b.db", "password.db", "host.db", "x@y.db"]
 )
-def test_names_of_files_are_no_addresses(name, tmp_path, monkeypatch):
+def test_file_names_are_not_addresses(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     open_store(name).close()
     assert hide_passwords(name) == name
     assert (tmp_path / name).exists()
 
 
-@pytest.mark.parametrize("words", [
+@pytest.mark.parametrize("command", [
     ["bestofk", "compare", "--store", "postgresql://ann:SECRET@h/d"],
     ["bestofk", "compare", "--store=postgresql:/ann:SECRET@h/d"],
     ["bestofk", "show", "host=h password=SECRET"],
 ])  # fmt: skip
-def test_stored_commands_hide_passwords(words):
-    assert "SECRET" not in " ".join(map(hide_passwords, words))
+def test_stored_commands_hide_passwords(command):
+    assert "SECRET" not in " ".join(map(hide_passwords, command))
 
 
-def test_a_pipe_is_no_store(tmp_path, capfd):
+def test_a_pipe_is_not_a_store(tmp_path, capfd):
     import os
 
     from bestofk.cli import main

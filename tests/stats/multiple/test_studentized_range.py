@@ -155,9 +155,9 @@ def test_refuses():
 
 def test_one_degree_of_freedom_is_allowed():
     # two means: q = sqrt(2) t, and with 1 df t(.975) is tan(.475 pi), the Cauchy quantile
-    found = float(quantile(0.05, groups=2, df=1))
-    assert found == pytest.approx(np.sqrt(2) * np.tan(0.475 * np.pi), rel=1e-9)
-    assert float(quantile(0.05, groups=2, df=0.5)) > found
+    result = float(quantile(0.05, groups=2, df=1))
+    assert result == pytest.approx(np.sqrt(2) * np.tan(0.475 * np.pi), rel=1e-9)
+    assert float(quantile(0.05, groups=2, df=0.5)) > result
 
 
 @pytest.mark.parametrize("size", [6, 600])

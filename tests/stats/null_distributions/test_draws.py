@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from bestofk.stats.null_distributions.draws import drawn_tails
-from bestofk.stats.null_distributions.sums import Placement, place, sum_tails
+from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
 
 
-def exact_tails(values: np.ndarray) -> tuple[Placement, object]:
+def exact_tails(values: np.ndarray) -> tuple[StepGrid, object]:
     rows = np.arange(values.shape[0])
-    placed = place(values, choices=rows.size, queries=rows.size)
-    return placed, sum_tails(placed, rows, rows)
+    grid = step_grid(values, choices=rows.size, queries=rows.size)
+    return grid, sum_tails(grid, rows, rows)
 
 
 def test_random_rearrangements_agree_with_the_distribution():

@@ -1,4 +1,4 @@
-"""Tails by inversion, against integers, subsets, binomial tails and other integrals."""
+"""Tails by inversion: against whole numbers, subsets, binomial tails and other integrals."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from bestofk.stats.null_distributions import sums as grid, sums as tails
+from bestofk.stats.null_distributions import sums
 from bestofk.stats.null_distributions.inversion import Inversion
-from bestofk.stats.null_distributions.signs import both_tails, two_sided, upper_tail
-from bestofk.stats.null_distributions.sums import Placement, place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import both_tails, two_sided, upper_tail
+from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
 
 
 def flipped(d):
@@ -120,7 +120,7 @@ def test_another_integral_agrees(name, n, deviations):
 )
 def test_all_subsets_agree(n, shares, name, monkeypatch):
     """As few differences as the inversion ever sees, of sizes that suit it badly."""
-    monkeypatch.setattr(tails, "few_sums", lambda *_: None)
+    monkeypatch.setattr(sums, "tails_by_distinct_sums", lambda *_: None)
     rng = np.random.default_rng([n, len(name)])
     draw = {
         "normal": lambda: rng.normal(size=n),
@@ -145,8 +145,8 @@ def test_all_subsets_agree(n, shares, name, monkeypatch):
 @pytest.mark.parametrize("name", ["small", "even but three", "twos but five", "some large"])
 def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
     """Inverted although they could be convolved; the truth as a big integer."""
-    monkeypatch.setattr(grid, "LATTICE_WORK", 1)
-    monkeypatch.setattr(tails, "few_sums", lambda *_: None)
+    monkeypatch.setattr(sums, "MAX_LATTICE_WORK", 1)
+    monkeypatch.setattr(sums, "tails_by_distinct_sums", lambda *_: None)
     rng = np.random.default_rng(n)
     sizes = {
         "small": rng.integers(1, 6, n),
@@ -159,10 +159,10 @@ def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
         signs = np.where(rng.random(n) < share, 1, -1)
         signs *= 1 if (signs * sizes).sum() >= 0 else -1
         d = signs * sizes * 0.01
-        found = both_tails(d[None], 0 * d[None])
+        result = both_tails(d[None], 0 * d[None])
         for p, bounds, truth in (
-            (found.upper[0], found.upper_bounds[0], whole_tail(sizes, signs)),
-            (found.lower[0], found.lower_bounds[0], whole_tail(sizes, -signs)),
+            (result.upper[0], result.upper_bounds[0], whole_tail(sizes, signs)),
+            (result.lower[0], result.lower_bounds[0], whole_tail(sizes, -signs)),
         ):
             assert p == pytest.approx(truth, rel=1e-3)
             assert bounds[0] <= truth * (1 + 1e-7)
@@ -246,16 +246,16 @@ def test_draws_from_several_values_agree_with_whole_numbers(choices, blocks, mon
     values = rng.integers(0, 30, (choices, blocks)).astype(float)
     values[0] += rng.integers(0, 6, blocks)
     rows = np.arange(choices)
-    placed = place(values, choices=choices, queries=choices)
-    assert placed.count == "convolve"
-    truth = sum_tails(placed, rows, rows)
-    again = sum_tails(Placement(positions=placed.positions, count="invert"), rows, rows)
+    grid = step_grid(values, choices=choices, queries=choices)
+    assert grid.method == "convolve"
+    truth = sum_tails(grid, rows, rows)
+    again = sum_tails(StepGrid(positions=grid.positions, method="invert"), rows, rows)
     np.testing.assert_allclose(again.lower, truth.lower, rtol=1e-4)
     np.testing.assert_allclose(again.upper, truth.upper, rtol=1e-4)
     # without the common unit only what falls between two sums is open: half an atom here
     jitter = values + 1e-7 * rng.random(values.shape)
-    blind = place(jitter, choices=choices, queries=choices)
-    assert (blind.count, blind.exact) == ("invert", False)
+    blind = step_grid(jitter, choices=choices, queries=choices)
+    assert (blind.method, blind.exact) == ("invert", False)
 
 
 def test_neighbouring_sums_share_a_contour():
@@ -282,9 +282,9 @@ def test_equal_columns_may_be_counted():
 @pytest.mark.parametrize("n", [300, 1_010, 1_020, 1_200, 50_000])
 def test_the_farthest_tails_are_never_zero_and_never_nan(n):
     sizes = np.random.default_rng(n).random(n) + 0.5
-    found = both_tails(sizes[None], 0 * sizes[None])
-    assert found.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
-    assert found.lower[0] == pytest.approx(1.0)
+    result = both_tails(sizes[None], 0 * sizes[None])
+    assert result.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
+    assert result.lower[0] == pytest.approx(1.0)
     if n not in (1_010, 1_020):  # seconds more for each
         sizes[:4] *= -1
         p = both_tails(sizes[None], 0 * sizes[None]).upper[0]

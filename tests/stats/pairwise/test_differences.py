@@ -1,4 +1,4 @@
-"""Differences under the pairwise tests: blocks, units, rounding error."""
+"""The engine under the tests: blocks, units, rounding error."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ import pytest
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats import pairwise
-from bestofk.stats.pairwise.differences import BLOCK, blocks_of, over_pairs, paired_losses, ratio
+from bestofk.stats.pairwise.differences import (
+    NUMBERS_PER_BLOCK,
+    blocks_of,
+    over_pairs,
+    paired_losses,
+    ratio,
+)
 
 
 def test_blocks_cover_every_pair_once():
-    for shape in ((), (7,), (3, 50_000), (BLOCK * 2 + 5,), (1, 9), (40_000, 3)):
+    for shape in ((), (7,), (3, 50_000), (NUMBERS_PER_BLOCK * 2 + 5,), (1, 9), (40_000, 3)):
         seen = np.zeros(shape, dtype=int)
         for block in blocks_of(shape, per_pair=10):
             seen[block] += 1
-            assert seen[block].size * 10 <= max(BLOCK, 10 * seen.size // max(shape, default=1))
+            assert seen[block].size * 10 <= max(
+                NUMBERS_PER_BLOCK, 10 * seen.size // max(shape, default=1)
+            )
         assert (seen == 1).all()
 
 
@@ -52,7 +60,7 @@ def test_extreme_units(scale):
         ):
             assert scaled / scale == pytest.approx(end, rel=1e-9)
     a, b = a.ravel(), b.ravel()
-    for function, given in (
+    for function, options in (
         (pairwise.sign, {}),
         (pairwise.wilcoxon, {}),
         (pairwise.correlated_t, {"rho": 0.1}),
@@ -60,8 +68,8 @@ def test_extreme_units(scale):
     ):
         rope = {"rope": 0.01} if "rope" in function.__kwdefaults__ else {}
         wide = {"rope": 0.01 * scale} if rope else {}
-        plain = function(a, b, **given, **rope)
-        other = function(a * scale, b * scale, **given, **wide)
+        plain = function(a, b, **options, **rope)
+        other = function(a * scale, b * scale, **options, **wide)
         assert other.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
         assert other.statistic == pytest.approx(plain.statistic, rel=1e-9)
         assert other.estimate / scale == pytest.approx(plain.estimate, rel=1e-9)

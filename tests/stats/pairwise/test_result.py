@@ -1,4 +1,4 @@
-"""Sentences and formats of a pairwise result."""
+"""The sentences and the forms of a result."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def test_counts_that_contradict_the_means_are_said():
     a, b = [1, 1, 1, 1, 0], [0, 0, 0, 0, 9]
     text = sign(a, b).explain(names=("cart", "nb"))
     assert text.startswith("cart has a smaller mean loss than nb")
-    assert "speaks for nb, against the means" in text
+    assert "favours nb, unlike the means" in text
     level = sign([1, 1, 0], [0, 0, 2]).explain(names=("cart", "nb"))
-    assert "although the means are the same" in level
+    assert "although the means are equal" in level
 
 
 def test_many_results_are_summarised():
@@ -54,10 +54,10 @@ def test_many_results_are_summarised():
     text = kfold_t(a, b).explain(names=("cart", "nb"))
     assert "3 comparisons of cart with nb" in text
     assert "in 2 of them" in text
-    assert "for cart in 1 and for nb in 1" in text
+    assert "in favour of cart in 1 and of nb in 1" in text
     assert "smaller in 1, larger in 1 and the same in 1" in text
     none = kfold_t(np.zeros((0, 4)), np.zeros((0, 4)))
-    assert none.explain() == "No comparison of a with b was made."
+    assert none.explain() == "There are no comparisons of a with b."
 
 
 def test_results_are_frozen_and_travel():
@@ -73,7 +73,7 @@ def test_no_interval_is_said():
     bare = PairwiseResult(
         test="bare", statistic=1.0, pvalue=0.5, df=None, estimate=1.0, alternative="two-sided"
     )
-    with pytest.raises(ArgumentError, match="'bare' offers none"):
+    with pytest.raises(ArgumentError, match="'bare' has no interval"):
         bare.confidence_interval()
 
 

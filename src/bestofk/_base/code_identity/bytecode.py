@@ -1,4 +1,4 @@
-"""Code objects without what does not run: lines, files, docstrings, addresses."""
+"""Identify code objects by what they execute, and modules by the package they belong to."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ _BY_NAME = frozenset(
 
 @lru_cache(maxsize=4096)
 def bare_code(code: CodeType) -> tuple[Any, ...]:
-    """All of a code object that decides what it does; its repr is the same in every process.
+    """Return what a code object executes, without lines, files and docstrings.
+
+    The repr of the result is the same in every process.
 
     Examples
     --------
-    >>> def one(x):
-    ...     'What it does.'
+    >>> def first(x):
+    ...     'Return a list.'
     ...     return [y for y in x]
-    >>> def other(x):
+    >>> def second(x):
     ...     return [y for y in x]  # a comment
-    >>> bare_code(one.__code__)[1:] == bare_code(other.__code__)[1:]
+    >>> bare_code(first.__code__)[1:] == bare_code(second.__code__)[1:]
     True
     """
     return (
@@ -53,13 +55,13 @@ def bare_code(code: CodeType) -> tuple[Any, ...]:
 
 
 def _constants(code: CodeType) -> tuple[Any, ...]:
-    held = code.co_consts
-    if not held or not isinstance(held[0], str) or code.co_name.startswith("<"):
-        return held
-    # a class's first constant is its qualified name, which a function does not have
+    constants = code.co_consts
+    if not constants or not isinstance(constants[0], str) or code.co_name.startswith("<"):
+        return constants
+    # the first constant of a class is its qualified name, not a docstring
     if not code.co_flags & 0x2:
-        return held
-    return (None, *held[1:])
+        return constants
+    return (None, *constants[1:])
 
 
 def _bare(constant: Any) -> Any:
@@ -68,54 +70,53 @@ def _bare(constant: Any) -> Any:
     if isinstance(constant, tuple):
         return ("tuple", *map(_bare, constant))
     if isinstance(constant, frozenset):
-        return ("set", *sorted(repr(_bare(one)) for one in constant))
+        return ("set", *sorted(repr(_bare(item)) for item in constant))
     return (type(constant).__name__, repr(constant))
 
 
 @lru_cache(maxsize=4096)
 def global_names(code: CodeType) -> frozenset[str]:
-    """Names that the code, or code inside it, looks up in its module.
+    """Return the names that the code, or code inside it, looks up in its module.
 
     Examples
     --------
     >>> sorted(global_names((lambda x: [len(y) for y in x.rows]).__code__))
     ['len']
     """
-    found: set[str] = set()
+    names: set[str] = set()
     extended = 0
-    for place in range(0, len(code.co_code), 2):
-        operation, argument = code.co_code[place], code.co_code[place + 1] | extended
+    for offset in range(0, len(code.co_code), 2):
+        operation, argument = code.co_code[offset], code.co_code[offset + 1] | extended
         if operation == dis.EXTENDED_ARG:
             extended = argument << 8
             continue
         extended = 0
         if operation == _LOAD_GLOBAL:
-            found.add(code.co_names[argument >> 1])
+            names.add(code.co_names[argument >> 1])
         elif operation in _BY_NAME:
-            found.add(code.co_names[argument])
+            names.add(code.co_names[argument])
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            found |= global_names(constant)
-    return frozenset(found)
+            names |= global_names(constant)
+    return frozenset(names)
 
 
-# Which code belongs to an installed, versioned package, whose name and version stand for it.
-
+# Installed packages, which are identified by name and version
 
 OWN = "bestofk"
-"""Our own code is known by its source, so that a release throws away only what it changed."""
+"""Identified by its source, so that a release invalidates only the fits that it changed."""
 PYTHON = f"python {sys.version_info.major}.{sys.version_info.minor}"
 
 
 def package_of(module: str, names: dict[str, Any] | None = None) -> str | None:
-    """Name and version of the package that holds a module; None: its source must be looked at.
+    """Return the name and version of the package of a module; None if its source counts.
 
     Parameters
     ----------
     module : str
         Its dotted name.
     names : dict, optional
-        What the module holds, where that is not ``sys.modules[module]``.
+        The namespace of the module, if it is not ``sys.modules[module]``.
 
     Examples
     --------
@@ -127,17 +128,17 @@ def package_of(module: str, names: dict[str, Any] | None = None) -> str | None:
     top = module.partition(".")[0]
     if top in ("", OWN, "__main__", "__mp_main__"):
         return None
-    held = names if names is not None else vars(sys.modules.get(module, ModuleType("")))
-    file = held.get("__file__")
+    namespace = names if names is not None else vars(sys.modules.get(module, ModuleType("")))
+    file = namespace.get("__file__")
     if file is None:
-        if module in sys.builtin_module_names or _is_frozen(held):
+        if module in sys.builtin_module_names or _is_frozen(namespace):
             return PYTHON
-        return _by_folders(module, held.get("__path__"))
+        return _by_folders(module, namespace.get("__path__"))
     return _of_file(module, file)
 
 
 def package_of_import(module: str) -> str | None:
-    """The same of a module that need not be imported yet; None also if it is not to be found."""
+    """Return the same for a module that may not be imported yet; None also if there is none."""
     if module in sys.modules:
         return package_of(module)
     from importlib.machinery import PathFinder
@@ -148,27 +149,27 @@ def package_of_import(module: str) -> str | None:
     if top == OWN:
         return None
     try:
-        found = PathFinder.find_spec(top)
+        spec = PathFinder.find_spec(top)
     except (ImportError, AttributeError, ValueError):
         return None
-    if found is None or found.origin is None:
+    if spec is None or spec.origin is None:
         return None
-    return _of_file(top, found.origin)
+    return _of_file(top, spec.origin)
 
 
-def _is_frozen(held: dict[str, Any]) -> bool:
-    return getattr(held.get("__spec__"), "origin", None) in ("frozen", "built-in")
+def _is_frozen(namespace: dict[str, Any]) -> bool:
+    return getattr(namespace.get("__spec__"), "origin", None) in ("frozen", "built-in")
 
 
 def _by_folders(module: str, folders: Any) -> str | None:
-    """A package without a file of its own: each of its folders belongs to somebody."""
-    found = {_of_file(module, str(Path(folder) / "__init__.py")) for folder in folders or ()}
-    return None if None in found or not found else " and ".join(sorted(map(str, found)))
+    """Return the packages of a namespace package, from its folders."""
+    packages = {_of_file(module, str(Path(folder) / "__init__.py")) for folder in folders or ()}
+    return None if None in packages or not packages else " and ".join(sorted(map(str, packages)))
 
 
 @cache
 def _of_file(module: str, file: str) -> str | None:
-    # not resolved: an installer may put links to its own copies
+    # links are not resolved, because an installer may link to its own copies
     file = str(Path(file).absolute())
     for folder in _standard_library():
         inside = file.startswith(folder + os.sep)
@@ -200,13 +201,13 @@ def _distributions(folder: str) -> tuple[str, ...]:
 
 @cache
 def _distribution(folder: str, top: str, file: str) -> str | None:
-    """The distribution that put `file` into `folder`; the likely one is asked first."""
-    wanted = _plain(top)
-    likely = sorted(_distributions(folder), key=lambda name: wanted not in _plain(name))
+    """Return the distribution that installed `file` in `folder`; try likely names first."""
+    plain = _plain(top)
+    likely = sorted(_distributions(folder), key=lambda name: plain not in _plain(name))
     for name in likely:
-        found = _holding(Path(folder) / name, top, file)
-        if found is not None:
-            return found
+        distribution = _if_contains(Path(folder) / name, top, file)
+        if distribution is not None:
+            return distribution
     return None
 
 
@@ -214,10 +215,10 @@ def _plain(name: str) -> str:
     return name.lower().replace("-", "_").replace(".", "_")
 
 
-def _holding(about: Path, top: str, file: str) -> str | None:
+def _if_contains(about: Path, top: str, file: str) -> str | None:
     record = _read(about / "RECORD")
     if record is None:
-        # of the system's own packages, which keep no list of files
+        # packages of the operating system have no list of files
         tops = (_read(about / "top_level.txt") or b"").decode("utf-8", "replace").split()
         installed = about.parent.name in ("site-packages", "dist-packages")
         return _versioned(about, b"") if installed and top in tops else None
@@ -231,7 +232,7 @@ def _versioned(about: Path, record: bytes) -> str:
     version = version.partition("-")[0] or _stated_version(about)
     if _read(about / "direct_url.json") is None:
         return f"{_plain(name)} {version}"
-    # from a folder or a repository: the version need not change with the code
+    # installed from a folder or repository, where the code may change without the version
     code = [
         line
         for line in record.split(b"\n")

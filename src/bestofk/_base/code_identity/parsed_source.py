@@ -1,4 +1,4 @@
-"""Source files as they parse: a function without its comments, and the names that it reads."""
+"""Parse source files into functions without comments, and the names that they read and write."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from bestofk._base.code_identity.bytecode import bare_code
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
-_LEFT_OUT = frozenset({"ctx", "type_comment", "kind", "type_ignores"})
-_CHANGING = frozenset(
+_IGNORED_FIELDS = frozenset({"ctx", "type_comment", "kind", "type_ignores"})
+_MUTATING_METHODS = frozenset(
     {
         "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert",
         "pop", "popitem", "popleft", "remove", "reverse", "setdefault", "sort", "update", "write",
     }
 )  # fmt: skip
-"""Methods that change what they are called on."""
+"""Methods that change their object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFunction:
-    """What the source says of one function, or of one statement of a module."""
+    """The parsed source of a function or of a statement of a module."""
 
     text: str
-    """The same whatever its comments, docstrings and formatting."""
+    """Text that does not depend on comments, docstrings and formatting."""
     chains: frozenset[tuple[str, ...]]
-    """Names with the attributes that are read of them: ``np.linalg.norm`` as three."""
+    """Names with the attributes read from them, such as ``("np", "linalg", "norm")``."""
     imports: tuple[tuple[str, int, str, str], ...]
-    """Imports inside: module, level, name or "", and what it is called."""
+    """Imports inside the code: module, level, name or "", and the bound name."""
     writes: frozenset[str]
-    """Names of its module that it changes."""
+    """Names of its module that the code changes."""
     writes_attributes: frozenset[str]
-    """Attributes that it changes, if they are a class's: ``cls.count``, ``self.seen.append``."""
+    """Attributes of classes that the code changes: ``cls.count``, ``self.seen.append``."""
 
 
 @dataclass(slots=True, eq=False)
@@ -46,20 +46,20 @@ class ParsedFile:
 
     tree: ast.Module
     compiled: CodeType | None
-    """What Python makes of it now, which need not be what was imported; None: taken for granted."""
+    """The compiled file, which may differ from what was imported; None if it cannot."""
     functions: dict[tuple[str, int], list[Function]]
-    _found: dict[CodeType, ParsedFunction | None] = field(default_factory=dict)
+    _functions: dict[CodeType, ParsedFunction | None] = field(default_factory=dict)
     _assigned: dict[str, list[ParsedFunction]] = field(default_factory=dict)
 
     def function(self, code: CodeType) -> ParsedFunction | None:
-        """The function with that code; None if the source is not, or no longer, that of the code.
+        """Return the function with that code; None if the source does not match the code.
 
-        A file that was edited after it was imported does not say what runs.
+        The source does not match if the file was edited after the import.
         """
-        if code not in self._found:
+        if code not in self._functions:
             node = self._node(code)
-            self._found[code] = None if node is None else _parsed(node)
-        return self._found[code]
+            self._functions[code] = None if node is None else _parsed(node)
+        return self._functions[code]
 
     def _node(self, code: CodeType) -> Function | None:
         nodes = self.functions.get((code.co_name, code.co_firstlineno), [])
@@ -83,19 +83,21 @@ class ParsedFile:
         return nodes[0]
 
     def assigned(self, name: str) -> list[ParsedFunction]:
-        """The statements of the module that assign to a name."""
+        """Return the statements of the module that assign a name."""
         if name not in self._assigned:
-            self._assigned[name] = [_parsed(one) for one in self.tree.body if _assigns(one, name)]
+            self._assigned[name] = [
+                _parsed(statement) for statement in self.tree.body if _assigns(statement, name)
+            ]
         return self._assigned[name]
 
     def assigned_in(self, qualname: str, name: str) -> list[ParsedFunction]:
-        """The statements of the body of a class that assign to a name."""
+        """Return the statements of a class body that assign a name."""
         return [
-            _parsed(one)
+            _parsed(statement)
             for node in ast.walk(self.tree)
             if isinstance(node, ast.ClassDef) and node.name == qualname.rpartition(".")[2]
-            for one in node.body
-            if _assigns(one, name)
+            for statement in node.body
+            if _assigns(statement, name)
         ]
 
 
@@ -103,9 +105,9 @@ _FILES: dict[tuple[str, int, int, bool], ParsedFile | None] = {}
 
 
 def parsed_file(name: str, names: dict[str, Any] | None = None, *, trusted: bool = False) -> Any:
-    """The parsed source of a file, or of a cell of a notebook; None if there is none.
+    """Return the parsed source of a file or a notebook cell; None if there is none.
 
-    `trusted`: nobody edits it while it runs, so that it need not be compiled to compare.
+    A `trusted` file is not edited while it runs, so it is not compiled for comparison.
     """
     try:
         state = Path(name).stat()
@@ -133,13 +135,13 @@ def _read(text: str, name: str, trusted: bool) -> ParsedFile | None:
         return None
     functions: dict[tuple[str, int], list[Function]] = {}
     for node in _definitions(tree.body):
-        first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         functions.setdefault((node.name, first), []).append(node)
     return ParsedFile(tree=tree, compiled=compiled, functions=functions)
 
 
 def _definitions(body: list[Any]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """All functions with names, wherever statements may stand."""
+    """Yield all named functions, also inside other statements."""
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
@@ -150,7 +152,7 @@ def _definitions(body: list[Any]) -> Iterator[ast.FunctionDef | ast.AsyncFunctio
 
 
 def _is_class(node: ast.expr) -> bool:
-    """It may be a class: a name, ``type(self)`` or ``self.__class__``, but not ``self``."""
+    """Return whether it may be a class: a name, ``type(self)`` or ``self.__class__``."""
     if isinstance(node, ast.Name):
         return node.id != "self"
     if isinstance(node, ast.Attribute):
@@ -166,7 +168,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _covers(node: Function, code: CodeType) -> bool:
-    """All that the code says of its columns lies in the node."""
+    """Return whether all positions of the code lie inside the node."""
     body = node.body if isinstance(node, ast.Lambda) else node
     begin, end = (body.lineno, body.col_offset), (body.end_lineno or 0, body.end_col_offset or 0)
     known = [
@@ -181,14 +183,14 @@ def _covers(node: Function, code: CodeType) -> bool:
 
 
 def _assigns(node: ast.stmt, name: str) -> bool:
-    """A statement binds a name; an import only if what it binds is from another file."""
+    """Return whether a statement binds a name, also by ``from ... import``."""
     return any(
-        (isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store))
+        (isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store))
         or (
-            isinstance(one, ast.ImportFrom)
-            and any((alias.asname or alias.name) == name for alias in one.names)
+            isinstance(part, ast.ImportFrom)
+            and any((alias.asname or alias.name) == name for alias in part.names)
         )
-        for one in _outside_functions(node)
+        for part in _outside_functions(node)
     )
 
 
@@ -206,13 +208,13 @@ def _parsed(node: Function | ast.stmt) -> ParsedFunction:
         text="".join(reader.parts),
         chains=frozenset(reader.chains),
         imports=tuple(reader.imports),
-        writes=frozenset((reader.changed - reader.local) | reader.shared),
+        writes=frozenset((reader.changed_names - reader.local_names) | reader.global_names),
         writes_attributes=frozenset(reader.attributes),
     )
 
 
 def dumped(node: Any) -> str:
-    r"""A syntax tree as text, without positions, comments, docstrings and ``pass``.
+    r"""Return a syntax tree as text, without positions, comments, docstrings and ``pass``.
 
     Examples
     --------
@@ -226,20 +228,20 @@ def dumped(node: Any) -> str:
 
 
 class _Reader:
-    """Reads a syntax tree once: its text, the names in it, and what it changes."""
+    """Collects the text of a syntax tree, the names in it, and the names that it changes."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.chains: set[tuple[str, ...]] = set()
         self.imports: list[tuple[str, int, str, str]] = []
-        self.changed: set[str] = set()
-        self.local: set[str] = set()
-        self.shared: set[str] = set()
+        self.changed_names: set[str] = set()
+        self.local_names: set[str] = set()
+        self.global_names: set[str] = set()
         self.attributes: set[str] = set()
         self._behind: set[int] = set()
 
     def read(self, node: Any) -> None:
-        """A node, a list of nodes, or what stands in a node."""
+        """Read a node, a list of nodes, or a value of a node."""
         if isinstance(node, ast.AST):
             note = _NOTES.get(type(node))
             if note is not None:
@@ -247,9 +249,9 @@ class _Reader:
             self._tree(node)
         elif isinstance(node, list):
             self.parts.append("[")
-            for one in node:
-                if not isinstance(one, ast.Pass):
-                    self.read(one)
+            for item in node:
+                if not isinstance(item, ast.Pass):
+                    self.read(item)
                     self.parts.append(",")
             self.parts.append("]")
         else:
@@ -262,7 +264,7 @@ class _Reader:
         self.parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
-            if value is None or name in _LEFT_OUT or value == []:
+            if value is None or name in _IGNORED_FIELDS or value == []:
                 continue
             self.parts.append(f"{name}=")
             if name == "body" and isinstance(node, _SCOPES):
@@ -271,14 +273,14 @@ class _Reader:
         self.parts.append(")")
 
     def name(self, node: ast.Name) -> None:
-        """A name that is read or, in a function, its own."""
+        """Note a name that is read or assigned."""
         if isinstance(node.ctx, ast.Store):
-            self.local.add(node.id)
+            self.local_names.add(node.id)
         if id(node) not in self._behind:
             self.chains.add((node.id,))
 
     def attribute(self, node: ast.Attribute) -> None:
-        """A name with the attributes that lead on from it."""
+        """Note a name with its attributes."""
         if not isinstance(node.ctx, ast.Load):
             if _is_class(node.value):
                 self.attributes.add(node.attr)
@@ -296,41 +298,43 @@ class _Reader:
             self.chains.add((inner.id, *attributes[::-1]))
 
     def subscript(self, node: ast.Subscript) -> None:
-        """An element that is changed changes what holds it."""
+        """Note a changed element, which changes its container."""
         if not isinstance(node.ctx, ast.Load):
             self._changes(node.value)
 
     def call(self, node: ast.Call) -> None:
-        """A method that changes what it is called on."""
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        """Note a call of a method that changes its object."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATING_METHODS:
             self._changes(node.func.value)
 
     def _changes(self, node: ast.expr) -> None:
         if isinstance(node, ast.Name):
-            self.changed.add(node.id)
+            self.changed_names.add(node.id)
         elif isinstance(node, ast.Attribute):
             self.attributes.add(node.attr)
 
     def argument(self, node: ast.arg) -> None:
-        """A parameter is a function's own."""
-        self.local.add(node.arg)
+        """Note a parameter, which is local."""
+        self.local_names.add(node.arg)
 
     def declared(self, node: ast.Global) -> None:
-        """A name of the module that is changed."""
-        self.shared.update(node.names)
+        """Note a global name, which the code may change."""
+        self.global_names.update(node.names)
 
     def plain_import(self, node: ast.Import) -> None:
-        """``import a.b`` binds a, and loads a.b."""
-        for one in node.names:
-            top = one.name.partition(".")[0]
-            self.imports.append((one.name if one.asname else top, 0, "", one.asname or top))
-            if not one.asname and top != one.name:
-                self.imports.append((one.name, 0, "", ""))
+        """Note ``import a.b``, which binds a and loads a.b."""
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            self.imports.append((alias.name if alias.asname else top, 0, "", alias.asname or top))
+            if not alias.asname and top != alias.name:
+                self.imports.append((alias.name, 0, "", ""))
 
     def import_from(self, node: ast.ImportFrom) -> None:
-        """``from .a import b as c``."""
-        for one in node.names:
-            self.imports.append((node.module or "", node.level, one.name, one.asname or one.name))
+        """Note ``from .a import b as c``."""
+        for alias in node.names:
+            self.imports.append(
+                (node.module or "", node.level, alias.name, alias.asname or alias.name)
+            )
 
 
 _NOTES: dict[type, Callable[[_Reader, Any], None]] = {

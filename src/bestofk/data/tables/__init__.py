@@ -1,4 +1,4 @@
-"""Any table from a file: columns of cells that stay as written until a reader asks for numbers."""
+"""Read tables from files; cells stay as written until a reader asks for numbers."""
 
 import lazy_loader
 

@@ -1,14 +1,13 @@
-"""ARFF, the format of Weka: declared attributes, then rows, dense or sparse."""
+"""Read and quote ARFF, Weka's format: declared attributes, then dense or sparse rows."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import check_columns, check_expansion
-from bestofk.data.tables.table import Table, size_words
+from bestofk.data.tables.table import RowLines, Table, size_words
 
 _NUMERIC = ("numeric", "real", "integer")
 _BLANKS = re.compile(r"\s*")
@@ -21,15 +20,14 @@ _NAME = re.compile(
 _PARTICULAR = re.compile(
     r"""["{}\0]|\\[nrtu]|[^,\n\\]'(?!\s*(?:,|\n|\Z))|[^\S\n]['?]|'[^\S\n]+(?:,|\n|\Z)"""
 )
-"""What the fast way does not understand: double quotes, braces, escaped blanks, stray quotes."""
-_CELL = 16
-"""Bytes of a short cell."""
+"""Syntax that the fast parser does not support: double quotes, braces, escapes, stray quotes."""
+_BYTES_PER_CELL = 16
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "u001E": "\x1e"}
 _ESCAPE = re.compile(r"\\(u001E|.)", re.DOTALL)
 
 
 class Attribute(NamedTuple):
-    """One declared column; `values` only where it is nominal."""
+    """One declared column; `values` is None unless it is nominal."""
 
     name: str
     kind: str
@@ -37,7 +35,7 @@ class Attribute(NamedTuple):
 
 
 def read_arff(content: str, source: str, *, encoding: str, file_size: int | None = None) -> Table:
-    """A table from ARFF text."""
+    """Read a table from ARFF text."""
     import pyarrow as pa
 
     if not content.strip():
@@ -57,8 +55,8 @@ def read_arff(content: str, source: str, *, encoding: str, file_size: int | None
         check_expansion(
             source,
             file_size=len(content) if file_size is None else file_size,
-            needed=len(rows) * len(attributes) * _CELL,
-            what=f"stands for {len(rows)} rows of {len(attributes)} cells",
+            needed=len(rows) * len(attributes) * _BYTES_PER_CELL,
+            what=f"expands to {len(rows)} rows of {len(attributes)} cells",
         )
     body = "\n".join(line for _, line in rows)
     if _PARTICULAR.search(body) or len(attributes) == 1:
@@ -73,24 +71,14 @@ def read_arff(content: str, source: str, *, encoding: str, file_size: int | None
         cells=cells,
         declared={a.name: a.values for a in attributes if a.values is not None},
         account=(f"{source}: ARFF, {encoding}, {size_words(len(rows), len(attributes))}.",),
-        locate=ArffLines(numbers=numbers),
+        locate=RowLines(numbers),
     )
     _check_kinds(table, attributes)
     return table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArffLines:
-    """The line of every row."""
-
-    numbers: tuple[int, ...]
-
-    def __call__(self, row: int) -> int:
-        return self.numbers[row]
-
-
 def quote(text: str) -> str:
-    """`text` as an ARFF value: in single quotes with Weka's escapes unless it is plain."""
+    """Return `text` as an ARFF value: in single quotes with Weka's escapes unless it is plain."""
     if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", text):
         return text
     for mark, escape in (
@@ -106,7 +94,7 @@ def _unquote(text: str) -> str:
 
 
 def _header(content: str, source: str) -> tuple[list[Attribute], int]:
-    """The attributes, and the number of lines up to and with ``@data``."""
+    """Return the attributes, and the number of lines up to and including ``@data``."""
     attributes: list[Attribute] = []
     seen: dict[str, int] = {}
     for number, line in enumerate(
@@ -120,7 +108,7 @@ def _header(content: str, source: str) -> tuple[list[Attribute], int]:
             continue
         if word == "@data":
             if not attributes:
-                raise TableError(f"{source}: line {number}: @data stands before any @attribute.")
+                raise TableError(f"{source}: line {number}: @data comes before any @attribute.")
             return attributes, number
         if word != "@attribute":
             raise TableError(
@@ -150,8 +138,8 @@ def _attribute(line: str, number: int, source: str) -> Attribute:
         values = _tokens(rest[1:end]) if end > 0 else None
         if values is None:
             raise TableError(
-                f"{source}: line {number}: the values of attribute {name!r} must stand between "
-                f"braces, parted by commas; got {_short(rest)}."
+                f"{source}: line {number}: the values of attribute {name!r} must be in braces, "
+                f"separated by commas; got {_short(rest)}."
             )
         return Attribute(name, "nominal", tuple("" if value is None else value for value in values))
     kind = (rest.split() or [""])[0].lower()
@@ -164,7 +152,7 @@ def _attribute(line: str, number: int, source: str) -> Attribute:
 
 
 def _tokens(line: str) -> list[str | None] | None:
-    """The cells of one line; None for an unquoted ``?``; None in all where quotes do not close."""
+    """Split one line into cells (None for an unquoted ``?``); return None if a quote is open."""
     cells: list[str | None] = []
     at = 0
     while True:
@@ -178,7 +166,7 @@ def _tokens(line: str) -> list[str | None] | None:
 
 
 class _Token(NamedTuple):
-    """One cell, where the next begins, and whether there is one."""
+    """One cell, the start of the next, and whether there is a next."""
 
     cell: str | None
     end: int
@@ -186,7 +174,7 @@ class _Token(NamedTuple):
 
 
 def _token(line: str, at: int) -> _Token | None:
-    """The cell that begins at `at`; no character is looked at more than twice."""
+    """Read the cell that begins at `at`, in linear time."""
     begin = _BLANKS.match(line, at).end()  # type: ignore[union-attr]
     cell: str | None
     if line[begin : begin + 1] in ("'", '"'):
@@ -207,7 +195,7 @@ def _token(line: str, at: int) -> _Token | None:
 def _parse_plain(
     body: str, rows: list[tuple[int, str]], attributes: list[Attribute], source: str
 ) -> list[Any]:
-    """Rows with no more than single quotes: the fast way."""
+    """Parse rows that contain no quotes but single ones; the fast parser."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -247,12 +235,12 @@ def _parse_rows(
             parted = _tokens(line)
             if parted is None:
                 raise TableError(
-                    f"{source}: line {number} cannot be parted into cells; got {_short(bare)}."
+                    f"{source}: line {number} cannot be split into cells; got {_short(bare)}."
                 )
             if len(parted) != width:
                 raise TableError(
                     f"{source}: line {number} has {len(parted)} cell"
-                    f"{'' if len(parted) == 1 else 's'} where {width} attributes are declared."
+                    f"{'' if len(parted) == 1 else 's'}, but {width} attributes are declared."
                 )
             cells = parted
         for column, cell in zip(columns, cells, strict=True):
@@ -261,11 +249,11 @@ def _parse_rows(
 
 
 def _sparse(line: str, number: int, attributes: list[Attribute], source: str) -> list[str | None]:
-    """A row of ``{index value, ...}``: what is not named is 0 or the first nominal value."""
+    """Parse a row ``{index value, ...}``; other cells are 0 or the first nominal value."""
     cells: list[str | None] = [a.values[0] if a.values else "0" for a in attributes]
     inside = line.strip()
     if not inside.endswith("}"):
-        raise TableError(f"{source}: line {number} opens a brace that it does not close.")
+        raise TableError(f"{source}: line {number} opens a brace but does not close it.")
     inside = inside[1:-1].strip()
     at, last = 0, -1
     while at < len(inside):
@@ -274,7 +262,7 @@ def _sparse(line: str, number: int, attributes: list[Attribute], source: str) ->
         if not index or not value or not last < int(index[1]) < len(attributes):
             raise TableError(
                 f"{source}: line {number} must hold pairs of an index below {len(attributes)} and "
-                f"a value, the indices rising; got {_short(inside[at:])}."
+                f"a value, in ascending order; got {_short(inside[at:])}."
             )
         last = int(index[1])
         cells[last] = value.cell
@@ -294,8 +282,8 @@ def _check_kinds(table: Table, attributes: list[Attribute]) -> None:
                 if name not in known and name != "?":
                     row = int((levels.codes == code).argmax())
                     raise TableError(
-                        f"{table.place(row, attribute.name)} must be one of the declared values; "
-                        f"got {_short(name)}."
+                        f"{table.location(row, attribute.name)} must be one of the declared "
+                        f"values; got {_short(name)}."
                     )
 
 

@@ -1,4 +1,4 @@
-"""Bytes to text: compression, byte order marks, encodings, and what is no text at all."""
+"""Decompress and decode files, and read delimited text (comma, semicolon, tab or pipe)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import check_columns
 from bestofk.data.tables.table import Table, size_words
+from bestofk.data.tables.values import is_number
 from bestofk.data.tables.workbooks import from_text_cell, unmarked
 
 _MARKS = (
@@ -27,14 +28,14 @@ _PIECE = 1 << 20
 
 
 class Text(NamedTuple):
-    """The content of a file and the encoding that it was in."""
+    """The content of a file and its encoding."""
 
     content: str
     encoding: str
 
 
 def decompress(data: bytes, source: str) -> bytes:
-    """`data`, unpacked where it is gzip."""
+    """Unpack `data` if it is gzip."""
     if data[:2] != b"\x1f\x8b":
         return data
     import gzip
@@ -61,7 +62,7 @@ def decompress(data: bytes, source: str) -> bytes:
 
 
 def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:
-    """`data` as text, in the encoding given or the one that it shows."""
+    """Decode `data` in the stated or detected encoding."""
     if encoding is not None:
         return _decode_as(data, source, encoding)
     for mark, name in _MARKS:
@@ -77,7 +78,7 @@ def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:
     except UnicodeDecodeError:
         content = None
     sample = data[:65536]
-    most = 0.005 if content is None else 0.3  # rubbish is hardly ever valid UTF-8
+    most = 0.005 if content is None else 0.3  # binary data are hardly ever valid UTF-8
     if sum(sample.count(byte) for byte in _CONTROLS) > most * len(sample):
         raise _binary(source)
     if content is not None:
@@ -107,7 +108,7 @@ def _decode_as(data: bytes, source: str, encoding: str) -> Text:
 
 
 def _unmarked_utf16(data: bytes) -> str | None:
-    """UTF-16 without its mark shows as zeros in every other byte."""
+    """Detect UTF-16 without a byte order mark by zeros in every other byte."""
     sample = data[: 4096 - 4096 % 2]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     half = len(sample) / 2
@@ -119,7 +120,7 @@ def _unmarked_utf16(data: bytes) -> str | None:
 
 
 def _refuse_mixture(data: bytes, source: str) -> None:
-    """Raise where some lines are UTF-8 beyond ASCII and others are not UTF-8."""
+    """Raise if some lines are UTF-8 beyond ASCII and others are not UTF-8."""
     good = bad = None
     for number, line in enumerate(data.split(b"\n"), start=1):
         if line.isascii():
@@ -139,18 +140,18 @@ def _refuse_mixture(data: bytes, source: str) -> None:
 
 def _binary(source: str) -> TableError:
     return TableError(
-        f"{source}: not a table: the file holds binary data, not text, Parquet or gzip."
+        f"{source}: not a table: the file contains binary data, not text, Parquet or gzip."
     )
 
 
-# Comma, semicolon, tab and pipe: text in which a delimiter parts the cells.
+# Delimited text
 
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-_SNIFFED = 100
-_SNIFFED_BYTES = 100_000
+_MAX_SNIFFED_ROWS = 100
+_MAX_SNIFFED_BYTES = 100_000
 _BLOCK = 1 << 24
-"""Bytes that are parted into cells at once: what that needs comes on top of text and cells."""
+"""Bytes to split into cells at once; splitting needs memory besides the text and the cells."""
 
 
 def read_delimited(
@@ -160,11 +161,11 @@ def read_delimited(
     delimiter: str | None,
     encoding: str,
     is_tsv: bool,
-    again: Callable[[], bytes] | None = None,
+    reread: Callable[[], bytes] | None = None,
 ) -> Table:
-    """A table from delimited UTF-8 text with a header; `encoding` is that of the file.
+    """Read a table from delimited UTF-8 text with a header; `encoding` is that of the file.
 
-    A large text is not kept for messages that may never come: `again` reads it anew.
+    Pass `reread` for a large text: error messages then read the file again, and the text is freed.
     """
     import pyarrow as pa
 
@@ -172,7 +173,7 @@ def read_delimited(
         raise TableError(f"{source}: the file is empty.")
     if content.count(b'"') % 2:
         _refuse_open_quote(content, source)
-    given = delimiter is not None
+    stated = delimiter is not None
     if delimiter is None:
         delimiter = sniff(content, prefer="\t" if is_tsv else None)
     header_line, header = next(_records(content, delimiter, source), (0, []))
@@ -202,18 +203,18 @@ def read_delimited(
     rows = len(next(iter(columns.values())))
     if not rows:
         raise TableError(
-            f"{source}: the file holds a header of {len(header)} column"
+            f"{source}: the file contains a header of {len(header)} column"
             f"{'' if len(header) == 1 else 's'} and no rows."
         )
     word = DELIMITERS.get(delimiter, repr(delimiter))
-    how = "given" if given else "found"
+    how = "stated" if stated else "detected"
     account = [
         f"{source}: delimited text, {encoding}"
         + (f", delimiter {word} ({how})" if len(header) > 1 else "")
         + f", {size_words(rows, len(columns))}."
     ]
     if dropped:
-        account.append("A last column without name and content was left out.")
+        account.append("The last column has no name and no content and was left out.")
     return Table(
         source=source,
         cells={
@@ -222,12 +223,12 @@ def read_delimited(
         },
         account=tuple(account),
         delimiter=delimiter,
-        locate=DelimitedLines(content=content if again is None else again, delimiter=delimiter),
+        locate=DelimitedLines(content=content if reread is None else reread, delimiter=delimiter),
     )
 
 
 def header_of(content: bytes, delimiter: str) -> tuple[str, ...] | None:
-    """The names of the columns where they stand in the first line, each once; else None."""
+    """Return the column names if the first line holds them, each once; else None."""
     line, header = next(_records(content, delimiter, ""), (0, []))
     names = tuple(from_text_cell(name.strip()) for name in header)
     if line != 1 or not all(names) or len(set(names)) < len(names) or len(names) < 2:
@@ -240,7 +241,7 @@ def header_of(content: bytes, delimiter: str) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelimitedLines:
-    """The line of the n-th row below the header, found only when an error needs it."""
+    """The line of the n-th row below the header, computed only if an error needs it."""
 
     content: bytes | Callable[[], bytes]
     delimiter: str
@@ -250,20 +251,20 @@ class DelimitedLines:
         for index, (line, _) in enumerate(_records(content, self.delimiter, "")):
             if index == row + 1:
                 return line
-        # the file is no longer what it was: rows without blank lines and line breaks in cells
+        # the file has changed: assume no blank lines and no line breaks in cells
         return row + 2
 
 
 def sniff(content: bytes, *, prefer: str | None = None) -> str:
-    """The delimiter under which the header has most columns and the rows agree with it."""
-    start = content[:_SNIFFED_BYTES]
+    """Return the delimiter that gives the header most columns and the rows as many."""
+    start = content[:_MAX_SNIFFED_BYTES]
     best, best_score = prefer or ",", (0.0, 0, 0, 0)
     for rank, candidate in enumerate((",", "|", ";", "\t")):
         counts, broken = [], 0
         for _, record in _records(start, candidate, ""):
             counts.append(len(record))
             broken += any(cell.count('"') % 2 for cell in record)
-            if len(counts) > _SNIFFED:
+            if len(counts) > _MAX_SNIFFED_ROWS:
                 break
         if not counts or counts[0] < 2:
             continue
@@ -277,13 +278,13 @@ def sniff(content: bytes, *, prefer: str | None = None) -> str:
 
 
 def _lines(content: bytes) -> TextIOWrapper:
-    """The lines one by one, as they end: the text is not held a second time."""
-    # the start of a text may end within a letter
+    """Iterate over the lines without copying the text."""
+    # a part of a text may end within a character
     return TextIOWrapper(BytesIO(content), encoding="utf-8", errors="ignore", newline="")
 
 
 def _records(content: bytes, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """The records that are not blank, each with the line on which it starts."""
+    """Yield the records that are not blank, each with the line on which it starts."""
     reader = csv.reader(_lines(content), delimiter=delimiter)
     start = 1
     try:
@@ -293,13 +294,13 @@ def _records(content: bytes, delimiter: str, source: str) -> Iterator[tuple[int,
             start = reader.line_num + 1
     except csv.Error:
         raise TableError(
-            f"{source}: line {start} holds a cell of more than {csv.field_size_limit()} "
+            f"{source}: line {start} contains a cell of more than {csv.field_size_limit()} "
             "characters, or a quote that is never closed."
         ) from None
 
 
 def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]:
-    """The columns below the header as arrow arrays of strings."""
+    """Return the columns below the header as arrow arrays of strings."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -314,7 +315,7 @@ def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]
     names = [str(i) for i in range(width)]
     pool = pa.default_memory_pool()
 
-    def parted(block_size: int) -> list[Any]:
+    def split(block_size: int) -> list[Any]:
         table = arrow_csv.read_csv(
             pa.BufferReader(content),
             read_options=arrow_csv.ReadOptions(
@@ -329,25 +330,25 @@ def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]
         )
         columns: list[Any] = table.columns
         del table
-        for place in range(width):
-            # one column at a time is held twice
-            columns[place] = columns[place].combine_chunks()[1:]
+        for index in range(width):
+            # copy one column at a time, to save memory
+            columns[index] = columns[index].combine_chunks()[1:]
             pool.release_unused()
         return columns
 
     whole = max(1 << 16, min(len(content) + 1, 1 << 30))
     try:
         try:
-            return parted(min(whole, _BLOCK))
+            return split(min(whole, _BLOCK))
         except pa.ArrowInvalid:
             if ragged or whole <= _BLOCK:
                 raise
             # a row that is longer than a block
-            return parted(whole)
+            return split(whole)
     except pa.ArrowInvalid as error:
         _refuse_ragged(content, source, delimiter, width)
         raise TableError(
-            f"{source}: the text cannot be parted into cells: {str(error).splitlines()[0]}"
+            f"{source}: the text cannot be split into cells: {str(error).splitlines()[0]}"
         ) from None
 
 
@@ -356,12 +357,12 @@ def _refuse_ragged(content: bytes, source: str, delimiter: str, width: int) -> N
         if len(record) != width:
             raise TableError(
                 f"{source}: line {line} has {len(record)} cell"
-                f"{'' if len(record) == 1 else 's'} where the header has {width}."
+                f"{'' if len(record) == 1 else 's'}, but the header has {width}."
             )
 
 
 def _refuse_open_quote(content: bytes, source: str) -> None:
-    """Raise where a quote is opened and never closed, which would swallow the rows after it."""
+    """Raise if a quote is opened and never closed, which would hide the rows after it."""
     delimiter = sniff(content)
     last = 1
     try:
@@ -370,22 +371,12 @@ def _refuse_open_quote(content: bytes, source: str) -> None:
             last = reader.line_num + 1
     except csv.Error as error:
         if "end of data" in str(error) or "limit" in str(error):
-            raise TableError(
-                f"{source}: line {last} opens a quote that no later line closes."
-            ) from None
+            raise TableError(f"{source}: line {last} opens a quote that is never closed.") from None
 
 
 def _refuse_numbers_as_header(header: list[str], source: str, line: int) -> None:
-    """Raise where the first line holds measured numbers: whole numbers may be names."""
-
-    def number(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return False
-        return True
-
-    if all(map(number, header)) and not all(cell.lstrip("+-").isdigit() for cell in header):
+    """Raise if the first line holds numbers with fractions; whole numbers may be names."""
+    if all(map(is_number, header)) and not all(cell.lstrip("+-").isdigit() for cell in header):
         raise TableError(
             f"{source}: line {line} must name the columns; got numbers ({', '.join(header[:3])})."
         )

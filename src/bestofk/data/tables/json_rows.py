@@ -1,21 +1,20 @@
-"""JSON: one object per line, an array of objects, or an object of columns."""
+"""Read JSON: one object per line, an array of objects, or an object of columns."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import check_columns, check_expansion
-from bestofk.data.tables.table import Table, size_words
+from bestofk.data.tables.table import RowLines, Table, size_words
 from bestofk.data.tables.values import arrow_column
 
 _CHUNK = 20_000
 
 
 def read_json(content: str, source: str, *, encoding: str, file_size: int | None = None) -> Table:
-    """A table from JSON text."""
+    """Read a table from JSON text."""
     file_size = len(content) if file_size is None else file_size
     if not content.strip():
         raise TableError(f"{source}: the file is empty.")
@@ -39,22 +38,11 @@ def read_json(content: str, source: str, *, encoding: str, file_size: int | None
         rows = _objects([lines[n - 1] for n in part], part, source)
         _check_cells(columns, rows, at, source, file_size)
         _extend(columns, rows, at)
-    locate = None if numbers == list(range(1, len(numbers) + 1)) else tuple(numbers)
-    return _table(columns, source, f"JSON lines, {encoding}", JsonLines(numbers=locate))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonLines:
-    """The line of a row: the same number unless blank lines stand between."""
-
-    numbers: tuple[int, ...] | None
-
-    def __call__(self, row: int) -> int:
-        return row + 1 if self.numbers is None else self.numbers[row]
+    return _table(columns, source, f"JSON lines, {encoding}", RowLines(numbers))
 
 
 class _JsonError(ValueError):
-    """Text that is not JSON, or is beyond what a table holds; `msg` says why."""
+    """Text that is not JSON, or exceeds the limits of a table; `msg` says why."""
 
     def __init__(self, msg: str, lineno: int, colno: int) -> None:
         super().__init__(msg)
@@ -67,7 +55,7 @@ def _loads(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise _JsonError(error.msg, error.lineno, error.colno) from None
     except RecursionError:
-        raise _JsonError("brackets stand too deep in each other", 1, 1) from None
+        raise _JsonError("brackets are nested too deeply", 1, 1) from None
     except ValueError:
         raise _JsonError("a whole number has thousands of digits", 1, 1) from None
 
@@ -79,7 +67,7 @@ def _check_cells(
     source: str,
     file_size: int,
 ) -> None:
-    """Raise where rows that name other columns each would fill a table that is mostly empty."""
+    """Raise if rows with different columns would expand to a large, mostly empty table."""
     names = set(columns).union(*rows)
     count = before + len(rows)
     check_columns(source, len(names))
@@ -87,12 +75,12 @@ def _check_cells(
         source,
         file_size=file_size,
         needed=count * len(names) * 8,
-        what=f"stands for {count} rows of {len(names)} columns",
+        what=f"expands to {count} rows of {len(names)} columns",
     )
 
 
 def _whole(content: str, source: str) -> Any:
-    """The array, or the one object of lists, that the text is; None where it is lines."""
+    """Parse the text as one array or one object of lists; return None if it is JSON lines."""
     start = content.lstrip()[:1]
     if start == "[":
         try:
@@ -109,14 +97,14 @@ def _whole(content: str, source: str) -> Any:
     if start == "{":
         first = content.lstrip().split("\n", 1)[0]
         try:
-            one = _loads(first)
+            value = _loads(first)
         except _JsonError:
             try:
-                one = _loads(content)
+                value = _loads(content)
             except _JsonError:
                 return None
-        if isinstance(one, dict) and one and all(isinstance(v, list) for v in one.values()):
-            return one
+        if isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values()):
+            return value
         return None
     raise TableError(f"{source}: line 1 must begin a JSON object or array; got {_short(content)}.")
 
@@ -143,7 +131,7 @@ def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str
 
 
 def _extend(columns: dict[str, list[Any]], rows: list[dict[str, Any]], before: int) -> None:
-    """Append the cells of `rows`, of which `before` came earlier; None where a key is absent."""
+    """Append the cells of `rows` after `before` earlier rows; None for absent keys."""
     for name in dict.fromkeys(name for row in rows for name in row):
         columns.setdefault(name, [None] * before)
     for name, cells in columns.items():
@@ -156,18 +144,16 @@ def _from_columns(whole: dict[str, list[Any]], source: str) -> Table:
         (first, n), *rest = sizes.items()
         other, m = next(pair for pair in rest if pair[1] != n)
         raise TableError(
-            f"{source}: columns must be of one length; got {n} cells in {first!r} and {m} in "
+            f"{source}: columns must have the same length; got {n} cells in {first!r} and {m} in "
             f"{other!r}."
         )
     return _table(whole, source, "JSON object of columns", None)
 
 
-def _table(
-    columns: dict[str, list[Any]], source: str, form: str, locate: JsonLines | None
-) -> Table:
+def _table(columns: dict[str, list[Any]], source: str, form: str, locate: RowLines | None) -> Table:
     rows = len(next(iter(columns.values()), []))
     if not rows:
-        raise TableError(f"{source}: the file holds no rows.")
+        raise TableError(f"{source}: the file contains no rows.")
 
     def where(row: int, name: str) -> str:
         position = f"row {row + 1}" if locate is None else f"line {locate(row)}"
@@ -176,7 +162,7 @@ def _table(
     cells = {
         name: arrow_column(
             [json.dumps(v) if isinstance(v, dict) else v for v in values]
-            if name == "params"  # scikit-learn's cv_results_ holds settings as objects
+            if name == "params"  # scikit-learn's cv_results_ has settings as objects
             else values,
             where=lambda row, name=name: where(row, name),
         )

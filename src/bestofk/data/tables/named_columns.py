@@ -1,4 +1,4 @@
-"""A few columns of a large file, typed as they are read; what is unusual goes the long way."""
+"""Read a few typed columns of a large file quickly; leave unusual files to `read_table`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from bestofk.data.tables.reading import check_columns, check_expansion
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
 from bestofk.data.tables.workbooks import from_text_cell
 
-LARGE = 1 << 20
-"""Bytes of a file below which reading every column as text costs nothing."""
+MIN_FILE_BYTES = 1 << 20
+"""Read smaller files with `read_table`, which is fast enough."""
 _BLOCK = 1 << 20
-_WHOLE = 1 << 26
+_MAX_BLOCK = 1 << 26
 _SAMPLE = 1 << 16
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 _EMPTY = [
@@ -24,42 +24,41 @@ _EMPTY = [
 ] + ["NaN", "N/a"]  # fmt: skip
 
 
-class Wanted(NamedTuple):
-    """The columns to read: names, which stay text, numbers, and numbers or truth values."""
+class ColumnSelection(NamedTuple):
+    """The columns to read: names (text), numbers, and values (numbers or booleans)."""
 
     names: Sequence[str]
     numbers: Sequence[str]
     values: Sequence[str] = ()
 
     def all(self) -> list[str]:
-        """The names of all of them."""
+        """Return the names of all columns."""
         return [*self.names, *self.numbers, *self.values]
 
 
 def read_named_columns(
-    path: Path, choose: Callable[[tuple[str, ...]], Wanted], *, source: str | None = None
+    path: Path, choose: Callable[[tuple[str, ...]], ColumnSelection], *, source: str | None = None
 ) -> Table | None:
-    """The table of the columns that `choose` takes from all there are.
+    """Read the columns that `choose` selects, or return None if `read_table` has to read the file.
 
-    Its account is that of `read_table`. Text is held as codes, numbers as numbers, so that nothing
-    is made for every cell. None where the file is small or anything in it is out of the ordinary:
-    an encoding other than UTF-8, a ragged row, a cell among numbers that is none. `read_table`
-    understands these, or says what is wrong with them.
+    The account equals that of `read_table`. Text is read as codes and numbers as numbers, without
+    a Python object per cell. Return None if the file is small or unusual: an encoding other than
+    UTF-8, a ragged row, text among numbers. `read_table` reads such files or reports the problem.
 
     Parameters
     ----------
     path : Path
         Delimited text or Parquet.
     choose : callable
-        Takes the names of all columns.
+        Receives the names of all columns.
     source : str, optional
-        What sentences call the file; its name by default.
+        The name of the file in messages; its file name by default.
     """
     import pyarrow as pa
 
     source = path.name if source is None else source
     try:
-        if path.stat().st_size < LARGE:
+        if path.stat().st_size < MIN_FILE_BYTES:
             return None
         with path.open("rb") as file:
             start = file.read(4)
@@ -69,39 +68,39 @@ def read_named_columns(
         return None
 
 
-def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
+def _delimited(path: Path, choose: Callable[..., ColumnSelection], source: str) -> Table | None:
     import pyarrow as pa
     from pyarrow import csv
 
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".tsv", ".tab", ".txt"):
         return None
-    look = _look_through(path)
-    if look is None:
+    scan = _scan(path)
+    if scan is None:
         return None
-    delimiter = sniff(look.head, prefer="\t" if suffix in (".tsv", ".tab") else None)
-    header = header_of(look.head, delimiter)
+    delimiter = sniff(scan.head, prefer="\t" if suffix in (".tsv", ".tab") else None)
+    header = header_of(scan.head, delimiter)
     if header is None:
         return None
     check_columns(source, len(header))
-    wanted = choose(header)
-    places = {name: str(header.index(name)) for name in wanted.all()}
-    words = pa.dictionary(pa.int32(), pa.string())
+    selection = choose(header)
+    position_of = {name: str(header.index(name)) for name in selection.all()}
+    coded_text = pa.dictionary(pa.int32(), pa.string())
     table = csv.read_csv(
         path,
         read_options=csv.ReadOptions(
             column_names=[str(i) for i in range(len(header))],
             skip_rows=1,
-            # in one piece nothing needs to be put together
-            block_size=max(_BLOCK, min(path.stat().st_size + 1, _WHOLE)),
+            # a single block needs no concatenation
+            block_size=max(_BLOCK, min(path.stat().st_size + 1, _MAX_BLOCK)),
             use_threads=False,
         ),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=look.quoted),
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=scan.quoted),
         convert_options=csv.ConvertOptions(
-            include_columns=list(places.values()),
+            include_columns=list(position_of.values()),
             column_types={
-                **{places[name]: words for name in wanted.names},
-                **{places[name]: pa.float64() for name in wanted.numbers},
+                **{position_of[name]: coded_text for name in selection.names},
+                **{position_of[name]: pa.float64() for name in selection.numbers},
             },
             null_values=_EMPTY,
             strings_can_be_null=False,
@@ -109,52 +108,52 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
     )
     word = DELIMITERS.get(delimiter, repr(delimiter))
     return _table(
-        table.rename_columns(list(places)), wanted, source,
-        f"delimited text, utf-8, delimiter {word} (found)", len(header), delimiter,
+        table.rename_columns(list(position_of)), selection, source,
+        f"delimited text, utf-8, delimiter {word} (detected)", len(header), delimiter,
     )  # fmt: skip
 
 
-class _Look(NamedTuple):
-    """What going once through a text shows."""
+class _Scan(NamedTuple):
+    """The result of scanning a text."""
 
     head: bytes
     quoted: bool
 
 
-def _look_through(path: Path) -> _Look | None:
-    """None unless the text is UTF-8 without anything that only looking closer would tell.
+def _scan(path: Path) -> _Scan | None:
+    """Scan the text; return None unless it is plain UTF-8.
 
-    A part at a time, in one place: new memory costs more than the looking.
+    Read it in parts into one buffer: allocating memory costs more than the scan.
     """
     decoder = getincrementaldecoder("utf-8")()
     part = bytearray(_BLOCK)
     head, quotes, ascii_ = b"", 0, True
     with path.open("rb", buffering=0) as file:
         while read := file.readinto(part):
-            seen = part if read == len(part) else part[:read]
+            chunk = part if read == len(part) else part[:read]
             if not head:
-                head = bytes(seen)
+                head = bytes(chunk)
                 if not _plain_start(head):
                     return None
-            quotes += seen.count(b'"')
-            if seen.find(0) >= 0:
+            quotes += chunk.count(b'"')
+            if chunk.find(0) >= 0:
                 return None
-            ascii_ = ascii_ and seen.isascii()
+            ascii_ = ascii_ and chunk.isascii()
             if not ascii_:
-                decoder.decode(seen)
+                decoder.decode(chunk)
     decoder.decode(b"", final=True)
-    return None if quotes % 2 else _Look(head, quotes > 0)
+    return None if quotes % 2 else _Scan(head, quotes > 0)
 
 
 def _plain_start(head: bytes) -> bool:
-    """Whether the text begins with letters, not with a mark of another encoding or format."""
+    """Return whether the text begins with text, not with a mark of an encoding or format."""
     if head[:_SAMPLE].isascii() and head[:_SAMPLE].translate(None, _PRINTED):
         return False
-    # a mark of the order of bytes, or of another encoding, goes beyond ASCII
+    # byte order marks go beyond ASCII
     return head[:1] <= b"\x7f" and head[:1] not in (b"{", b"[", b"@", b"%", b"\n", b"\r", b" ")
 
 
-def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
+def _parquet(path: Path, choose: Callable[..., ColumnSelection], source: str) -> Table | None:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -163,15 +162,15 @@ def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | 
     if len(set(header)) < len(header) or not rows:
         return None
     check_columns(source, len(header))
-    wanted = choose(header)
+    selection = choose(header)
     size = path.stat().st_size
-    check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="stands for more")
-    words = [name for name in wanted.names if _is_text(schema.field(name).type)]
+    check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="expands to more")
+    text_columns = [name for name in selection.names if _is_text(schema.field(name).type)]
     table = pq.read_table(
-        path, columns=wanted.all(), read_dictionary=words
+        path, columns=selection.all(), read_dictionary=text_columns
     )  # fmt: skip
     table.validate(full=True)
-    return _table(table, wanted, source, "Parquet", len(header), None)
+    return _table(table, selection, source, "Parquet", len(header), None)
 
 
 def _is_text(kind: Any) -> bool:
@@ -181,7 +180,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _table(
-    table: Any, wanted: Wanted, source: str, how: str, width: int, delimiter: str | None
+    table: Any, selection: ColumnSelection, source: str, how: str, width: int, delimiter: str | None
 ) -> Table | None:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -190,23 +189,23 @@ def _table(
     if not table.num_rows:
         return None
     cells: dict[str, Any] = {}
-    for name in wanted.all():
+    for name in selection.all():
         column = table.column(name)
         kind = column.type
         coded = kinds.is_dictionary(kind)
         if coded and not _is_text(kind.value_type):
             return None
         typed = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
-        if not typed and (name not in wanted.names or not coded):
+        if not typed and (name not in selection.names or not coded):
             return None
         column = column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             return None
         if coded and delimiter and pc.any(pc.starts_with(column.dictionary, "'")).as_py():
-            words = [from_text_cell(word) for word in column.dictionary.to_pylist()]
-            column = pa.DictionaryArray.from_arrays(column.indices, pa.array(words, pa.string()))
+            texts = [from_text_cell(word) for word in column.dictionary.to_pylist()]
+            column = pa.DictionaryArray.from_arrays(column.indices, pa.array(texts, pa.string()))
         cells[name] = column
     if not cells:
-        raise TableError(f"{source}: no column was asked for.")
+        raise TableError(f"{source}: no column was selected.")
     account = f"{source}: {how}, {size_words(table.num_rows, width)}."
     return Table(source=source, cells=cells, account=(account,), delimiter=delimiter)

@@ -1,4 +1,4 @@
-"""How much memory a file may ask for: a small file must not fill the machine."""
+"""Read a table from a file of any format, within limits on the memory that it may need."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from bestofk._base.errors import ArgumentError, TableError
 from bestofk.data.tables.table import Table
 
 VARIABLE = "BESTOFK_MAX_MEMORY"
-"""The environment variable that states the limit, such as 12G; it replaces the limits below."""
-RATIO = 50
-"""So many times its size a file may take when it is unpacked."""
+"""The environment variable with the limit, such as 12G; it replaces the limits below."""
+MAX_RATIO = 50
+"""Maximum ratio of the size in memory to the size of the file."""
 UNPACKED = 16 << 20
-"""Bytes of text that any packed file may hold."""
+"""Bytes of text that any compressed file may contain."""
 EXPANDED = 256 << 20
-"""Bytes of cells that any file may stand for."""
-MOST_COLUMNS = 100_000
+"""Bytes of cells that any file may expand to."""
+MAX_COLUMNS = 100_000
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def allowed_bytes(file_size: int, at_least: int) -> int:
-    """What a file of `file_size` bytes may take; `at_least` is granted to any."""
+    """Return how many bytes a file of `file_size` bytes may need, at least `at_least`."""
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
-        return max(at_least, RATIO * file_size)
-    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
-    if found is None:
+        return max(at_least, MAX_RATIO * file_size)
+    size = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
+    if size is None:
         raise ArgumentError(f"{VARIABLE} must be a size such as 500M or 12G; got {stated!r:.40}.")
-    return int(float(found[1]) * _UNITS[found[2].upper()])
+    return int(float(size[1]) * _UNITS[size[2].upper()])
 
 
 def check_expansion(source: str, *, file_size: int, needed: int, what: str) -> None:
-    """Raise where the cells of a file would take more than `allowed_bytes`."""
+    """Raise if the cells of a file would need more than `allowed_bytes`."""
     if needed > allowed_bytes(file_size, EXPANDED):
         raise too_large(source, file_size=file_size, needed=needed, what=what)
 
 
 def too_large(source: str, *, file_size: int, needed: int, what: str) -> TableError:
-    """The sentence for a file that asks for too much, with the setting that allows it."""
+    """Return the error for a file that needs too much memory, with the setting that allows it."""
     more = f"{-(-needed * 2 // (1 << 30))}G"
     return TableError(
         f"{source}: the file of {size_in_words(file_size)} {what}, {size_in_words(needed)} or more "
-        f"in memory; if that is right, set the environment variable {VARIABLE}={more}."
+        f"in memory; to allow that, set the environment variable {VARIABLE}={more}."
     )
 
 
 def check_columns(source: str, count: int) -> None:
-    """Raise where a table has more columns than anybody means."""
-    if count > MOST_COLUMNS:
-        raise TableError(f"{source}: a table has at most {MOST_COLUMNS} columns; got {count}.")
+    """Raise if a table has too many columns."""
+    if count > MAX_COLUMNS:
+        raise TableError(f"{source}: a table has at most {MAX_COLUMNS} columns; got {count}.")
 
 
 def size_in_words(count: int) -> str:
-    """A number of bytes as people read it.
+    """Format a number of bytes.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def size_in_words(count: int) -> str:
     return f"{count} bytes"
 
 
-# One way to read a table from a file, whatever its format.
+# Reading
 
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")
@@ -87,8 +87,8 @@ _SUFFIXES = {
     ".json": "json",
     ".arff": "arff",
 }
-_LARGE = 1 << 25
-"""Bytes of text above which it is not kept for messages."""
+_MAX_KEPT_TEXT = 1 << 25
+"""Free larger texts; error messages read the file again."""
 _KNOWN_BINARY = (
     (b"PK\x03\x04", "a zip archive: unpack it first"),
     (b"\xd0\xcf\x11\xe0", "an old Office file: save it as .xlsx or CSV"),
@@ -108,7 +108,7 @@ def read_table(
     encoding: str | None = None,
     format: str | None = None,
 ) -> Table:
-    r"""Read a file into columns of cells that remember where they stood.
+    r"""Read a file into columns of cells with their locations in the file.
 
     Parameters
     ----------
@@ -117,30 +117,29 @@ def read_table(
         lines (also a JSON array of objects or an object of columns), or ARFF; text may be
         compressed with gzip.
     delimiter : str, optional
-        One character; found in the text when None (comma, semicolon, tab or pipe).
+        One character; detected if None (comma, semicolon, tab or pipe).
     encoding : str, optional
-        Found when None: UTF-8, UTF-16 and UTF-32 by their marks, else Latin-1.
+        Detected if None: UTF-8, UTF-16 and UTF-32 by their marks, else Latin-1.
     format : str, optional
-        ``"csv"``, ``"tsv"``, ``"xlsx"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``; by
-        content and suffix when None.
+        ``"csv"``, ``"tsv"``, ``"xlsx"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``;
+        detected by content and suffix if None.
 
     Returns
     -------
     Table
-        Cells stay text until `Table.numbers` is asked for; `Table.account` says what was
-        understood.
+        Cells stay text until you call `Table.numbers`. `Table.account` says how the file was read.
 
     Raises
     ------
     TableError
-        With one sentence that names the file, and the line and the column where there are some.
+        With one sentence that names the file, and the line and the column if possible.
 
     Notes
     -----
     Lines without content are skipped. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``null``
-    and ``None`` in any case count as missing. Numbers may have a decimal comma where the comma is
-    not the delimiter. A column of percentages (``12.3 %``) is read as fractions, one of means with
-    their spread (``0.91 ± 0.02``) as the means.
+    and ``None`` in any case count as missing. Numbers may have a decimal comma if the comma is not
+    the delimiter. A column of percentages (``12.3 %``) is read as fractions, a column of means
+    with their spread (``0.91 ± 0.02``) as the means.
 
     Examples
     --------
@@ -152,7 +151,7 @@ def read_table(
     >>> table.numbers("error")
     array([0.25, 0.5 ])
     >>> print(*table.account)
-    scores.csv: delimited text, utf-8, delimiter semicolon (found), 2 rows of 2 columns.
+    scores.csv: delimited text, utf-8, delimiter semicolon (detected), 2 rows of 2 columns.
     >>> folder.cleanup()
     """
     from bestofk.data.tables.delimited import decode, decompress
@@ -179,7 +178,7 @@ def read_table(
     if (format or "parquet") == "parquet" and (
         data[:4] == b"PAR1" or "parquet" in (format, named if format is None else None)
     ):
-        from bestofk.data.tables.columnar import read_parquet
+        from bestofk.data.tables.parquet import read_parquet
 
         return read_parquet(data, source, file_size=file_size)
     if is_workbook(data) and format in (None, "xlsx"):
@@ -210,12 +209,12 @@ def read_table(
         delimiter=delimiter,
         encoding=encoding,
         is_tsv=chosen == "tsv",
-        again=partial(_again, file, encoding) if len(data) > _LARGE else None,
+        reread=partial(_reread, file, encoding) if len(data) > _MAX_KEPT_TEXT else None,
     )
 
 
-def _again(file: Path, encoding: str) -> bytes:
-    """The text of a file that was read before; nothing where it has gone."""
+def _reread(file: Path, encoding: str) -> bytes:
+    """Read the text of a file again; return nothing if the file is gone."""
     from bestofk.data.tables.delimited import decode, decompress
 
     try:
@@ -226,14 +225,14 @@ def _again(file: Path, encoding: str) -> bytes:
 
 
 def _utf8(data: bytes, content: str, encoding: str) -> bytes:
-    """The text as UTF-8, which most files are already."""
+    """Encode the text as UTF-8; most files already are."""
     if encoding != "utf-8":
         return content.encode("utf-8")
     return data.removeprefix(BOM_UTF8)
 
 
 def _bytes(file: Path) -> bytes:
-    """The content of the file, or why there is none."""
+    """Read the file, or raise an error that says why it cannot be read."""
     try:
         return file.read_bytes()
     except IsADirectoryError:
@@ -250,7 +249,7 @@ def _not_found(file: Path) -> str:
     from difflib import get_close_matches
 
     if not file.parent.is_dir():
-        return f"There is no file {str(file)!r}, nor its directory {str(file.parent)!r}."
+        return f"There is no file {str(file)!r} and no directory {str(file.parent)!r}."
     siblings = {entry.name.lower(): entry.name for entry in file.parent.iterdir()}
     near = [siblings[name] for name in get_close_matches(file.name.lower(), siblings, n=3)]
     offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
@@ -258,7 +257,7 @@ def _not_found(file: Path) -> str:
 
 
 def _by_content(content: str) -> str | None:
-    """The format that the first words show beyond doubt."""
+    """Return the format that the beginning of the text identifies, if any."""
     start = re.sub(r"\A(?:\s*%[^\n]*\n|\s+)*", "", content[:100_000])
     if re.match(r"@relation\b", start, re.IGNORECASE):
         return "arff"

@@ -1,4 +1,4 @@
-"""Columns by name as a data frame of pandas, imported when one is asked for."""
+"""The table: named columns whose cells stay as written, with their locations in the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
-    """Columns of one length as a data frame; None stays None.
+    """Make a data frame of columns of the same length; None stays None.
 
     Examples
     --------
@@ -39,38 +39,43 @@ def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _holds_words(cells: Any) -> bool:
-    """Names, words or nothing at all: a column of objects, so that None stays None."""
+    """Return whether a column needs the object dtype, so that None is kept."""
     listed = list(cells)
     return bool(listed) and (
         any(isinstance(cell, str) for cell in listed) or all(cell is None for cell in listed)
     )
 
 
-# A table: named columns whose cells stay as written, and where in the file each row stands.
-
-
 MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
-"""What stands for a missing cell, in any case of letters and with blanks around it."""
+"""Texts of missing cells, in any case and with spaces around them."""
 
-_PART = 1 << 16
 Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class RowPlace:
-    """Where the rows of a column stand, counted from 1."""
+class RowLocation:
+    """The location of a cell of a column in messages, by the row counted from 0."""
 
     source: str
     column: str
 
     def __call__(self, row: int) -> str:
-        """The place of the row counted from 0."""
         return f"{self.source}: row {row + 1}, column {self.column!r}"
 
 
+@dataclass(frozen=True, slots=True)
+class RowLines:
+    """The line of each row in the file, by the row counted from 0."""
+
+    lines: Sequence[int]
+
+    def __call__(self, row: int) -> int:
+        return self.lines[row]
+
+
 class Levels(NamedTuple):
-    """A column as codes into its distinct cells; -1 stands for a cell that is empty."""
+    """A column as codes into its distinct cells; -1 is the code of an empty cell."""
 
     codes: Codes
     names: tuple[str, ...]
@@ -78,35 +83,35 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KeptRows:
-    """Where rows that were kept of others stood among those."""
+    """The original locations of rows that were selected from a table."""
 
     rows: npt.NDArray[np.int64]
     locate: Callable[[int], int] | None
 
     def __call__(self, row: int) -> int:
-        place = int(self.rows[row])
-        return place + 1 if self.locate is None else self.locate(place)
+        original = int(self.rows[row])
+        return original + 1 if self.locate is None else self.locate(original)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Table:
-    """Columns of cells, as a file holds them.
+    """Columns of cells as they are in a file.
 
     Parameters
     ----------
     source : str
-        What errors call the table: the name of the file, or "the data frame".
+        The name of the table in errors: the name of the file, or "the data frame".
     cells : mapping of str to pyarrow.Array
-        The columns in order: text where the format is text, typed where the format is typed.
+        The columns in order: text if the format is text, typed if the format is typed.
     declared : mapping of str to tuple of str
-        The nominal values that the file declares for a column, in the order it declares them.
+        The nominal values that the file declares for a column, in order.
     account : tuple of str
-        What was understood, in sentences.
+        How the file was read, in sentences.
     delimiter : str or None
         The delimiter of a delimited text.
     locate : callable or None
-        Takes a row counted from 0 and gives its line in the file counted from 1; None where
-        rows have no lines, and errors count the rows from 1.
+        Returns the line (from 1) of a row (from 0) in the file; None if rows have no lines, in
+        which case errors count the rows from 1.
 
     Examples
     --------
@@ -128,21 +133,21 @@ class Table:
     def from_columns(
         cls, columns: Mapping[str, Sequence[Any]], *, source: str = "the table"
     ) -> Table:
-        """A table of sequences of equal length."""
+        """Make a table from sequences of equal length."""
         from bestofk.data.tables.values import arrow_column
 
         cells: dict[str, Any] = {}
         for name, values in columns.items():
             if str(name) in cells:
                 raise TableError(f"{source}: two columns are named {str(name)!r}.")
-            cells[str(name)] = arrow_column(values, where=RowPlace(source, str(name)))
+            cells[str(name)] = arrow_column(values, where=RowLocation(source, str(name)))
         sizes = {name: len(column) for name, column in cells.items()}
         if len(set(sizes.values())) > 1:
             (first, n), *rest = sizes.items()
             other, m = next(pair for pair in rest if pair[1] != n)
             raise TableError(
-                f"{source}: columns must be of one length; got {n} rows in {first!r} and {m} in "
-                f"{other!r}."
+                f"{source}: columns must have the same length; got {n} rows in {first!r} and {m} "
+                f"in {other!r}."
             )
         rows = next(iter(sizes.values()), 0)
         return cls(
@@ -151,7 +156,7 @@ class Table:
 
     @classmethod
     def from_frame(cls, frame: Any, *, source: str = "the data frame") -> Table:
-        """A table of a pandas data frame; an index that carries names becomes its first columns."""
+        """Make a table from a pandas data frame; an index of names becomes its first columns."""
         import pandas as pd
 
         if isinstance(frame.columns, pd.MultiIndex):
@@ -175,11 +180,11 @@ class Table:
 
     @property
     def from_file(self) -> bool:
-        """Whether the source is the name of a file, not of something in memory."""
+        """Whether the source is a file, not something in memory."""
         return not self.source.startswith("the ")
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Table:
-        """The rows that are marked; errors name the lines that they had."""
+        """Return the marked rows; errors still name their original lines."""
         import pyarrow as pa
 
         rows = np.flatnonzero(keep)
@@ -205,13 +210,13 @@ class Table:
     def __contains__(self, column: object) -> bool:
         return column in self.cells
 
-    def place(self, row: int, column: str | None = None) -> str:
-        """Where a cell stands: file, line (or row, counted from 1) and column."""
-        kept = self.locate
-        if isinstance(kept, KeptRows) and kept.locate is None:
-            position = f"row {kept.rows[row] + 1}"
+    def location(self, row: int, column: str | None = None) -> str:
+        """Return the location of a cell: file, line (or row, counted from 1) and column."""
+        locate = self.locate
+        if isinstance(locate, KeptRows) and locate.locate is None:
+            position = f"row {locate.rows[row] + 1}"
         else:
-            position = f"row {row + 1}" if kept is None else f"line {kept(row)}"
+            position = f"row {row + 1}" if locate is None else f"line {locate(row)}"
         where = f"{self.source}: {position}"
         return where if column is None else f"{where}, column {column!r}"
 
@@ -222,67 +227,67 @@ class Table:
             raise UnknownNameError("column", column, self.columns, self.source) from None
 
     def is_typed_number(self, column: str) -> bool:
-        """Whether the format itself says that the column holds numbers."""
+        """Return whether the format declares the column to hold numbers."""
         import pyarrow.types as kinds
 
         kind = self._column(column).type
         return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
 
     def raw(self, column: str) -> Any:
-        """The cells as text in an arrow array; null only where the format holds nothing."""
+        """Return the cells as text in an arrow array; null only if the format has no value."""
         from bestofk.data.tables.values import as_text
 
         return as_text(self._column(column))
 
     def text(self, column: str) -> Objects:
-        """The cells as str without blanks around them; None where a cell is missing."""
+        """Return the cells as str without surrounding spaces; None for missing cells."""
         cells = self.raw(column).to_numpy(zero_copy_only=False)
         out = np.array([None if v is None else v.strip() for v in cells], dtype=np.object_)
         out[self.missing(column)] = None
         return out
 
     def missing(self, column: str) -> npt.NDArray[np.bool_]:
-        """Which cells are empty or hold one of the marks of a missing value."""
+        """Return which cells are empty or hold one of the `MISSING_MARKERS`."""
         from bestofk.data.tables.values import is_missing
 
         return is_missing(self._column(column), MISSING_MARKERS)
 
     def levels(self, column: str) -> Levels:
-        """The column as codes into its distinct cells, in order of appearance.
+        """Return the column as codes into its distinct cells, in order of appearance.
 
-        Blanks around a cell are dropped. Only an empty cell has the code -1: a learner may be
-        called ``NA``.
+        Spaces around a cell are dropped. Only an empty cell has the code -1, because a learner may
+        be called ``NA``.
         """
+        import pyarrow.compute as pc
+
         from bestofk.data.tables.values import as_text
 
-        held = self._column(column)
-        # text once for each distinct cell, whatever the number of rows
-        encoded = held if hasattr(held, "dictionary") else held.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        encoded = self._column(column)
+        if not hasattr(encoded, "dictionary"):
+            encoded = encoded.dictionary_encode()
         cells = [(cell or "").strip() for cell in as_text(encoded.dictionary).to_pylist()]
-        if _in_turn(codes, len(cells)) and all(cells) and len(set(cells)) == len(cells):
-            return Levels(codes, tuple(cells))
         names: dict[str, int] = {}
-        new = np.full(len(cells) + 1, -1, dtype=np.int64)
-        for old in _as_they_come(codes, len(cells)):
-            if cells[old]:
-                new[old] = names.setdefault(cells[old], len(names))
-        return Levels(new[codes], tuple(names))
+        new_codes = np.full(len(cells) + 1, -1, dtype=np.int64)
+        for code in pc.unique(encoded.indices).drop_null().to_pylist():
+            if cells[code]:
+                new_codes[code] = names.setdefault(cells[code], len(names))
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        return Levels(new_codes[codes], tuple(names))
 
     def numbers(self, column: str) -> Floats:
-        """The cells as floats, NaN where one is missing; the first that is no number is named."""
+        """Return the cells as floats (NaN if missing); raise at the first that is no number."""
         parsed = parse_numbers(self._column(column), self.missing(column), delimiter=self.delimiter)
         if parsed.bad_row is not None:
             cell = self.raw(column)[parsed.bad_row].as_py()
             shown = repr(cell if len(cell) <= 60 else cell[:57] + "...")
             raise TableError(
-                f"{self.place(parsed.bad_row, column)} must be a number"
+                f"{self.location(parsed.bad_row, column)} must be a number"
                 f"{parsed.reason}; got {shown}."
             )
         return parsed.values
 
     def is_numeric(self, column: str) -> bool:
-        """Whether every cell that is not missing is a number, and at least one is."""
+        """Return whether every cell that is not missing is a number, and at least one is."""
         missing = self.missing(column)
         if missing.all():
             return False
@@ -291,7 +296,7 @@ class Table:
         )
 
     def numeric_share(self, column: str) -> float:
-        """The share of numbers among the cells that are not missing; 0 where all are."""
+        """Return the share of numbers among the cells that are not missing; 0 if all are."""
         from bestofk.data.tables.values import count_numbers
 
         present = int((~self.missing(column)).sum())
@@ -302,41 +307,18 @@ class Table:
         return count_numbers(self.raw(column)) / present
 
     def decimal_mark(self, column: str) -> DecimalMark:
-        """The mark that the numbers of the column use: a point or a comma."""
+        """Return the decimal mark of the column: a point or a comma."""
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).mark
 
     def number_form(self, column: str) -> Form:
-        """Whether the numbers of the column are percentages, carry a spread, and so on."""
+        """Return whether the numbers of the column are percentages, have a spread, and so on."""
         if self.is_typed_number(column):
             return ""
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).form
-
-
-def _in_turn(codes: Codes, count: int) -> bool:
-    """Whether the codes first appear as 0, 1, 2, ... and all of them do."""
-    largest = -1
-    for start in range(0, len(codes), _PART):
-        part = codes[start : start + _PART]
-        seen = np.maximum.accumulate(part)
-        if seen[0] > largest + 1 or (seen[1:] > np.maximum(seen[:-1], largest) + 1).any():
-            return False
-        largest = max(largest, int(seen[-1]))
-    return largest == count - 1
-
-
-def _as_they_come(codes: Codes, count: int) -> list[int]:
-    """The codes that occur, in order of appearance."""
-    first = np.full(count, len(codes), dtype=np.int64)
-    known = np.flatnonzero(codes >= 0) if (codes < 0).any() else np.arange(len(codes))
-    # of several writes to a place the last one stays: the first row, when they go backwards
-    first[codes[known[::-1]]] = known[::-1]
-    order = np.argsort(first, kind="stable")
-    found: list[int] = order[: int((first < len(codes)).sum())].tolist()
-    return found
 
 
 def size_words(rows: int, columns: int) -> str:

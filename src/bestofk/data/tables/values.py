@@ -1,4 +1,4 @@
-"""Cells to floats: with a point or a comma before the decimals, as a percentage, with a spread."""
+"""Convert cells: text to numbers, Python, numpy and pandas values to arrow arrays, and to text."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ Form = Literal["", "percent", "spread", "thousands"]
 
 
 class Numbers(NamedTuple):
-    """The floats of a column, or the first cell that is none and why."""
+    """The floats of a column, or the first cell that is no number and why."""
 
     values: Floats
     mark: DecimalMark
     bad_row: int | None
     reason: str
     form: Form = ""
-    """Whether the cells are percentages, carry a spread, or part their thousands by commas."""
+    """Whether the cells are percentages, have a spread, or have thousands separators."""
 
 
 def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str | None) -> Numbers:
-    """Floats to the nearest bit; NaN where `missing`.
+    """Parse correctly rounded floats; NaN for `missing` cells.
 
-    A comma counts as the decimal mark only where it is not the delimiter, and only when the
-    whole column is written so. Where ``1,234`` could be a thousand it is taken as a number with
-    decimals in a table of semicolons (where that is the custom), and refused in any other.
+    A comma counts as the decimal mark only if it is not the delimiter and the whole column uses
+    it. The ambiguous ``1,234`` is read as a number with decimals if the delimiter is a semicolon,
+    which is customary with decimal commas, and is an error otherwise.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -91,22 +91,22 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
 
 
 def _decorated(text: Any, *, delimiter: str | None) -> Numbers | None:
-    """Percentages, means with a spread and parted thousands; None where the cells are none of it.
+    """Parse percentages, means with a spread and numbers with thousands separators, else None.
 
-    All cells of a column are of one form: ``12.3 %`` among ``0.4`` could be anything.
+    All cells of a column must have the same form, because ``12.3 %`` among ``0.4`` is ambiguous.
     """
     import pyarrow.compute as pc
 
     present = pc.is_valid(text)
-    place = pc.index(present, True).as_py()
-    first = "" if place < 0 else text[place].as_py()
+    first_present = pc.index(present, True).as_py()
+    first = "" if first_present < 0 else text[first_present].as_py()
     for form, pattern in (("percent", _PERCENT), ("spread", _SPREAD)):
         if not re.match(pattern, first):
             continue
         fits = pc.match_substring_regex(text, pattern).fill_null(True)
         if not pc.all(fits).as_py():
             row = pc.index(fits, False).as_py()
-            return Numbers(np.empty(0), ".", row, f" of the form {first!r}, as the cells before")
+            return Numbers(np.empty(0), ".", row, f" of the form {first!r}, like the cells before")
         parts = pc.replace_substring_regex(text, pattern, r"\1")
         none = np.zeros(len(text), dtype=np.bool_)
         inner = parse_numbers(
@@ -118,22 +118,22 @@ def _decorated(text: Any, *, delimiter: str | None) -> Numbers | None:
         return inner._replace(values=values, form=named)
     if not re.match(r"[+-]?\d{1,3}(?:[.,]|$)", first):
         return None
-    found = _parted_thousands(text)
-    if found is not None:
-        return Numbers(found, ".", None, "", "thousands")
-    found = _parted_thousands(_swapped(text))
-    if found is not None and delimiter != ",":
-        return Numbers(found, ",", None, "", "thousands")
+    floats = _parted_thousands(text)
+    if floats is not None:
+        return Numbers(floats, ".", None, "", "thousands")
+    floats = _parted_thousands(_swapped(text))
+    if floats is not None and delimiter != ",":
+        return Numbers(floats, ",", None, "", "thousands")
     doubtful = pc.match_substring_regex(text, _MAYBE_THOUSANDS).fill_null(True)
     if delimiter != ";" and pc.all(doubtful).as_py():
         row = pc.index(present, True).as_py()
-        reason = " (a comma between thousands and one before decimals look alike)"
+        reason = " (the comma may separate thousands or decimals)"
         return Numbers(np.empty(0), ".", row, reason)
     return None
 
 
 def _swapped(text: Any) -> Any:
-    """Points for commas and commas for points."""
+    """Swap points and commas."""
     import pyarrow.compute as pc
 
     parted = pc.replace_substring(text, ".", "\0")
@@ -141,7 +141,7 @@ def _swapped(text: Any) -> Any:
 
 
 def _parted_thousands(text: Any) -> Floats | None:
-    """The floats where commas part thousands in every cell, and in one beyond doubt."""
+    """Return the floats if commas can separate thousands in all cells, and must in one."""
     import pyarrow.compute as pc
 
     fits = pc.match_substring_regex(text, _THOUSANDS).fill_null(True)
@@ -151,18 +151,27 @@ def _parted_thousands(text: Any) -> Floats | None:
     return _cast(pc.replace_substring(text, ",", ""))
 
 
-def form_words(form: Form) -> str:
-    """What was made of cells of a form, in a sentence without its subject."""
+def describe_form(form: Form) -> str:
+    """Describe how cells of a form were read."""
     return {
         "": "",
         "percent": "percentages were read as fractions (12.3 % is 0.123)",
-        "spread": "the number before the spread was read, and the spread was left out",
-        "thousands": "the marks between thousands were left out",
+        "spread": "only the number before the spread was read",
+        "thousands": "thousands separators were removed",
     }[form]
 
 
+def is_number(text: str) -> bool:
+    """Return whether Python reads the text as a float."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def count_numbers(text: Any) -> int:
-    """How many cells look like a number, with a point or a comma."""
+    """Count the cells that look like a number, with a point or a comma."""
     import pyarrow.compute as pc
 
     looks = pc.match_substring_regex(
@@ -186,7 +195,7 @@ def _cast(text: Any) -> Floats | None:
 
 
 def _first_bad(text: Any) -> int | None:
-    """The first row that does not cast, by halving."""
+    """Find the first row that does not cast, by bisection."""
     if _cast(text) is not None:
         return None
     low, high = 0, len(text)
@@ -199,20 +208,20 @@ def _first_bad(text: Any) -> int | None:
     return low
 
 
-# Python values, numpy and pandas columns as arrow arrays, and arrow arrays as text.
+# Arrow arrays
 
 
 _NESTED = (dict, list, tuple, set, np.ndarray)
 
 
 class RowLocator(Protocol):
-    """Where the row counted from 0 stands, for errors."""
+    """Describe the location of a row (counted from 0) in errors."""
 
     def __call__(self, row: int, /) -> str: ...
 
 
 def arrow_column(values: Any, *, where: RowLocator) -> Any:
-    """One column of typed cells, or of text where the types are mixed."""
+    """Return a column as an arrow array of typed cells, or of text if the types are mixed."""
     import pyarrow as pa
     import pyarrow.types as kinds
 
@@ -239,7 +248,7 @@ def arrow_column(values: Any, *, where: RowLocator) -> Any:
         kind = array.type
     if kinds.is_nested(kind):
         first = next(i for i, cell in enumerate(array) if cell.is_valid)
-        raise TableError(f"{where(first)} must be one value; got a nested one.")
+        raise TableError(f"{where(first)} must be a single value; got a nested one.")
     if kinds.is_large_string(kind) or (
         hasattr(kinds, "is_string_view") and kinds.is_string_view(kind)
     ):
@@ -250,7 +259,7 @@ def arrow_column(values: Any, *, where: RowLocator) -> Any:
 
 
 def _from_pandas(values: Any) -> Any:
-    """A typed pandas array, or None where its cells are Python objects of several types."""
+    """Return a typed pandas array; None if its cells are Python objects of several types."""
     import pyarrow as pa
 
     if getattr(values, "dtype", None) == np.object_:
@@ -262,13 +271,13 @@ def _from_pandas(values: Any) -> Any:
 
 
 def _from_objects(values: Sequence[Any], *, where: RowLocator) -> Any:
-    """Python objects: numbers stay numbers where all are, anything else becomes text."""
+    """Convert Python objects: numbers if all are numbers, anything else becomes text."""
     import pyarrow as pa
 
     seen = set(map(type, values)) - {type(None)}
     if any(issubclass(kind, _NESTED) for kind in seen):
         row = next(row for row, cell in enumerate(values) if isinstance(cell, _NESTED))
-        raise TableError(f"{where(row)} must be one value; got a nested one.")
+        raise TableError(f"{where(row)} must be a single value; got a nested one.")
     if seen == {str}:
         return pa.array(values, type=pa.string())
     if seen == {float}:
@@ -287,7 +296,7 @@ def _from_objects(values: Sequence[Any], *, where: RowLocator) -> Any:
         except OverflowError:
             row = next(i for i, cell in enumerate(values) if _overflows(cell))
             raise TableError(
-                f"{where(row)} must be a number below 1.8e308; got one of more digits."
+                f"{where(row)} must be a number below 1.8e308; got a larger one."
             ) from None
         return pa.array(floats, type=pa.float64())
     if seen <= {bool, np.bool_}:
@@ -314,7 +323,7 @@ def _word(cell: Any) -> str | None:
 
 
 def as_text(column: Any) -> Any:
-    """The column as an arrow array of strings; whole floats are written without decimals."""
+    """Return the column as an arrow array of strings; whole floats without decimals."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as kinds
@@ -339,7 +348,7 @@ def as_text(column: Any) -> Any:
 
 
 def is_missing(column: Any, markers: tuple[str, ...]) -> npt.NDArray[np.bool_]:
-    """Which cells are null, NaN, or text among `markers` in any case."""
+    """Return which cells are null, NaN, or text among `markers` in any case."""
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.types as kinds

@@ -1,4 +1,4 @@
-"""Excel workbooks: the first sheet that holds cells, its first row the names of the columns."""
+"""Read Excel workbooks, and mark text cells that spreadsheets would run as formulas."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from bestofk._base.errors import MissingExtraError, TableError
 from bestofk.data.tables.reading import EXPANDED, allowed_bytes, check_columns, too_large
-from bestofk.data.tables.table import Table, size_words
+from bestofk.data.tables.table import RowLines, Table, size_words
 from bestofk.data.tables.values import arrow_column
 
 
 def is_workbook(data: bytes) -> bool:
-    """Whether the bytes are those of an Excel workbook (.xlsx)."""
+    """Return whether the bytes are an Excel workbook (.xlsx)."""
     if not data.startswith(b"PK\x03\x04"):
         return False
     try:
@@ -26,7 +26,7 @@ def is_workbook(data: bytes) -> bool:
 
 
 def read_workbook(data: bytes, source: str) -> Table:
-    """A table from the bytes of a workbook."""
+    """Read a table from a workbook with one sheet, whose first row names the columns."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -40,46 +40,47 @@ def read_workbook(data: bytes, source: str) -> Table:
         ]
         book.close()
     except Exception:
-        # a workbook may be damaged in more ways than can be listed
+        # openpyxl may raise any exception on a damaged workbook
         raise TableError(f"{source}: not an Excel workbook, or a damaged one.") from None
-    held = [(title, rows) for title, rows in sheets if any(map(_filled, rows))]
-    if not held:
-        raise TableError(f"{source}: the workbook holds no cells.")
-    title, rows = held[0]
+    filled = [(title, rows) for title, rows in sheets if any(map(_filled, rows))]
+    if not filled:
+        raise TableError(f"{source}: the workbook contains no cells.")
+    title, rows = filled[0]
     table = _table(rows, source, title)
-    if len(held) == 1:
+    if len(filled) == 1:
         return table
-    others = ", ".join(repr(name) for name, _ in held[1:6])
+    others = ", ".join(repr(name) for name, _ in filled[1:6])
     raise TableError(
-        f"{source}: the workbook holds {len(held)} sheets ({title!r}, {others}): keep one, or save "
-        "the one that you mean as CSV."
+        f"{source}: the workbook contains {len(filled)} sheets ({title!r}, {others}): keep only "
+        "one, or save one as CSV."
     )
 
 
 def _table(rows: list[tuple[Any, ...]], source: str, title: str) -> Table:
-    at = next(place for place, row in enumerate(rows) if _filled(row))
+    at = next(position for position, row in enumerate(rows) if _filled(row))
     width = max(
-        (place + 1 for row in rows[at:] for place, cell in enumerate(row) if _some(cell)), default=0
+        (position + 1 for row in rows[at:] for position, cell in enumerate(row) if _some(cell)),
+        default=0,
     )
     check_columns(source, width)
     header = [*rows[at], *([None] * width)][:width]
     names = [
-        f"column {place + 1}" if not _some(cell) else str(_plain(cell)).strip()
-        for place, cell in enumerate(header)
+        f"column {position + 1}" if not _some(cell) else str(_plain(cell)).strip()
+        for position, cell in enumerate(header)
     ]
-    for place, name in enumerate(names):
-        if name in names[:place]:
+    for position, name in enumerate(names):
+        if name in names[:position]:
             raise TableError(f"{source}: two columns of the sheet {title!r} are named {name!r}.")
     numbered = [(at + 2 + i, row) for i, row in enumerate(rows[at + 1 :]) if _filled(row)]
     if not numbered:
-        raise TableError(f"{source}: the sheet {title!r} holds a header and no rows.")
+        raise TableError(f"{source}: the sheet {title!r} contains a header and no rows.")
     lines = tuple(line for line, _ in numbered)
     cells = {
         name: arrow_column(
-            [_plain(row[place]) if place < len(row) else None for _, row in numbered],
+            [_plain(row[position]) if position < len(row) else None for _, row in numbered],
             where=lambda row, name=name: f"{source}: line {lines[row]}, column {name!r}",
         )
-        for place, name in enumerate(names)
+        for position, name in enumerate(names)
     }
     return Table(
         source=source,
@@ -87,22 +88,12 @@ def _table(rows: list[tuple[Any, ...]], source: str, title: str) -> Table:
         account=(
             f"{source}: Excel workbook, sheet {title!r}, {size_words(len(lines), len(names))}.",
         ),
-        locate=SheetLines(lines),
+        locate=RowLines(lines),
     )
 
 
-class SheetLines:
-    """The row of the sheet that every row of the table stands in."""
-
-    def __init__(self, lines: tuple[int, ...]) -> None:
-        self.lines = lines
-
-    def __call__(self, row: int) -> int:
-        return self.lines[row]
-
-
 def _check_size(data: bytes, source: str) -> None:
-    """Refuse a small file that stands for very much."""
+    """Raise if a small file expands to very much."""
     with zipfile.ZipFile(BytesIO(data)) as packed:
         needed = sum(entry.file_size for entry in packed.infolist())
     if needed > allowed_bytes(len(data), EXPANDED):
@@ -118,7 +109,7 @@ def _filled(row: tuple[Any, ...]) -> bool:
 
 
 def _plain(cell: Any) -> Any:
-    """Dates as text, as a CSV file would hold them; errors such as #DIV/0! as missing."""
+    """Convert dates to text, as in a CSV file, and errors such as #DIV/0! to missing cells."""
     if isinstance(cell, datetime):
         return cell.date().isoformat() if cell.time() == time() else cell.isoformat(sep=" ")
     if isinstance(cell, date | time):
@@ -128,7 +119,7 @@ def _plain(cell: Any) -> Any:
     return cell
 
 
-# Cells that a spreadsheet would run as formulas: marked as text when written, unmarked when read.
+# Text cells that a spreadsheet would run as formulas
 
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -137,7 +128,7 @@ _MARKED = "^'+[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 
 
 def as_text_cell(text: str) -> str:
-    """`text` for a cell, with an apostrophe before what would be run.
+    """Put an apostrophe before a text that a spreadsheet would run as a formula.
 
     Examples
     --------
@@ -148,7 +139,7 @@ def as_text_cell(text: str) -> str:
 
 
 def from_text_cell(text: str) -> str:
-    """What `as_text_cell` was given.
+    """Undo `as_text_cell`.
 
     Examples
     --------
@@ -159,12 +150,12 @@ def from_text_cell(text: str) -> str:
 
 
 def unmarked(column: Any) -> Any:
-    """An arrow column of text in which marked cells are as they were before."""
+    """Undo `as_text_cell` in all cells of an arrow column."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not pc.any(pc.match_substring_regex(column, _MARKED)).as_py():
         return column
     encoded = column.dictionary_encode()
-    words = [from_text_cell(word) for word in encoded.dictionary.to_pylist()]
-    return pa.array(words, type=pa.string()).take(encoded.indices)
+    texts = [from_text_cell(word) for word in encoded.dictionary.to_pylist()]
+    return pa.array(texts, type=pa.string()).take(encoded.indices)

@@ -18,7 +18,7 @@ import pandas as pd
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 from bestofk._base.formatting import joined, shortened
-from bestofk.data.tables.named_columns import Wanted, read_named_columns
+from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.evals import AskedOfLogs, nothing_asked_for
@@ -132,13 +132,13 @@ def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRow
         raise nothing_asked_for(asked.task, sorted(tasks), "task", "the table")
 
 
-def _columns_to_read(columns: tuple[str, ...], *, asked: AskedOfLogs) -> Wanted:
+def _columns_to_read(columns: tuple[str, ...], *, asked: AskedOfLogs) -> ColumnSelection:
     """Those of the roles."""
     roles = _asked_roles(columns, "", asked)
     numbers = [roles[role] for role in (*AMOUNTS, "epoch") if role in roles]
     score = roles["score"]
     names = [column for column in roles.values() if column not in (*numbers, score)]
-    return Wanted(names, numbers, [score])
+    return ColumnSelection(names, numbers, [score])
 
 
 def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> None:
@@ -155,7 +155,7 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
             raise TableError(
-                f"{table.place(row, roles[role])} must name the {spoken(role)}; it is empty."
+                f"{table.location(row, roles[role])} must name the {spoken(role)}; it is empty."
             )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
@@ -273,7 +273,7 @@ def _scores(table: Table, column: str) -> Any:
         if value is None:
             again = " (the header again: keep one where files are joined)" if cell == column else ""
             raise TableError(
-                f"{table.place(row, column)} must be a number, or true or false; got "
+                f"{table.location(row, column)} must be a number, or true or false; got "
                 f"{cell!r:.60}{again}."
             )
         found[row] = value
@@ -320,7 +320,7 @@ def _statuses(
             said = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
             if named:
                 row = int((levels.codes == at).argmax())
-                raise TableError(f"{table.place(row, column)} {said}.")
+                raise TableError(f"{table.location(row, column)} {said}.")
             rows.note(f"Column {column!r} was not taken as the status, which {said}.")
             return scored
         codes[at] = STATUSES.index(word)

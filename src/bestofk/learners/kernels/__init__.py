@@ -1,5 +1,5 @@
-"""The inner loops of the learners, in C, built with the package; see `library` for their loading.
+"""Inner loops of the learners in C, compiled when the package is built.
 
-One shared library for each kind of processor: `generic`, and on x86-64 also `x86-64-v3` and
-`x86-64-v4`. All give the same bits.
+There is one shared library per processor variant: `generic`, and on x86-64 also `x86-64-v3` and
+`x86-64-v4`. All variants give the same bits. The module `library` loads them.
 """

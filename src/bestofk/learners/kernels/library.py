@@ -1,4 +1,4 @@
-"""The compiled kernels: the library for this processor, and its functions with their signatures."""
+"""Load the compiled kernel library for this processor and call its functions."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import numpy as np
 from bestofk._base.errors import BestOfKError
 
 VARIANT = "BESTOFK_KERNELS"
-"""Environment variable: the variant to load (`generic`, `x86-64-v3`, ...) or a library's path."""
+"""Environment variable with the variant to load (`generic`, `x86-64-v3`, ...) or a path."""
 BUILT = Path(__file__).parent / "built"
 SOURCE = Path(__file__).parent / "source"
-LEVELS = {4: "x86-64-v4", 3: "x86-64-v3"}
+LEVELS = {3: "x86-64-v3", 4: "x86-64-v4"}
 NO_MEMORY = -9999
 
 SCALARS: dict[str, Any] = {"i64": ctypes.c_int64, "f64": ctypes.c_double}
@@ -37,15 +37,15 @@ DECLARED: dict[str, Kernel] = {}
 
 
 class Kernel:
-    """A function of the library.
+    """A function of the kernel library.
 
     Parameters
     ----------
     name : str
         Its name in C.
     signature : str
-        Its arguments: ``f64`` and ``i64`` are numbers, ``*f64`` an array that is read, ``&f64``
-        one that is written. It returns an integer.
+        Its arguments: ``f64`` and ``i64`` are numbers, ``*f64`` is an array to read, ``&f64`` is
+        an array to write. The function returns an integer.
     """
 
     __slots__ = ("_checks", "_function", "name", "signature")
@@ -70,7 +70,7 @@ class Kernel:
         ]
         result = int(self._function(*passed))
         if result == NO_MEMORY:
-            raise MemoryError(f"The kernel {self.name} got no memory for its work.")
+            raise MemoryError(f"The kernel {self.name} could not allocate memory.")
         return result
 
     def _address(self, array: Any, dtype: np.dtype[Any], written: bool) -> int:
@@ -96,30 +96,20 @@ class Kernel:
 
 @cache
 def library() -> ctypes.CDLL:
-    """The library, for the processor at hand or as the environment variable says."""
-    asked = os.environ.get(VARIANT)
-    if asked and (os.sep in asked or "/" in asked):
-        return _load(Path(asked))
-    generic = _load(_path("generic"))
-    if asked == "generic":
-        return generic
-    generic.processor_level.restype = ctypes.c_int64
-    level = int(generic.processor_level())
-    if asked:
-        needed = {name: number for number, name in LEVELS.items()}.get(asked)
-        if needed is None or needed > level or not _path(asked).is_file():
-            raise BestOfKError(
-                f"{VARIANT} asks for {asked}, which this processor or this build does not have."
-            )
-        return _load(_path(asked))
-    for number, name in LEVELS.items():
-        if level >= number and _path(name).is_file():
-            return _load(_path(name))
-    return generic
+    """Return the library chosen by the environment variable, or the best for this processor."""
+    name = os.environ.get(VARIANT)
+    if name and (os.sep in name or "/" in name):
+        return _load(Path(name))
+    available = variants()
+    if name and name not in available:
+        raise BestOfKError(
+            f"{VARIANT} is {name}, which this processor cannot run or this build does not include."
+        )
+    return _load(_path(name or available[-1]))
 
 
 def variants() -> list[str]:
-    """The variants that are built and that this processor can run.
+    """Return the built variants that this processor can run, fastest last.
 
     Examples
     --------
@@ -129,8 +119,8 @@ def variants() -> list[str]:
     generic = _load(_path("generic"))
     generic.processor_level.restype = ctypes.c_int64
     level = int(generic.processor_level())
-    able = [name for number, name in sorted(LEVELS.items()) if level >= number]
-    return ["generic", *(name for name in able if _path(name).is_file())]
+    supported = [name for number, name in LEVELS.items() if level >= number]
+    return ["generic", *(name for name in supported if _path(name).is_file())]
 
 
 def _path(variant: str) -> Path:
@@ -143,30 +133,27 @@ def _load(path: Path) -> ctypes.CDLL:
             "The compiled kernels of bestofk are missing: install the package with pip, or run "
             "`python hatch_build.py` in its source tree."
         )
-    found = ctypes.CDLL(str(path))
-    if SOURCE.is_dir():
-        found.kernel_sources.restype = ctypes.c_char_p
-        if found.kernel_sources().decode() != _digest():
-            raise BestOfKError(
-                "The kernels of bestofk were built from other sources than those that are here: "
-                "run `python hatch_build.py` in the source tree."
-            )
-    return found
+    loaded = ctypes.CDLL(str(path))
+    loaded.kernel_sources.restype = ctypes.c_char_p
+    if SOURCE.is_dir() and loaded.kernel_sources().decode() != _digest():
+        raise BestOfKError(
+            "The kernels of bestofk were built from different sources: run "
+            "`python hatch_build.py` in the source tree."
+        )
+    return loaded
 
 
 @cache
 def _digest() -> str:
-    """Of the sources, as hatch_build.py has it."""
+    """Return the digest of the sources, computed as in hatch_build.py."""
     digest = hashlib.sha256()
     for path in sorted(SOURCE.glob("*.[ch]")):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 
 
-def __code_identity__() -> str:  # noqa: N807  (found by this name)
-    """The sources that the kernels were built from, for the identity of learners that call them."""
+def __code_identity__() -> str:  # noqa: N807  (looked up by this name)
+    """Return the digest of the kernel sources, part of the identity of learners that use them."""
     if SOURCE.is_dir():
         return _digest()
-    generic = _load(_path("generic"))
-    generic.kernel_sources.restype = ctypes.c_char_p
-    return str(generic.kernel_sources().decode())
+    return str(_load(_path("generic")).kernel_sources().decode())

@@ -1,4 +1,4 @@
-"""Naive Bayes on encoded rows, by the kernels of ``naive_bayes.c``."""
+"""Call the kernels of ``naive_bayes.c``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.kernels.library import Kernel
 from bestofk.learners.kernels.splits import SplitMarks, columns_by_value, sort_columns
 
-Places = npt.NDArray[np.int32]
-
-_PLACES = Kernel("naive_bayes_places", "*f64 i64 i64 *i64 *i64 &i32")
+_CELLS = Kernel("naive_bayes_places", "*f64 i64 i64 *i64 *i64 &i32")
 _FIT = Kernel(
     "naive_bayes_fit",
     "*i32 *f64 i64 i64 *i64 *i64 *i64 i64 *i64 *i64 &f64 &f64 &f64 &f64 &f64",
@@ -30,26 +28,26 @@ _MIXED_PLAN = Kernel(
 
 
 def offsets(cardinality: Codes) -> Codes:
-    """Where the values of each nominal column begin in the table."""
+    """Return the first table line of each nominal column."""
     return np.concatenate(([0], np.cumsum(cardinality))).astype(np.int64)
 
 
-def find_places(values: Floats, cardinality: Codes) -> Places:
-    """The place of every cell in the table, shape (n, d)."""
-    places = np.empty(values.shape, dtype=np.int32)
-    _PLACES(values, *values.shape, cardinality, offsets(cardinality), places)
-    return places
+def table_lines(values: Floats, cardinality: Codes) -> npt.NDArray[np.int32]:
+    """Return the table line of every cell, shape (n, d)."""
+    lines = np.empty(values.shape, dtype=np.int32)
+    _CELLS(values, *values.shape, cardinality, offsets(cardinality), lines)
+    return lines
 
 
 def fit(encoded: Encoded) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Table, prior, precision, mean and deviation (see `NaiveBayes`)."""
+    """Return table, prior, precision, mean and deviation (see `NaiveBayes`)."""
     n, d, c = encoded.n, encoded.d, encoded.n_classes
     offset = offsets(encoded.cardinality)
     table, prior = np.empty((offset[-1] + 1, c)), np.empty(c)
     precision, mean, deviation = np.zeros(d), np.zeros((d, c)), np.zeros((d, c))
     columns = np.ascontiguousarray(encoded.values.T)
     _FIT(
-        find_places(encoded.values, encoded.cardinality), columns, n, d, encoded.cardinality,
+        table_lines(encoded.values, encoded.cardinality), columns, n, d, encoded.cardinality,
         offset, encoded.y, c, *sort_columns(columns, encoded.cardinality), table, prior,
         precision, mean, deviation,
     )  # fmt: skip
@@ -66,32 +64,31 @@ def shares_of_rows(
     mean: Floats,
     deviation: Floats,
 ) -> Floats:
-    """The normalised products of every row."""
+    """Return the normalised products of every row."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     shares = np.empty((len(values), len(prior)))
     _SHARES(
-        values, find_places(values, cardinality), *values.shape, table, prior, len(prior),
+        values, table_lines(values, cardinality), *values.shape, table, prior, len(prior),
         precision, mean, deviation, shares,
     )  # fmt: skip
     return shares
 
 
 def predict_marks(encoded: Encoded, marks: SplitMarks) -> Codes:
-    """Predictions of all splits, as the table of marks."""
+    """Predict all splits; return a table shaped like the marks."""
     n, d, c = encoded.n, encoded.d, encoded.n_classes
     values, cardinality = encoded.values, encoded.cardinality
-    offset, places = offsets(cardinality), find_places(values, cardinality)
+    offset, lines = offsets(cardinality), table_lines(values, cardinality)
     predicted = np.zeros(marks.marks.shape, dtype=np.int64)
-    wanted = len(marks.wanted)
     if cardinality.all():
         _NOMINAL_PLAN(
-            values, places, n, d, cardinality, offset, encoded.y, c, marks.marks, marks.wanted,
-            wanted, marks.n_marks, predicted,
+            values, lines, n, d, cardinality, offset, encoded.y, c, marks.marks, marks.wanted,
+            len(marks.wanted), marks.n_marks, predicted,
         )  # fmt: skip
         return predicted
     columns, order, n_known = made_once(encoded, columns_by_value)
     _MIXED_PLAN(
-        values, columns, places, n, d, cardinality, offset, encoded.y, c, order, n_known,
-        marks.marks, marks.wanted, wanted, predicted,
+        values, columns, lines, n, d, cardinality, offset, encoded.y, c, order, n_known,
+        marks.marks, marks.wanted, len(marks.wanted), predicted,
     )  # fmt: skip
     return predicted

@@ -1,4 +1,10 @@
-"""The nearest mean on encoded rows, by the kernels of ``nearest_mean.c``."""
+"""Call the kernels of ``nearest_mean.c`` and ``exact_sums.c``.
+
+The kernels sum numbers exactly. Every float in a column is a whole multiple of ``2**low``. On that
+grid a number is an integer, stored in limbs of ``width`` bits so that the int64 sum of a limb over
+all n rows cannot overflow. Sums of limbs can be added and subtracted exactly. The kernel rounds
+them to the float nearest to the exact sum, which does not depend on the grid or the row order.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,9 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.kernels.library import Kernel
-from bestofk.learners.nearest_mean import limbs
 
+_EXPONENTS = Kernel("limb_exponents", "*i64 i64 i64 &i64 &i64")
+_SPLIT = Kernel("split_into_limbs", "*i64 i64 i64 *i64 *i64 i64 &i64 i64")
 _DATA = "*f64 *i64 *i8 *i32 i64 i64 i64 i64 i64 *i64 *i64 *i64 i64 *i64 i64"
 _FIT = Kernel("nearest_mean_fit", f"{_DATA} i64 &f64 &i32 &i64 &f64")
 _ROWS = Kernel("nearest_mean_rows", "*f64 *i32 i64 i64 i64 *f64 *i32 *i64 i64 *f64 i64 &i64")
@@ -19,20 +26,62 @@ _PLAN = Kernel("nearest_mean_plan", f"{_DATA} *i64 i64 i64 i64 &i64 &i64")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limbs:
+    """The limbs of all numeric columns.
+
+    Parameters
+    ----------
+    digits : array of int64, shape (n, total number of limbs)
+        Limbs with the sign of the number; missing cells are 0.
+    first : array of int64, shape (columns + 1,)
+        Column j has the limbs ``first[j]`` (lowest) to ``first[j + 1] - 1``.
+    low : array of int64, shape (columns,)
+        Exponent of the unit of the lowest limb.
+    width : int
+        Bits of a limb.
+    """
+
+    digits: Codes
+    first: Codes
+    low: Codes
+    width: int
+
+
+def limbs(numbers: Floats) -> Limbs:
+    """Split `numbers`, shape (n, columns) with NaN for missing cells, into limbs.
+
+    Examples
+    --------
+    >>> parts = limbs(np.array([[3.0, 0.1], [5.0, 2.0**30]]))
+    >>> np.diff(parts.first).tolist()  # 0.1 and 2**30 together need 86 bits
+    [1, 2]
+    """
+    n, d = numbers.shape
+    width = 62 - int(n).bit_length()
+    low, high = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
+    bits = np.ascontiguousarray(numbers).view(np.int64)
+    _EXPONENTS(bits, n, d, low, high)
+    first = np.concatenate(([0], np.cumsum(-(-(high - low) // width)))).astype(np.int64)
+    digits = np.zeros((n, int(first[-1])), dtype=np.int64)
+    _SPLIT(bits, n, d, first, low, width, digits, digits.shape[1])
+    return Limbs(digits=digits, first=first, low=low, width=width)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """The numeric columns and the nominal ones, each side by side."""
+    """The numeric columns and the nominal columns as separate arrays."""
 
     numbers: Floats
     known: npt.NDArray[np.int8]
-    """1 where a number is known, shape (n, numeric columns); no columns when all are known."""
+    """1 if a number is known, shape (n, numeric columns); no columns if all are known."""
     codes: npt.NDArray[np.int32]
-    """-1 where missing."""
+    """-1 if missing."""
     offset: Codes
-    """The values of nominal column j have the places offset[j] to offset[j + 1] - 1."""
+    """The values of nominal column j have the indices offset[j] to offset[j + 1] - 1."""
 
     @classmethod
     def of(cls, values: Floats, cardinality: Codes) -> Parts:
-        """The parts of encoded rows."""
+        """Separate the columns of encoded rows."""
         numbers = np.ascontiguousarray(values[:, cardinality == 0])
         missing = np.isnan(numbers)
         known = ~missing if missing.any() else missing[:, :0]
@@ -48,7 +97,7 @@ class Parts:
 
 
 def _data(encoded: Encoded, parts: Parts) -> tuple[object, ...]:
-    """What the kernels take of a data set."""
+    """Return the kernel arguments that describe a data set."""
     grid = limbs(parts.numbers)
     return (
         parts.numbers, grid.digits, parts.known, parts.codes, *parts.numbers.shape,
@@ -58,9 +107,9 @@ def _data(encoded: Encoded, parts: Parts) -> tuple[object, ...]:
 
 
 def fit(encoded: Encoded, kind: int) -> tuple[Floats, npt.NDArray[np.int32], Codes, Floats]:
-    """Means (c, numbers), modes (c, codes), rows of each class, 1 / scale of each number.
+    """Return means (c, numbers), modes (c, codes), rows of each class, 1 / scale of each number.
 
-    `kind` 1 scales by the standard deviation (with n), 2 by the range, 0 not at all.
+    `kind` 1 scales by the standard deviation (with n), 2 by the range; 0 does not scale.
     """
     parts, c = Parts.of(encoded.values, encoded.cardinality), encoded.n_classes
     means = np.empty((c, parts.numbers.shape[1]))
@@ -80,7 +129,7 @@ def predict_rows(
     scale: Floats,
     scaled: bool,
 ) -> Codes:
-    """The nearest class of every row."""
+    """Return the nearest class of every row."""
     parts = Parts.of(values, cardinality)
     predicted = np.empty(len(values), dtype=np.int64)
     _ROWS(
@@ -91,10 +140,10 @@ def predict_rows(
 
 
 def predict_folds(encoded: Encoded, fold_of: Codes, folds: int, kind: int) -> tuple[Codes, Codes]:
-    """Each row's prediction by the model of all rows outside its fold, for every run.
+    """Predict each row with the model of all rows outside its fold, for every run.
 
-    The predictions of a run hold the rows of fold 0, then those of fold 1, and so on; with them
-    comes where each fold begins, shape (runs, folds + 1).
+    Return the predictions of each run in the order fold 0, fold 1, ..., and the start of each
+    fold, shape (runs, folds + 1).
     """
     runs, n = fold_of.shape
     predicted = np.empty((runs, n), dtype=np.int64)

@@ -1,6 +1,6 @@
-"""The nearest neighbour on encoded rows, by the kernels of ``neighbour_*.c``.
+"""Call the kernels of ``neighbour_*.c``.
 
-Plans are bits, 64 splits in a word: see ``neighbour.h``.
+Plans are bits, 64 splits per word; see ``neighbour.h``.
 """
 
 from __future__ import annotations
@@ -20,23 +20,15 @@ Folds = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 
 RANGE, STD, NONE = 0, 1, 2
-EIGHT = 8
-"""Neighbours in a block, and columns in a bound."""
-PARTS = EIGHT + 1
-"""Numbers for each neighbour: its reference distance, then its terms in these columns."""
-
 _SCALES = Kernel("neighbour_scales", "*f64 i64 *i64 *i64 i64 i64 &f64 &f64 &f64")
 _ROWS = Kernel("neighbour_rows", "*f64 i64 i64 *i64 *f64 *f64 *f64 *f64 i64 &i64")
 _RANGES = Kernel("neighbour_ranges", "*f64 i64 i64 *i64 *i64 *i32 i64 i64 &f64 &f64")
 _FOLD_SCALES = Kernel("neighbour_fold_scales", "*f64 i64 i64 *i64 *i32 i64 i64 i64 &f64 &f64 &f64")
-_TRANSPOSE = Kernel("neighbour_transpose", "&u64")
-_FIRST_ROWS = Kernel("neighbour_first_rows", "*f64 i64 i64 i64 &f64 &i64")
 _PACK = Kernel("neighbour_pack_folds", "*i32 i64 i64 i64 i64 &u64")
 _MARK = Kernel("neighbour_mark", "*i64 i64 i64 i64 &u64")
-_PLACE = Kernel("neighbour_place_folds", "*i32 i64 i64 i64 &i64")
+_STARTS = Kernel("neighbour_place_folds", "*i32 i64 i64 i64 &i64")
 _UNPACK_FOLDS = Kernel("neighbour_unpack_folds", "*u64 i64 *i32 i64 i64 i64 *i64 &i64")
 _UNPACK_TESTS = Kernel("neighbour_unpack_tests", "*u64 i64 i64 *i64 *i64 i64 &i64")
-_NOT_ABOVE = Kernel("neighbour_not_above", "*f32 i64 *f32 f64")
 _SCAN_NUMERIC = Kernel(
     "neighbour_scan_numeric", "*f64 *i64 i64 i64 *i64 *u64 i64 i64 i64 *u64 i64 i64 &u64"
 )
@@ -52,27 +44,28 @@ _SCAN_RESCALED = Kernel(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitScales:
-    """The scales of every split, beside those of the reference.
+    """The scales of every split and of the reference.
 
-    The distance of two rows in a split is the sum of r_j c_j over the columns: c_j is the term of
-    column j under reference scales and r_j the squared ratio of the divisors.
+    The distance of two rows in a split is the sum of r_j c_j over the columns, where c_j is the
+    term of column j under the reference scales and r_j is the squared ratio of the divisors.
     """
 
     divisor: Floats
-    """(d,), of the reference."""
+    """(d,): divisors of the reference."""
     low: Floats
-    """(splits, d), from `column_scales`, as the next two."""
+    """(splits, d), from `column_scales`, like `high` and `divisors`."""
     high: Floats
     divisors: Floats
     ratio: Singles
     """(splits, padded d): r_j; the padding to a multiple of 8 is 0."""
     least_ratio: Floats
-    """(splits,): a lower bound of r_j over the columns that are not constant there."""
+    """(splits,): a lower bound of r_j over the columns that are not constant in the split."""
     estimable: Flags
-    """(splits,): single precision has the range for r_j."""
+    """(splits,): whether single precision covers the range of r_j."""
     constant_first: Codes
-    """(splits + 1,): where the columns start that are constant there but not in the reference."""
+    """(splits + 1,): offsets into `constant_columns`."""
     constant_columns: Codes
+    """Columns that are constant in a split but not in the reference."""
     least: Singles
     """(padded d,): the smallest r_j of any split."""
     most: Singles
@@ -80,9 +73,9 @@ class SplitScales:
     floor: float
     """The least ratio of all splits and columns."""
     excess: Floats
-    """(d,): the mean over the splits of r_j less the least ratio."""
+    """(d,): the mean over the splits of r_j minus the least ratio."""
     copies: Codes
-    """(n,): equal for rows with equal values, which are tied wherever both train."""
+    """(n,): equal for rows with equal values, which are tied in all splits that train both."""
 
 
 def column_scales(
@@ -94,10 +87,10 @@ def column_scales(
     high: Floats,
     divisor: Floats,
 ) -> None:
-    """Smallest and largest known value of the numeric columns in `rows`, and their divisor.
+    """Write the smallest and largest known values of the numeric columns in `rows`, and divisors.
 
-    The divisor is 0 where a column is constant (or, without scaling, where it has no known
-    value): known values then do not count. Nominal columns get 0, 0 and 1.
+    The divisor of a constant column is 0, so known values do not count. Without scaling, it is 0
+    only for a column without known values. Nominal columns get 0, 0 and 1.
     """
     _SCALES(
         values, values.shape[1], cardinality, rows, len(rows), scale, low, high, divisor
@@ -112,9 +105,9 @@ def nearest_rows(
     divisor: Floats,
     queries: Floats,
 ) -> Codes:
-    """For every query the position of its nearest row, the lowest of tied ones.
+    """Return the index of the nearest row for every query, the lowest of tied rows.
 
-    `columns` holds the training rows transposed, shape (d, n).
+    `columns` are the transposed training rows, shape (d, n).
     """
     queries = np.ascontiguousarray(queries, dtype=np.float64)
     nearest = np.empty(len(queries), dtype=np.int64)
@@ -127,7 +120,7 @@ def nearest_rows(
 def scales_by_fold(
     values: Floats, cardinality: Codes, fold_of: Folds, folds: int, scale: int
 ) -> tuple[Floats, Floats, Floats]:
-    """`column_scales` of the rows outside each fold: low, high and divisor, (splits, d) each."""
+    """Return low, high and divisor of the rows outside each fold, shape (splits, d) each."""
     columns = np.ascontiguousarray(values.T)
     runs, (n, d) = len(fold_of), values.shape
     low, high, divisor = (np.empty((runs * folds, d)) for _ in range(3))
@@ -140,37 +133,8 @@ def scales_by_fold(
     return low, high, divisor
 
 
-def first_rows(keys: Floats, m: int) -> tuple[Floats, Codes]:
-    """The first m keys in the order (key, row), and their rows.
-
-    Examples
-    --------
-    >>> first_rows(np.array([3.0, 1.0, 3.0, 0.0]), 3)[1].tolist()
-    [3, 1, 0]
-    """
-    as_bytes = keys.dtype == np.uint8
-    numbers = np.ascontiguousarray(keys, dtype=np.float64)
-    found, rows = np.empty(len(keys)), np.empty(len(keys), dtype=np.int64)
-    count = _FIRST_ROWS(numbers, len(keys), m, as_bytes, found, rows)
-    return found[:count], rows[:count]
-
-
-def transpose_bits(words: Words) -> None:
-    """Bit b of word t becomes bit t of word b, for 64 words, in place."""
-    assert words.shape == (64,)
-    _TRANSPOSE(words)
-
-
-def not_above(blocks: Singles, block: int, weights: Singles, limit: float) -> int:
-    """Which of the eight neighbours of a block have bounds that are not above `limit`, as bits.
-
-    `blocks` has the shape (blocks, PARTS, EIGHT), `weights` (PARTS,).
-    """
-    return _NOT_ABOVE(blocks, block, weights, limit)
-
-
 def pack_folds(fold_of: Folds, planes: Words) -> None:
-    """Spread `fold_of`, shape (runs, n), over `planes`, shape (n, words, digits)."""
+    """Write the bits of `fold_of`, shape (runs, n), to `planes`, shape (n, words, digits)."""
     _PACK(fold_of, *fold_of.shape, *planes.shape[1:], planes)
 
 
@@ -179,22 +143,22 @@ def mark(rows: Codes, split: int, planes: Words) -> None:
     _MARK(np.ascontiguousarray(rows, dtype=np.int64), len(rows), split, planes.shape[1], planes)
 
 
-def place_folds(fold_of: Folds, folds: int) -> Codes:
-    """Where the rows of each split start in the order (run, fold, row); at the end their number."""
+def fold_starts(fold_of: Folds, folds: int) -> Codes:
+    """Return the start of each split in the order (run, fold, row), then the number of rows."""
     first = np.empty(len(fold_of) * folds + 1, dtype=np.int64)
-    _PLACE(fold_of, *fold_of.shape, folds, first)
+    _STARTS(fold_of, *fold_of.shape, folds, first)
     return first
 
 
 def unpack_folds(predicted: Words, fold_of: Folds, folds: int, first: Codes) -> Codes:
-    """Codes of all rows in the order (run, fold, row), from (words, digits, n) bits."""
+    """Return the codes of all rows in the order (run, fold, row), from (words, digits, n) bits."""
     out = np.empty(fold_of.size, dtype=np.int64)
     _UNPACK_FOLDS(predicted, predicted.shape[1], fold_of, *fold_of.shape, folds, first, out)
     return out
 
 
 def unpack_tests(predicted: Words, tests: Codes, first: Codes) -> Codes:
-    """Codes of the rows `tests`, which start at ``first[s]`` for split s."""
+    """Return the codes of the rows `tests`, which start at ``first[s]`` for split s."""
     out = np.empty(int(first[-1]), dtype=np.int64)
     _UNPACK_TESTS(
         predicted, *predicted.shape[1:], tests, first, len(first) - 1, out
@@ -208,13 +172,13 @@ def scan_numeric(
     y: Codes,
     planes: Words,
     by_fold: bool,
-    wanted: Words,
+    tested: Words,
     m: int,
     predicted: Words,
 ) -> None:
-    """Fill `predicted`: numeric columns are not scaled and have no unknown values."""
+    """Predict with unscaled numeric columns without unknown values; write to `predicted`."""
     _SCAN_NUMERIC(
-        columns, cardinality, *columns.shape, y, planes, by_fold, *planes.shape[1:], wanted, m,
+        columns, cardinality, *columns.shape, y, planes, by_fold, *planes.shape[1:], tested, m,
         predicted.shape[1], predicted,
     )  # fmt: skip
 
@@ -225,13 +189,13 @@ def scan_nominal(
     y: Codes,
     planes: Words,
     by_fold: bool,
-    wanted: Words,
+    tested: Words,
     m: int,
     predicted: Words,
 ) -> None:
-    """The same for nominal columns only: `codes` of small integers, `missing` the unknown."""
+    """Predict with nominal columns only: `codes` are small integers, `missing` is unknown."""
     _SCAN_NOMINAL(
-        codes, missing, *codes.shape, y, planes, by_fold, *planes.shape[1:], wanted, m,
+        codes, missing, *codes.shape, y, planes, by_fold, *planes.shape[1:], tested, m,
         predicted.shape[1], predicted,
     )  # fmt: skip
 
@@ -243,25 +207,25 @@ def scan_rescaled(
     scales: SplitScales,
     one_floor: float,
     both_floor: float,
-    many_runs: bool,
+    by_class: bool,
     y: Codes,
     planes: Words,
     by_fold: bool,
     folds: int,
-    wanted: Words,
+    tested: Words,
     predicted: Words,
 ) -> None:
-    """Fill `predicted` where the columns are scaled by the training rows of each split.
+    """Predict with columns scaled by the training rows of each split; write to `predicted`.
 
-    `columns` is the transpose of `values`; `one_floor` and `both_floor` are the least terms of
-    one and of two unknown numbers in any split; `many_runs` says that it pays to part the
-    neighbours by class.
+    `columns` is the transpose of `values`. `one_floor` and `both_floor` are the least terms of
+    one and of two unknown numbers in any split. `by_class` separates the neighbours by class,
+    which is faster for many runs.
     """
     _SCAN_RESCALED(
         values, columns, *values.shape, scales.ratio.shape[1], cardinality, scales.divisor,
         scales.low, scales.high, scales.divisors, scales.ratio, scales.least_ratio,
         scales.estimable, len(scales.ratio), scales.constant_first, scales.constant_columns,
         scales.least, scales.most, scales.floor, scales.excess, scales.copies, one_floor,
-        both_floor, many_runs, y, planes, by_fold, folds, *planes.shape[1:], wanted,
+        both_floor, by_class, y, planes, by_fold, folds, *planes.shape[1:], tested,
         predicted.shape[1], predicted,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The splits of a plan as one table of marks, the form in which kernels go through them."""
+"""Convert the splits of a plan to a table of marks, and sort columns, for the kernels."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class SplitMarks:
     Parameters
     ----------
     marks : (m, n) int64
-        The fold that tests each row, one line per run; or 0 and 1 (tested or not), one line per
-        split.
+        The fold that tests each row, one line per run; or 0 (tested) and 1 (not tested), one
+        line per split.
     wanted : (splits, 2) int64
         Line and mark of each split, in the order (run, fold).
     n_marks : int
-        One more than the largest mark that is wanted or stands in the table.
+        One more than the largest mark in the table or in `wanted`.
     """
 
     marks: Codes
@@ -38,7 +38,7 @@ class SplitMarks:
 
     @classmethod
     def of(cls, splits: Splits) -> SplitMarks | None:
-        """The marks of the splits; None where a split leaves rows out or repeats them."""
+        """Return the marks of the splits, or None if a split omits or repeats rows."""
         if splits.fold_of is not None:
             marks = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
             pairs = np.divmod(np.arange(splits.runs * splits.folds), splits.folds)
@@ -52,33 +52,30 @@ class SplitMarks:
         return cls(marks=marks, wanted=wanted, n_marks=2)
 
     def train_sizes(self) -> Codes:
-        """The distinct numbers of rows that train."""
-        lines, most = len(self.marks), self.n_marks
-        flat = self.marks + most * np.arange(lines)[:, None]
-        counts = np.bincount(flat.ravel(), minlength=lines * most).reshape(lines, most)
+        """Return the distinct numbers of training rows."""
+        lines, n_marks = len(self.marks), self.n_marks
+        flat = self.marks + n_marks * np.arange(lines)[:, None]
+        counts = np.bincount(flat.ravel(), minlength=lines * n_marks).reshape(lines, n_marks)
         return np.unique(self.marks.shape[1] - counts[self.wanted[:, 0], self.wanted[:, 1]])
 
     def cut(self, predicted: Codes) -> list[Codes]:
-        """One array a split, its tested rows ascending, from a table like `marks`."""
+        """Cut a table shaped like `marks` into one array per split, test rows ascending."""
         lines, n = self.marks.shape
-        flat = np.empty(lines * n, dtype=np.int64)  # no pair of line and mark is there twice
+        flat = np.empty(lines * n, dtype=np.int64)  # every pair of line and mark is unique
         stops = np.empty(len(self.wanted), dtype=np.int64)
         _CUT(predicted, self.marks, lines, n, self.wanted, len(stops), self.n_marks, flat, stops)
         ends = stops.tolist()
         return list(map(flat.__getitem__, map(slice, [0, *ends[:-1]], ends)))
 
 
-# Numeric columns sorted by numpy, once for a data set.
-
-
 def columns_by_value(encoded: Encoded) -> tuple[Floats, Codes, Codes]:
-    """The columns of all rows, and what `sort_columns` says of them."""
+    """Return the columns of all rows, with the result of `sort_columns`."""
     columns = np.ascontiguousarray(encoded.values.T)
     return columns, *sort_columns(columns, encoded.cardinality)
 
 
 def sort_columns(columns: Floats, cardinality: Codes) -> tuple[Codes, Codes]:
-    """Known rows of each numeric column by rising value (ties by row), and how many they are.
+    """Return the known rows of each numeric column by increasing value (ties by row), and counts.
 
     Examples
     --------

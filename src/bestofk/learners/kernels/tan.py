@@ -1,4 +1,4 @@
-"""Tree-augmented naive Bayes on nominal codes, by the kernels of ``tan.c``."""
+"""Call the kernels of ``tan.c``: tree-augmented naive Bayes on nominal codes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ROWS = Kernel("tan_rows", "*i64 i64 i64 *i64 *i64 *i64 *i64 *f64 *f64 i64 &f64"
 _PLAN = Kernel("tan_plan", "*i64 i64 i64 *i64 *i64 i64 *f64 *i64 *i64 i64 &i64")
 
 
-def gamma_table(n: int, most_values: int) -> Floats:
-    """The log gamma function at the halves that scores of n rows need: cell m is that of m / 2."""
-    table = np.empty(2 * n + int(most_values) + 1)
+def gamma_table(n: int, max_values: int) -> Floats:
+    """Return the log gamma function of m / 2 in cell m, as far as scores of n rows need it."""
+    table = np.empty(2 * n + int(max_values) + 1)
     _GAMMAS(len(table), table)
     return table
 
@@ -25,14 +25,14 @@ def gamma_table(n: int, most_values: int) -> Floats:
 def fit(
     codes: Codes, offset: Codes, y: Codes, n_classes: int
 ) -> tuple[Codes, Codes, Codes, Floats, Floats]:
-    """Modes, parents, where the tables begin, tables, prior (see `TreeAugmentedNaiveBayes`)."""
+    """Return modes, parents, table starts, tables and prior (see `TreeAugmentedNaiveBayes`)."""
     n, d = codes.shape
-    most = int(np.diff(offset).max())
+    max_values = int(np.diff(offset).max())
     modes, parent = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
     start = np.empty(d + 1, dtype=np.int64)
-    tables, prior = np.empty((int(offset[-1]) * most, n_classes)), np.empty(n_classes)
+    tables, prior = np.empty((int(offset[-1]) * max_values, n_classes)), np.empty(n_classes)
     cells = _FIT(
-        codes, n, d, offset, y, n_classes, gamma_table(n, most), modes, parent, start, tables,
+        codes, n, d, offset, y, n_classes, gamma_table(n, max_values), modes, parent, start, tables,
         prior,
     )  # fmt: skip
     return modes, parent, start, tables[:cells].copy(), prior
@@ -48,7 +48,7 @@ def log_rows(
     tables: Floats,
     prior: Floats,
 ) -> Floats:
-    """Log joint probabilities of every row; unknown codes (-1) take the modes."""
+    """Return the log joint probabilities of every row; unknown codes (-1) take the modes."""
     logs = np.empty((len(codes), len(prior)))
     _ROWS(
         codes, *codes.shape, modes, offset, parent, start, tables, prior, len(prior), logs
@@ -59,7 +59,7 @@ def log_rows(
 def predict_marks(
     codes: Codes, offset: Codes, y: Codes, n_classes: int, marks: SplitMarks
 ) -> Codes:
-    """Predictions of all splits, as the table of marks."""
+    """Predict all splits; return a table shaped like the marks."""
     n, d = codes.shape
     gammas = gamma_table(n, int(np.diff(offset).max()))
     predicted = np.zeros(marks.marks.shape, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The voted perceptron on inputs that end with a constant 1, by ``voted_perceptron.c``."""
+"""Call the kernels of ``voted_perceptron.c``, on inputs that end with a constant 1."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _PLAN = Kernel("perceptron_plan", "*f64 i64 i64 *i64 i64 *i64 i64 *i64 *i64 i64 
 
 
 def n_inputs(cardinality: Codes) -> int:
-    """Inputs of the perceptron, the constant 1 included."""
+    """Return the number of inputs, including the constant 1."""
     return int(np.where((cardinality == 0) | (cardinality == 2), 1, cardinality).sum()) + 1
 
 
 def find_filling(values: Floats, cardinality: Codes) -> Floats:
-    """Means of the numeric columns, modes (first of ties) of the nominal ones, 0 if unknown."""
+    """Return means of numeric columns and modes (first of ties) of nominal ones, 0 if unknown."""
     n, d = values.shape
     filling = np.empty(d)
     _FILLING(values, n, d, cardinality, np.arange(n), n, filling)
@@ -31,7 +31,7 @@ def find_filling(values: Floats, cardinality: Codes) -> Floats:
 
 
 def expand(values: Floats, cardinality: Codes, filling: Floats) -> Floats:
-    """Numbers, 0/1 for two values, 1-of-n for other nominals, then a 1; unknown cells filled."""
+    """Return numbers, 0/1 for two values, 1-of-n for other nominals, then a 1; fill unknowns."""
     values = np.ascontiguousarray(values, dtype=np.float64)
     inputs = np.empty((len(values), n_inputs(cardinality)))
     _EXPAND(values, *values.shape, cardinality, filling, inputs.shape[1], inputs)
@@ -39,7 +39,7 @@ def expand(values: Floats, cardinality: Codes, filling: Floats) -> Floats:
 
 
 def train(inputs: Floats, second: npt.NDArray[np.bool_]) -> tuple[Codes, Floats, Codes]:
-    """One pass over the rows: rows of the mistakes, their signs, and the votes of the vectors."""
+    """Make one pass over the rows; return misclassified rows, their signs and vector votes."""
     n = len(inputs)
     mistakes, votes = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     signs = np.empty(n)
@@ -48,16 +48,17 @@ def train(inputs: Floats, second: npt.NDArray[np.bool_]) -> tuple[Codes, Floats,
 
 
 def predict_rows(vectors: Floats, signs: Floats, votes: Codes, inputs: Floats) -> Codes:
-    """The code (0 or 1) of every row of `inputs`; `vectors` are the rows of the mistakes."""
+    """Return the code (0 or 1) of every row of `inputs`; `vectors` are the misclassified rows."""
     codes = np.empty(len(inputs), dtype=np.int64)
     _ROWS(vectors, signs, votes, len(signs), inputs, *inputs.shape, codes)
     return codes
 
 
 def predict_marks(encoded: Encoded, marks: SplitMarks, *, with_products: bool) -> tuple[Codes, int]:
-    """Predictions of all splits, as the table of marks; the split with a third class, or -1.
+    """Predict all splits; return a table shaped like the marks, and a split with a third class.
 
-    With `with_products` the dot products of all pairs of rows are computed once.
+    The split is -1 if there is none. `with_products` computes the dot products of all pairs of
+    rows once.
     """
     predicted = np.zeros(marks.marks.shape, dtype=np.int64)
     refused = np.empty(1, dtype=np.int64)

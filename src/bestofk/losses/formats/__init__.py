@@ -1,1 +1,1 @@
-"""The formats: each file knows the tables of one tool, and says which columns to read them by."""
+"""Tables of other tools: each module recognises them and says which columns to read."""

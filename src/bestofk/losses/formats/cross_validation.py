@@ -1,4 +1,4 @@
-"""What scikit-learn returns: ``cross_validate`` of several learners, and ``cv_results_``."""
+"""Results of scikit-learn: ``cross_validate`` of several learners, and ``cv_results_``."""
 
 from __future__ import annotations
 
@@ -12,30 +12,32 @@ from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import EXPANDED
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import split_of
-from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns, chosen_metric, noted
+from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns, chosen_metric, noted
 
 _TEST, _TIMES = "test_", {"fit_time", "score_time"}
 _LEARNER, _FOLD = "learner", "fold"
 
 
 def is_cv_results(table: Table) -> bool:
-    """Columns such as ``split0_test_score`` next to their mean."""
+    """Return whether there are columns such as ``split0_test_score`` and their mean."""
     scorers = [split for split in map(split_of, table.columns) if split and split.scorer]
     return bool(scorers) and f"mean_test_{scorers[0].metric}" in table
 
 
-def cv_results_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """One learner per row, one column per split; means and ranks are not read."""
-    if asked.algorithm is not None:
-        return ToolColumns(table=table, layout=asked.layout)
-    said = noted(
-        table, "cv_results_ of scikit-learn: each row is a learner, named by its parameters."
+def cv_results_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Read one learner per row and one column per split, without means and ranks."""
+    if options.algorithm is not None:
+        return ToolColumns(table=table, layout=options.layout)
+    noted_table = noted(
+        table, "scikit-learn's cv_results_: each row is a learner, named by its parameters."
     )
-    return ToolColumns(table=said, layout=asked.layout or "cv-results", metric=asked.metric)
+    return ToolColumns(
+        table=noted_table, layout=options.layout or "cv-results", metric=options.metric
+    )
 
 
 def is_cross_validate(table: Table) -> bool:
-    """A table that `open_cross_validate` made."""
+    """Return whether `open_cross_validate` made the table."""
     return {_LEARNER, _FOLD, "fit_time"} <= set(table.columns) and bool(_scores(table))
 
 
@@ -43,28 +45,28 @@ def _scores(table: Table) -> list[str]:
     return [column for column in table.columns if column.startswith(_TEST)]
 
 
-def cross_validate_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Learners by name, folds by their place, one of the scores."""
-    loss = chosen_metric(table, _scores(table), asked, _TEST, "the results of cross_validate")
+def cross_validate_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Read learners by name, folds by position, and one of the scores."""
+    loss = chosen_metric(table, _scores(table), options, _TEST, "the results of cross_validate")
     return ToolColumns(
         table=table,
         roles={"algorithm": _LEARNER, "fold": _FOLD, "loss": loss},
         layout="long",
         loss_name=loss.removeprefix(_TEST),
         higher_is_better=True,
-        said_by="every scorer of scikit-learn",
+        direction_source="every scikit-learn scorer",
     )
 
 
 def open_cross_validate(source: Any) -> Table | None:
-    """A table of ``{"svm": cross_validate(...), "tree": cross_validate(...)}``, also from JSON."""
+    """Read ``{"svm": cross_validate(...), "tree": cross_validate(...)}``, also from JSON."""
     name = "the dictionary"
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        found = _json(path)
-        if found is None:
+        content = _json(path)
+        if content is None:
             return None
-        source, name = found, path.name
+        source, name = content, path.name
     if not isinstance(source, Mapping) or not source:
         return None
     if _is_result(source):
@@ -73,10 +75,10 @@ def open_cross_validate(source: Any) -> Table | None:
         if len({str(key) for key in source} - _TIMES) != len(_scored(source)) + _trained(source):
             return None
         raise TableError(
-            f"{name}: this is what cross_validate returned for one learner: give those of all, by "
-            "name, such as {'svm': ..., 'tree': ...}."
+            f"{name}: this is the result of cross_validate for one learner: pass those of all "
+            "learners by name, such as {'svm': ..., 'tree': ...}."
         )
-    results = {str(key): one for key, one in source.items() if _is_result(one)}
+    results = {str(key): value for key, value in source.items() if _is_result(value)}
     if len(results) < len(source):
         return None
     return _table(results, name)
@@ -88,7 +90,7 @@ def _json(path: Path) -> Any:
             return None
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
-        return None  # the reader of tables says what is wrong with it
+        return None  # read_table reports the problem
 
 
 def _is_result(value: Any) -> bool:
@@ -105,22 +107,22 @@ def _trained(value: Mapping[Any, Any]) -> int:
 
 
 def _table(results: Mapping[str, Mapping[Any, Any]], source: str) -> Table:
-    scores = list(dict.fromkeys(key for one in results.values() for key in _scored(one)))
+    scores = list(dict.fromkeys(key for result in results.values() for key in _scored(result)))
     columns: dict[str, list[Any]] = {name: [] for name in (_LEARNER, _FOLD, "fit_time", *scores)}
-    for learner, one in results.items():
-        folds = _cells(one["fit_time"], learner, "fit_time", source)
+    for learner, result in results.items():
+        folds = _cells(result["fit_time"], learner, "fit_time", source)
         columns[_LEARNER] += [learner] * len(folds)
         columns[_FOLD] += range(1, len(folds) + 1)
         columns["fit_time"] += folds
         for key in scores:
-            if key not in one:
+            if key not in result:
                 columns[key] += [None] * len(folds)
                 continue
-            cells = _cells(one[key], learner, key, source)
+            cells = _cells(result[key], learner, key, source)
             if len(cells) != len(folds):
                 raise TableError(
-                    f"{source}: {key!r} of {learner!r} must have {len(folds)} folds, as fit_time "
-                    f"has; got {len(cells)}."
+                    f"{source}: {key!r} of {learner!r} must have {len(folds)} folds, like "
+                    f"fit_time; got {len(cells)}."
                 )
             columns[key] += cells
     return Table.from_columns(columns, source=source)

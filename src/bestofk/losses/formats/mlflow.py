@@ -1,7 +1,7 @@
-"""Runs of MLflow: parent runs are learners and child runs folds; of flat runs the user says.
+"""MLflow runs: parent runs are learners and child runs folds; for flat runs the user says.
 
 The columns are those of ``mlflow.search_runs``: ``run_id``, ``status``, ``start_time``,
-``metrics.NAME``, ``params.NAME``, ``tags.NAME``; ``tags.mlflow.parentRunId`` tells child runs.
+``metrics.NAME``, ``params.NAME``, ``tags.NAME``; child runs have ``tags.mlflow.parentRunId``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.table import Table
 from bestofk.losses.formats.result_tables import (
-    AskedOfTable,
+    ReadOptions,
     ToolColumns,
     chosen_metric,
+    existing_path,
     named_column,
     noted,
     only_columns,
@@ -41,7 +42,7 @@ _SEARCH = re.compile(r"metrics\.(?:rank|std)_test_")
 
 
 def is_mlflow(table: Table) -> bool:
-    """The columns that ``search_runs`` always writes, and a metric or a parameter."""
+    """Return whether the table has the columns of ``search_runs``."""
     return {"run_id", "experiment_id", "status"} <= set(table.columns) and any(
         column.startswith((METRIC, PARAM)) for column in table.columns
     )
@@ -53,26 +54,26 @@ class _Runs:
 
     table: Table
     parent: tuple[int | None, ...]
-    """For each row the row of its parent; -1 where the parent is not in the table."""
+    """For each row the row of its parent; -1 if the parent is not in the table."""
     name: tuple[str, ...]
 
     def inherited(self, column: str) -> list[str | None]:
-        """The cells of a column, of the parent where a run has none."""
-        own = texts(self.table, column)
+        """Return the cells of a column; those of the parent if a run has none."""
+        cells = texts(self.table, column)
         return [
-            own[at] if cell is None and at is not None and at >= 0 else cell
-            for cell, at in zip(own, self.parent, strict=True)
+            cells[at] if cell is None and at is not None and at >= 0 else cell
+            for cell, at in zip(cells, self.parent, strict=True)
         ]
 
 
-def mlflow_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Which columns to read runs of MLflow by."""
+def mlflow_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Return the columns of MLflow runs."""
     runs = _runs(table)
     parents = {at for at in runs.parent if at is not None}
     leaf = np.array([row not in parents for row in range(table.n_rows)], dtype=np.bool_)
     nested = any(at is not None for at in runs.parent)
     ended = np.array([state in (None, "FINISHED") for state in texts(table, "status")], np.bool_)
-    if nested and asked.algorithm is None:
+    if nested and options.algorithm is None:
         children = np.array([at is not None for at in runs.parent], dtype=np.bool_)
         keep = children & leaf
     else:
@@ -80,39 +81,39 @@ def mlflow_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
     notes = [_left_out(table, keep & ~ended)]
     keep &= ended
     if not keep.any():
-        raise TableError(f"{table.source}: no run of MLflow came to its end (status FINISHED).")
+        raise TableError(f"{table.source}: no MLflow run has finished (status FINISHED).")
     columns = _metrics(table.take(keep))
-    loss = chosen_metric(table, columns, asked, METRIC, "the runs of MLflow")
-    roles = {"loss": loss} | _other_roles(runs, keep, asked)
-    if asked.algorithm is not None:
-        who = _asked_learners(runs, asked.algorithm)
-        notes.append(f"Learners are what {asked.algorithm!r} says of the runs.")
+    loss = chosen_metric(table, columns, options, METRIC, "the runs of MLflow")
+    roles = {"loss": loss} | _other_roles(runs, keep, options)
+    if options.algorithm is not None:
+        learners = _asked_learners(runs, options.algorithm)
+        notes.append(f"The learners are named by {options.algorithm!r}.")
     elif nested:
         _refuse_search(runs, keep, loss, roles)
-        who = _parents(runs)
-        notes.append("Runs of MLflow: parent runs are learners, their child runs folds.")
+        learners = _parents(runs)
+        notes.append("MLflow runs: parent runs are learners, their child runs folds.")
     else:
         column = _flat_learner(runs, keep)
-        who = runs.inherited(column)
-        notes.append(f"Runs of MLflow without parents: learners are what {column!r} says.")
-    made = _with_roles(runs, roles)
-    made, learner = with_column(made, "learner", [name or "" for name in who])
-    roles["algorithm"] = learner
-    if "" in np.array([name or "" for name in who])[keep]:
-        nameless = int(np.flatnonzero(keep & (np.array([n or "" for n in who]) == ""))[0])
-        raise TableError(
-            f"{table.place(nameless)}: nothing says which learner the run {runs.name[nameless]!r} "
-            "is of."
-        )
-    if nested and asked.algorithm is None:
-        made, roles = _numbered(runs, made, roles, keep, asked)
-    elif asked.fold == _START:
-        made, roles = _by_start(made, roles, keep)
-    _refuse_experiments(made.take(keep), roles)
-    made, keep = _latest(runs, made, roles, keep, notes)
-    made = only_columns(made.take(keep), roles.values())
-    made = noted(made, *(note for note in notes if note))
-    return ToolColumns(table=made, roles=roles, layout="long", loss_name=loss.removeprefix(METRIC))
+        learners = runs.inherited(column)
+        notes.append(f"MLflow runs without parents: the learners are named by {column!r}.")
+    names = np.array([name or "" for name in learners])
+    selected = _with_roles(runs, roles)
+    selected, roles["algorithm"] = with_column(selected, "learner", names.tolist())
+    nameless = np.flatnonzero(keep & (names == ""))
+    if len(nameless):
+        row = int(nameless[0])
+        raise TableError(f"{table.location(row)}: the run {runs.name[row]!r} names no learner.")
+    if nested and options.algorithm is None:
+        selected, roles = _numbered(runs, selected, roles, keep, options)
+    elif options.fold == _START:
+        selected, roles = _by_start(selected, roles, keep)
+    _refuse_experiments(selected.take(keep), roles)
+    selected, keep = _latest(runs, selected, roles, keep, notes)
+    selected = only_columns(selected.take(keep), roles.values())
+    selected = noted(selected, *(note for note in notes if note))
+    return ToolColumns(
+        table=selected, roles=roles, layout="long", loss_name=loss.removeprefix(METRIC)
+    )
 
 
 def _runs(table: Table) -> _Runs:
@@ -120,13 +121,13 @@ def _runs(table: Table) -> _Runs:
     above: list[int | None] = [None] * table.n_rows
     if PARENT in table:
         above = [
-            None if one is None else ids.get(one, -1) for one in texts(table, PARENT)
+            None if name is None else ids.get(name, -1) for name in texts(table, PARENT)
         ]  # fmt: skip
     names = texts(table, NAME) if NAME in table else texts(table, "run_id")
     fallback = texts(table, "run_id")
     named = tuple(
-        one or other or f"run {row + 1}"
-        for row, (one, other) in enumerate(zip(names, fallback, strict=True))
+        name or run_id or f"run {row + 1}"
+        for row, (name, run_id) in enumerate(zip(names, fallback, strict=True))
     )
     return _Runs(table=table, parent=tuple(above), name=named)
 
@@ -135,12 +136,12 @@ def _left_out(table: Table, rows: np.ndarray) -> str:
     states = Counter(state for state, out in zip(texts(table, "status"), rows, strict=True) if out)
     if not states:
         return ""
-    words = joined([f"{count} {state}" for state, count in states.items()])
-    return f"Left out, since they did not end well: {counted(int(rows.sum()), 'run')} ({words})."
+    listing = joined([f"{count} {state}" for state, count in states.items()])
+    return f"Left out, as they did not finish: {counted(int(rows.sum()), 'run')} ({listing})."
 
 
 def _metrics(table: Table) -> list[str]:
-    """The metrics that some of the runs have."""
+    """Return the metrics that some of the runs have."""
     return [
         column
         for column in table.columns
@@ -150,20 +151,22 @@ def _metrics(table: Table) -> list[str]:
     ]
 
 
-def _other_roles(runs: _Runs, keep: np.ndarray, asked: AskedOfTable) -> dict[str, str]:
-    """The columns of data sets, runs and folds: those asked for, else parameters so called."""
-    found = role_columns(runs.table, (PARAM, TAG))
-    roles = {role: column for role, column in found.items() if role in _ROLES}
+def _other_roles(runs: _Runs, keep: np.ndarray, options: ReadOptions) -> dict[str, str]:
+    """Return the columns of data sets, runs and folds: as stated, else by parameter names."""
+    guesses = role_columns(runs.table, (PARAM, TAG))
+    roles = {role: column for role, column in guesses.items() if role in _ROLES}
     for role in _ROLES:
-        given = getattr(asked, role)
-        if given is not None and not (role == "fold" and given == _START):
-            roles[role] = named_column(runs.table, given, _PREFIXES)
+        column = getattr(options, role)
+        if column is not None and not (role == "fold" and column == _START):
+            roles[role] = named_column(runs.table, column, _PREFIXES)
     whole = {}
     for role, column in roles.items():
-        cells = [cell for cell, kept in zip(runs.inherited(column), keep, strict=True) if kept]
-        if all(cell is not None for cell in cells) or getattr(asked, role) is not None:
+        cells = [
+            cell for cell, keep_row in zip(runs.inherited(column), keep, strict=True) if keep_row
+        ]
+        if all(cell is not None for cell in cells) or getattr(options, role) is not None:
             whole[role] = column
-    if asked.fold == _START:
+    if options.fold == _START:
         whole.pop("fold", None)
     return whole
 
@@ -173,64 +176,64 @@ def _asked_learners(runs: _Runs, name: str) -> list[str | None]:
 
 
 def _parents(runs: _Runs) -> list[str | None]:
-    """For each row the name of its parent, or the parent's id where it is not in the table."""
+    """Return the name of each row's parent, or its id if the parent is not in the table."""
     ids = texts(runs.table, PARENT)
     return [
-        None if at is None else (runs.name[at] if at >= 0 else own)
-        for at, own in zip(runs.parent, ids, strict=True)
+        None if at is None else (runs.name[at] if at >= 0 else parent_id)
+        for at, parent_id in zip(runs.parent, ids, strict=True)
     ]
 
 
 def _flat_learner(runs: _Runs, keep: np.ndarray) -> str:
-    """The parameter or tag that is called as learners are; else nothing is guessed."""
-    found = role_columns(runs.table.take(keep), (PARAM, TAG)).get("algorithm")
-    if found is not None:
-        return found
-    kept = runs.table.take(keep)
+    """Return the parameter or tag with the name of a learner column; else raise an error."""
+    column = role_columns(runs.table.take(keep), (PARAM, TAG)).get("algorithm")
+    if column is not None:
+        return column
+    table = runs.table.take(keep)
     offered = [
         column
-        for column in kept.columns
+        for column in table.columns
         if column.startswith((PARAM, TAG))
         and not column.startswith(f"{TAG}mlflow.")
-        and 1 < len(kept.levels(column).names) < kept.n_rows
+        and 1 < len(table.levels(column).names) < table.n_rows
     ]
-    if NAME in kept:
+    if NAME in table:
         offered.append(NAME)
     choose = f" ({shortened(list(map(repr, offered)), 8)})" if offered else ""
     example = offered[0] if offered else NAME
     raise TableError(
-        f"{runs.table.source}: no run has child runs, and no parameter is called as learners are: "
-        f"say what tells learners apart{choose} with algorithm={example!r}."
+        f"{runs.table.source}: no run has child runs, and no parameter names the learners: say "
+        f"what distinguishes the learners{choose} with algorithm={example!r}."
     )
 
 
 def _refuse_search(runs: _Runs, keep: np.ndarray, loss: str, roles: dict[str, str]) -> None:
-    """Child runs that are the settings of a search, which folds are not."""
-    kept = runs.table.take(keep)
-    search = [c for c in kept.columns if _SEARCH.match(c) and not kept.missing(c).all()]
+    """Raise if the child runs are the settings of a search instead of folds."""
+    table = runs.table.take(keep)
+    search = [c for c in table.columns if _SEARCH.match(c) and not table.missing(c).all()]
     if search or loss.startswith(f"{METRIC}mean_test_"):
         raise TableError(
-            f"{kept.source}: the child runs are candidates of a search (they have "
+            f"{table.source}: the child runs are candidates of a search (they have "
             f"{(search or [loss])[0].removeprefix(METRIC)!r}), not folds: read the file "
             "cv_results.csv among the artifacts of the parent run instead."
         )
-    above = [at for at, kept_ in zip(runs.parent, keep, strict=True) if kept_]
-    for column in kept.columns:
+    above = [at for at, keep_row in zip(runs.parent, keep, strict=True) if keep_row]
+    for column in table.columns:
         if not column.startswith(PARAM) or column in roles.values():
             continue
         by_parent: dict[int | None, set[str | None]] = defaultdict(set)
-        for at, cell in zip(above, texts(kept, column), strict=True):
+        for at, cell in zip(above, texts(table, column), strict=True):
             by_parent[at].add(cell)
         if any(len(cells) > 1 for cells in by_parent.values()):
             raise TableError(
-                f"{kept.source}: the child runs of one parent differ in {column!r}, so that they "
-                "may be settings of a search and not folds: if that column numbers the folds, pass "
-                f"fold={column!r}, else say what tells learners apart with algorithm=..."
+                f"{table.source}: the child runs of one parent differ in {column!r}, so they may "
+                "be settings of a search instead of folds: if that column numbers the folds, pass "
+                f"fold={column!r}, else say what distinguishes the learners with algorithm=..."
             )
 
 
 def _with_roles(runs: _Runs, roles: dict[str, str]) -> Table:
-    """The table with cells of parents where their children have none."""
+    """Fill empty cells of child runs with those of their parents."""
     table = runs.table
     for role, column in list(roles.items()):
         if role == "loss":
@@ -242,12 +245,12 @@ def _with_roles(runs: _Runs, roles: dict[str, str]) -> Table:
 
 
 def _numbered(
-    runs: _Runs, table: Table, roles: dict[str, str], keep: np.ndarray, asked: AskedOfTable
+    runs: _Runs, table: Table, roles: dict[str, str], keep: np.ndarray, options: ReadOptions
 ) -> tuple[Table, dict[str, str]]:
-    """Folds by a parameter, by the names of the child runs, or by their start if asked."""
+    """Number the folds by a parameter, by the names of the child runs, or by their start."""
     if "fold" in roles or "instance" in roles:
         return table, roles
-    if asked.fold == _START:
+    if options.fold == _START:
         return _by_start(table, roles, keep)
     groups: dict[int | None, list[str]] = defaultdict(list)
     for row in np.flatnonzero(keep):
@@ -258,25 +261,25 @@ def _numbered(
     ):
         numbers = [_number_in(name) for name in runs.name]
         table, roles["fold"] = with_column(table, "fold", numbers)
-        return noted(table, "Folds by the numbers at the ends of the child runs' names."), roles
+        note = "The folds are numbered by the last numbers in the names of the child runs."
+        return noted(table, note), roles
     raise TableError(
-        f"{table.source}: nothing numbers the child runs: log the fold of each as a parameter "
-        "(mlflow.log_param('fold', 0)), or pass fold='start_time' to count them in the order in "
-        "which they began."
+        f"{table.source}: the child runs have no fold numbers: log the fold of each as a parameter "
+        "(mlflow.log_param('fold', 0)), or pass fold='start_time' to number them by their start."
     )
 
 
 def _number_in(name: str) -> str:
-    """The number at the end of the name of a child run: fold_3, svm-3."""
-    found = re.search(r"(\d{1,6})\W*$", name)
-    return str(int(found[1])) if found else ""
+    """Return the number at the end of the name of a child run: fold_3, svm-3."""
+    match = re.search(r"(\d{1,6})\W*$", name)
+    return str(int(match[1])) if match else ""
 
 
 def _by_start(
     table: Table, roles: dict[str, str], keep: np.ndarray
 ) -> tuple[Table, dict[str, str]]:
     if _START not in table:
-        raise TableError(f"{table.source}: there is no column 'start_time' to count folds by.")
+        raise TableError(f"{table.source}: there is no column 'start_time' to number the folds by.")
     starts = texts(table, _START)
     groups: dict[tuple[str | None, ...], list[int]] = defaultdict(list)
     others = [texts(table, column) for role, column in roles.items() if role != "loss"]
@@ -287,7 +290,7 @@ def _by_start(
         for turn, at in enumerate(sorted(rows, key=lambda at: (_time(starts[at]), at)), start=1):
             number[at] = str(turn)
     table, roles["fold"] = with_column(table, "fold", number)
-    return noted(table, "Folds are counted in the order in which the runs began."), roles
+    return noted(table, "The folds are numbered in the order in which the runs started."), roles
 
 
 def _time(start: str | None) -> tuple[int, str]:
@@ -295,13 +298,13 @@ def _time(start: str | None) -> tuple[int, str]:
     return (len(text), text) if text.isdecimal() else (0, text)
 
 
-def _refuse_experiments(kept: Table, roles: dict[str, str]) -> None:
+def _refuse_experiments(table: Table, roles: dict[str, str]) -> None:
     if "dataset" in roles:
         return
-    names = kept.levels("experiment_id").names
+    names = table.levels("experiment_id").names
     if len(names) > 1:
         raise TableError(
-            f"{kept.source}: the runs are of {len(names)} experiments: keep one with "
+            f"{table.source}: the runs belong to {len(names)} experiments: select one with "
             f"where={{'experiment_id': {names[0]!r}}}, or pass dataset='experiment_id' if each is "
             "a data set."
         )
@@ -310,7 +313,7 @@ def _refuse_experiments(kept: Table, roles: dict[str, str]) -> None:
 def _latest(
     runs: _Runs, table: Table, roles: dict[str, str], keep: np.ndarray, notes: list[str]
 ) -> tuple[Table, np.ndarray]:
-    """Of parents of one name, on one data set, the latest."""
+    """Keep the latest of several parents with the same name and data set."""
     if "fold" not in roles or _START not in table:
         return table, keep
     cells = [
@@ -321,7 +324,7 @@ def _latest(
     parents: dict[tuple[str | None, ...], set[int | None]] = defaultdict(set)
     for row in np.flatnonzero(keep):
         parents[tuple(column[row] for column in cells)].add(runs.parent[row])
-    several = {one for each in parents.values() if len(each) > 1 for one in each}
+    several = {parent for each in parents.values() if len(each) > 1 for parent in each}
     if not several or None in several:
         return table, keep
     groups: dict[tuple[str | None, ...], set[int]] = defaultdict(set)
@@ -337,50 +340,46 @@ def _latest(
             last = max(ats, key=lambda at: _time(starts[at]))
             gone |= ats - {last}
             notes.append(
-                f"{counted(len(ats), 'parent run')} of learner {learner!r}: the latest counts."
+                f"{counted(len(ats), 'parent run')} of learner {learner!r}: the latest is used."
             )
     return table, keep & np.array([at not in gone for at in runs.parent], dtype=np.bool_)
 
 
-# Where MLflow keeps its runs: a folder ``mlruns``, or the SQLite data base of MLflow 3.
+# Stores of MLflow: a folder ``mlruns``, or the SQLite database of MLflow 3
 
 
 _STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
 _META = "meta.yaml"
 _STEPPED = "metrics with several steps"
-_MOST_FILES = 500_000
-_LONGEST = 1 << 16
+_MAX_FILES = 500_000
+_MAX_FILE_BYTES = 1 << 16
 Run = dict[str, Any]
 
 
 def open_mlflow(source: Any) -> Table | None:
-    """The runs of a folder ``mlruns`` (or the folder that holds one), or of ``mlflow.db``."""
-    if not isinstance(source, str | os.PathLike):
+    """Read the runs of a folder ``mlruns`` (or its parent), or of ``mlflow.db``."""
+    path = existing_path(source)
+    if path is None:
         return None
-    path = Path(source)
-    try:
-        folder = path.is_dir()
-    except (OSError, ValueError):
-        return None
-    if folder:
+    if path.is_dir():
         for inner in (path, path / "mlruns"):
             if _is_store(inner):
                 return _table(list(_folder_runs(inner)), f"{inner.resolve().name}")
         base = path / "mlflow.db"
         return open_mlflow(base) if base.is_file() else None
-    if not path.is_file() or not is_sqlite(path):
+    if not is_sqlite(path):
         return None
     with sqlite_tables(path) as tables:
         if not {"runs", "latest_metrics", "params", "tags"} <= tables.names:
             return None
-        found = _table(_sqlite_runs(tables), path.name)
+        table = _table(_sqlite_runs(tables), path.name)
     unread = unfinished_journal(path)
-    return noted(found, unread) if unread else found
+    return noted(table, unread) if unread else table
 
 
 def _table(runs: list[Run], source: str) -> Table:
     if not runs:
-        raise TableError(f"{source}: there are no runs of MLflow.")
+        raise TableError(f"{source}: there are no MLflow runs.")
     runs.sort(key=lambda run: str(run["start_time"]))
     stepped = sorted({name for run in runs for name in run.pop(_STEPPED, ())})
     names = list(dict.fromkeys(name for run in runs for name in run))
@@ -390,15 +389,15 @@ def _table(runs: list[Run], source: str) -> Table:
     if stepped:
         table = noted(
             table,
-            f"Of the steps of {shortened([repr(name) for name in stepped], 4)} the last was taken, "
-            "as MLflow shows it: steps may be epochs of training, so they are not read as folds; "
-            "log every fold as a child run.",
+            f"Only the last step of {shortened([repr(name) for name in stepped], 4)} was read, as "
+            "in MLflow itself: steps may be training epochs, so they are not read as folds; log "
+            "every fold as a child run.",
         )
     return table
 
 
 def _is_store(folder: Path) -> bool:
-    """A folder of experiments, one experiment, or one that only holds its description."""
+    """Return whether the folder contains experiments with runs."""
     try:
         return any(folder.glob(f"*/{_META}")) and any(folder.glob(f"*/*/{_META}"))
     except OSError:
@@ -410,11 +409,11 @@ def _folder_runs(folder: Path) -> Iterator[Run]:
     for experiment in sorted(folder.iterdir()):
         if experiment.name.startswith(".") or not (experiment / _META).is_file():
             continue
-        told = _meta(experiment / _META)
-        for place in sorted(experiment.iterdir()):
-            if not (place / _META).is_file():
+        description = _meta(experiment / _META)
+        for run_folder in sorted(experiment.iterdir()):
+            if not (run_folder / _META).is_file():
                 continue
-            meta = _meta(place / _META)
+            meta = _meta(run_folder / _META)
             if "run_id" not in meta and "run_uuid" not in meta:
                 continue
             if meta.get("lifecycle_stage") == "deleted":
@@ -422,16 +421,16 @@ def _folder_runs(folder: Path) -> Iterator[Run]:
             run: Run = {
                 "run_id": meta.get("run_id") or meta.get("run_uuid"),
                 "experiment_id": meta.get("experiment_id") or experiment.name,
-                "experiment_name": told.get("name"),
+                "experiment_name": description.get("name"),
                 "status": _STATES.get(meta.get("status", ""), meta.get("status")),
                 "start_time": meta.get("start_time"),
                 "end_time": meta.get("end_time"),
             }
             for part, prefix in (("params", PARAM), ("tags", TAG), ("metrics", METRIC)):
-                for name, path in _files(place / part):
+                for name, path in _files(run_folder / part):
                     count += 1
-                    if count > _MOST_FILES:
-                        raise TableError(f"{folder.name}: more than {_MOST_FILES} files of runs.")
+                    if count > _MAX_FILES:
+                        raise TableError(f"{folder.name}: more than {_MAX_FILES} files of runs.")
                     if part == "metrics":
                         run[prefix + name], several = _latest_value(path)
                         run.setdefault(_STEPPED, []).extend([name] if several else [])
@@ -443,11 +442,11 @@ def _folder_runs(folder: Path) -> Iterator[Run]:
 
 
 def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """Names, which may hold slashes, and their files; links lead nowhere."""
-    for place, folders, files in os.walk(folder):
+    """Yield names, which may contain slashes, and their files, without following symlinks."""
+    for parent, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
-            path = Path(place, name)
+            path = Path(parent, name)
             if not path.is_symlink() and path.is_file():
                 yield path.relative_to(folder).as_posix(), path
 
@@ -455,38 +454,38 @@ def _files(folder: Path) -> Iterator[tuple[str, Path]]:
 def _text(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(_LONGEST).decode("utf-8", errors="replace")
+            return file.read(_MAX_FILE_BYTES).decode("utf-8", errors="replace")
     except OSError as error:
         raise TableError(f"{path.name} cannot be read: {error.strerror or error}.") from None
 
 
 def _meta(path: Path) -> Mapping[str, str]:
-    """The plain entries ``key: value`` of a description, which is all that is needed of it."""
-    found = {}
+    """Read the plain ``key: value`` entries of a ``meta.yaml``; others are not needed."""
+    entries = {}
     for line in _text(path).splitlines():
         key, colon, value = line.partition(": ")
         if colon and key.isidentifier():
             value = value.strip()
             if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
                 value = value[1:-1].replace("''", "'")
-            found[key] = value
-    return found
+            entries[key] = value
+    return entries
 
 
 def _latest_value(path: Path) -> tuple[float | None, bool]:
-    """The last value of a metric, which is what MLflow itself shows, and whether it has steps.
+    """Return the last value of a metric, as MLflow shows it, and whether it has steps.
 
-    Lines hold a time, a value and a step.
+    Each line has a time, a value and a step.
     """
     steps = set()
     best: tuple[int, int, float] | None = None
     for number, line in enumerate(_text(path).splitlines(), start=1):
-        words = line.split()
-        if not words:
+        parts = line.split()
+        if not parts:
             continue
         try:
-            time, value = int(words[0]), float(words[1])
-            step = int(words[2]) if len(words) > 2 else 0
+            time, value = int(parts[0]), float(parts[1])
+            step = int(parts[2]) if len(parts) > 2 else 0
         except (IndexError, ValueError):
             raise TableError(
                 f"metric {path.name!r}: line {number} must be a time, a value and a step; got "

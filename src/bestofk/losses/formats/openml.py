@@ -1,4 +1,4 @@
-"""Evaluations of OpenML, as ``openml.evaluations.list_evaluations`` gives them."""
+"""OpenML evaluations from ``openml.evaluations.list_evaluations``, and OpenML runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import one_metric
-from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns, noted, texts
+from bestofk.losses.formats.result_tables import (
+    ReadOptions,
+    ToolColumns,
+    existing_path,
+    noted,
+    texts,
+)
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -26,12 +32,12 @@ _KEYS = {"run_id", "task_id", "flow_name", "function"}
 
 
 def is_openml(table: Table) -> bool:
-    """The columns that every listing has."""
+    """Return whether the table has the columns of ``list_evaluations``."""
     return set(table.columns) >= _KEYS and ("value" in table or "values" in table)
 
 
 def higher_is_better(function: str) -> bool:
-    """Which way a measure of OpenML points.
+    """Return the direction of an OpenML measure.
 
     Examples
     --------
@@ -41,20 +47,20 @@ def higher_is_better(function: str) -> bool:
     return LOWER.search(function) is None
 
 
-def openml_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Flows are learners, with their setups where they differ; tasks are data sets."""
-    keep, function = one_metric(table, "function", asked.metric)
+def openml_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Read flows as learners, with their setups if they differ, and tasks as data sets."""
+    keep, function = one_metric(table, "function", options.metric)
     if keep is not None:
         table = table.take(keep)
-    notes = ["Evaluations of OpenML: flows are learners, tasks are data sets."]
+    notes = ["OpenML evaluations: flows are learners, tasks are data sets."]
     table = _latest_runs(table, notes)
     learners, tasks = _learners(table), _tasks(table)
     folds = _folds(table)
     columns: dict[str, list[object]] = {"learner": [], "task": [], "fold": [], function: []}
     if "repeat" in table and "fold" in table:
-        told = {"repeat": "repeat", "fold": "fold", function: "value"}
+        source_of = {"repeat": "repeat", "fold": "fold", function: "value"}
         columns = {"learner": list(learners), "task": list(tasks)}
-        columns |= {name: list(texts(table, column)) for name, column in told.items()}
+        columns |= {name: list(texts(table, column)) for name, column in source_of.items()}
     else:
         for row, values in enumerate(folds):
             columns["learner"] += [learners[row]] * len(values)
@@ -63,18 +69,18 @@ def openml_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
             columns[function] += values
         if max(map(len, folds)) == 1:
             del columns["fold"]
-    made = Table.from_columns(columns, source=table.source)
+    result = Table.from_columns(columns, source=table.source)
     roles = {"algorithm": "learner", "dataset": "task", "loss": function}
     roles |= {role: column for role, column in (("run", "repeat"), ("fold", "fold"))
               if column in columns}  # fmt: skip
-    if asked.algorithm is not None:
+    if options.algorithm is not None:
         raise TableError(
-            f"{table.source}: algorithm cannot be chosen for evaluations of OpenML; got "
-            f"{asked.algorithm!r}."
+            f"{table.source}: algorithm does not apply to OpenML evaluations; got "
+            f"{options.algorithm!r}."
         )
     return ToolColumns(
-        table=noted(made, *notes), roles=roles, layout="long", loss_name=function,
-        higher_is_better=higher_is_better(function), said_by="the measure of OpenML",
+        table=noted(result, *notes), roles=roles, layout="long", loss_name=function,
+        higher_is_better=higher_is_better(function), direction_source="the measure of OpenML",
     )  # fmt: skip
 
 
@@ -83,11 +89,13 @@ def _setups(table: Table) -> list[str | None]:
 
 
 def _learners(table: Table) -> list[str]:
-    """The flow, with the setup where one flow has several on a task."""
+    """Name each learner by its flow, and by its setup if the flow has several."""
     flows, setups = texts(table, "flow_name"), _setups(table)
     if None in flows:
         row = flows.index(None)
-        raise TableError(f"{table.place(row, 'flow_name')} must name the flow; the cell is empty.")
+        raise TableError(
+            f"{table.location(row, 'flow_name')} must name the flow; the cell is empty."
+        )
     by_flow: dict[str | None, set[str | None]] = defaultdict(set)
     for flow, setup in zip(flows, setups, strict=True):
         by_flow[flow].add(setup)
@@ -98,7 +106,7 @@ def _learners(table: Table) -> list[str]:
 
 
 def _tasks(table: Table) -> list[str]:
-    """The data set, with the task where a data set has several."""
+    """Name each task by its data set, and by its number if the data set has several."""
     tasks = texts(table, "task_id")
     names = texts(table, "data_name") if "data_name" in table else [None] * table.n_rows
     by_name: dict[str | None, set[str | None]] = defaultdict(set)
@@ -113,7 +121,7 @@ def _tasks(table: Table) -> list[str]:
 
 
 def _latest_runs(table: Table, notes: list[str]) -> Table:
-    """Of several runs of one flow, setup and task the one with the largest number."""
+    """Keep the latest of several runs with the same flow, setup and task."""
     runs = texts(table, "run_id")
     best: dict[tuple[str | None, ...], int] = {}
     flows, tasks, setups = texts(table, "flow_name"), texts(table, "task_id"), _setups(table)
@@ -123,40 +131,40 @@ def _latest_runs(table: Table, notes: list[str]) -> Table:
     keep = np.array(
         [_number(run) == best[key] for run, key in zip(runs, keys, strict=True)], dtype=np.bool_
     )
-    gone = len({run for run, kept in zip(runs, keep, strict=True) if not kept})
+    gone = len({run for run, keep_row in zip(runs, keep, strict=True) if not keep_row})
     if gone:
         notes.append(
-            f"{counted(gone, 'run')} left out: a later one has the same flow, setup and task."
+            f"{counted(gone, 'run')} left out: a later run has the same flow, setup and task."
         )
     return table.take(keep)
 
 
 def _number(text: str | None) -> int:
-    found = re.fullmatch(r"(\d{1,18})(?:\.0)?", text or "")
-    return int(found[1]) if found else 0
+    match = re.fullmatch(r"(\d{1,18})(?:\.0)?", text or "")
+    return int(match[1]) if match else 0
 
 
 def _folds(table: Table) -> list[list[object]]:
-    """The values of each run by fold, where they were listed (per_fold=True); else its mean."""
+    """Return the values of each run by fold if listed (per_fold=True), else its mean."""
     if "values" not in table or table.missing("values").all():
         if "value" not in table:
-            raise TableError(f"{table.source}: there is neither a column 'value' nor 'values'.")
+            raise TableError(f"{table.source}: there must be a column 'value' or 'values'.")
         return [[cell] for cell in texts(table, "value")]
-    found: list[list[object]] = []
+    folds: list[list[object]] = []
     for row, cell in enumerate(texts(table, "values")):
         try:
             values = json.loads(cell or "")
         except (ValueError, RecursionError):
             values = None
         if not isinstance(values, list) or not all(
-            isinstance(one, int | float) and not isinstance(one, bool) for one in values
+            isinstance(value, int | float) and not isinstance(value, bool) for value in values
         ):
             raise TableError(
-                f"{table.place(row, 'values')} must be an array with a number per fold; got "
+                f"{table.location(row, 'values')} must be an array with a number per fold; got "
                 f"{str(cell)[:60]!r}."
             )
-        found.append([_float(one) for one in values])
-    return found
+        folds.append([_float(value) for value in values])
+    return folds
 
 
 def _float(value: object) -> float | None:
@@ -166,27 +174,27 @@ def _float(value: object) -> float | None:
         return None
 
 
-# Runs of OpenML: ``description.xml`` with evaluations by fold, and ``predictions.arff``.
+# OpenML runs: ``description.xml`` with evaluations by fold, and ``predictions.arff``
 
 
 _SPACE = "{http://openml.org/openml}"
 _PREDICTIONS = {"repeat", "fold", "prediction"}
-_MOST_FILES = 20_000
+_MAX_FILES = 20_000
 Row = dict[str, Any]
 
 
 def open_openml(source: Any) -> Table | None:
-    """The evaluations by fold of a run, or of all runs below a folder; None where there is none."""
-    if not isinstance(source, str | os.PathLike):
+    """Read the evaluations by fold of a run, or of all runs below a folder; None if none."""
+    path = existing_path(source)
+    if path is None:
         return None
-    path = Path(source)
     try:
         if path.is_dir():
             folders = sorted({file.parent for file in _files(path) if _is_of_run(file)})
             if not folders:
                 return None
             rows = [row for folder in folders for row in _run(folder)]
-            return _table(rows, path.resolve().name, f"{counted(len(folders), 'run')} of OpenML.")
+            return _table(rows, path.resolve().name, f"{counted(len(folders), 'OpenML run')}.")
         is_json = path.is_file() and _is_json_of_run(path)
         if not is_json and (not path.is_file() or not _is_of_run(path)):
             return None
@@ -194,24 +202,24 @@ def open_openml(source: Any) -> Table | None:
         return None
     if is_json:
         raise TableError(
-            f"{path.name} is a run of OpenML as JSON, which states no evaluations by fold: "
-            "download its XML (https://www.openml.org/api/v1/run/ID) or its predictions.arff."
+            f"{path.name} is an OpenML run as JSON, which has no evaluations by fold: download its "
+            "XML (https://www.openml.org/api/v1/run/ID) or its predictions.arff."
         )
     if path.suffix.lower() == ".arff":
-        return _table(list(_from_predictions(path, _Described())), path.name, "A run of OpenML.")
-    return _table(list(_from_xml(path)), path.name, "A run of OpenML.")
+        return _table(list(_from_predictions(path, _description())), path.name, "An OpenML run.")
+    return _table(list(_from_xml(path)), path.name, "An OpenML run.")
 
 
 def _files(folder: Path) -> Iterator[Path]:
     count = 0
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             count += 1
-            if count > _MOST_FILES:
+            if count > _MAX_FILES:
                 return
             if name.lower().endswith((".xml", ".arff")):
-                yield Path(place, name)
+                yield Path(parent, name)
 
 
 def _is_of_run(path: Path) -> bool:
@@ -225,26 +233,26 @@ def _is_of_run(path: Path) -> bool:
 
 
 def _is_json_of_run(path: Path) -> bool:
-    """The JSON of a run holds its means over all folds, and nothing to test."""
+    """Return whether the file is a run as JSON, which has only means over all folds."""
     if path.suffix.lower() != ".json":
         return False
     with path.open("rb") as file:
         return b"".join(file.read(4096).split()).startswith(b'{"run":{"run_id"')
 
 
-def _table(rows: list[Row], source: str, said: str) -> Table:
+def _table(rows: list[Row], source: str, note: str) -> Table:
     if not rows:
-        raise TableError(f"{source}: the runs of OpenML hold no evaluations by fold.")
+        raise TableError(f"{source}: the OpenML runs have no evaluations by fold.")
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = Table.from_columns(
         {name: [row.get(name) for row in rows] for name in names}, source=source
     )
-    return noted(table, said)
+    return noted(table, note)
 
 
 def _run(folder: Path) -> list[Row]:
-    """The evaluations in the description; where it has none, those of the predictions."""
-    described = _Described(run_id=folder.name, flow_name=folder.name)
+    """Return the evaluations in the description, or else those of the predictions."""
+    described = _description(run_id=folder.name, flow_name=folder.name)
     for path in sorted(folder.glob("*.xml")):
         if _is_of_run(path):
             rows = list(_from_xml(path))
@@ -257,26 +265,19 @@ def _run(folder: Path) -> list[Row]:
     return []
 
 
-class _Described:
-    """What a description says of its run."""
-
-    def __init__(self, **known: str | None) -> None:
-        self.row: Row = {
-            "run_id": known.get("run_id") or "1",
-            "task_id": known.get("task_id"),
-            "setup_id": known.get("setup_id"),
-            "flow_name": known.get("flow_name"),
-            "data_name": known.get("data_name"),
-        }
+def _description(**known: str | None) -> Row:
+    """Return the fields of a run that are the same in all its rows."""
+    names = ("task_id", "setup_id", "flow_name", "data_name")
+    return {"run_id": known.get("run_id") or "1", **{name: known.get(name) for name in names}}
 
 
 def _parsed(path: Path) -> Element:
-    """The root of an XML file without entities or document types of its own."""
+    """Parse an XML file; raise if it defines entities or a document type."""
     from xml.etree.ElementTree import ParseError, fromstring
 
     data = path.read_bytes()
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-        raise TableError(f"{path.name}: XML with a document type is not read.")
+        raise TableError(f"{path.name}: XML with a document type is not supported.")
     try:
         return fromstring(data)
     except (ParseError, ValueError, LookupError) as error:
@@ -284,20 +285,20 @@ def _parsed(path: Path) -> Element:
 
 
 def _text(element: Element, name: str) -> str | None:
-    found = element.find(f"{_SPACE}{name}")
-    text = (found.text or "").strip() if found is not None else ""
+    child = element.find(f"{_SPACE}{name}")
+    text = (child.text or "").strip() if child is not None else ""
     return text or None
 
 
-def _described(root: Element, path: Path) -> _Described:
+def _described(root: Element, path: Path) -> Row:
     if root.tag != f"{_SPACE}run":
-        raise TableError(f"{path.name} must be the description of a run of OpenML.")
+        raise TableError(f"{path.name} must be the description of an OpenML run.")
     data = root.find(f"{_SPACE}input_data/{_SPACE}dataset")
     run, flow = _text(root, "run_id"), _text(root, "flow_name")
     if flow is None:
         number = _text(root, "flow_id")
         flow = f"flow {number}" if number else path.resolve().parent.name
-    return _Described(
+    return _description(
         run_id=run, task_id=_text(root, "task_id"), setup_id=_text(root, "setup_id"),
         flow_name=flow, data_name=None if data is None else _text(data, "name"),
     )  # fmt: skip
@@ -306,20 +307,20 @@ def _described(root: Element, path: Path) -> _Described:
 def _from_xml(path: Path) -> Iterator[Row]:
     root = _parsed(path)
     described = _described(root, path)
-    for one in root.iterfind(f"{_SPACE}output_data/{_SPACE}evaluation"):
-        repeat, fold = one.get("repeat"), one.get("fold")
-        # those of samples are points of a learning curve
-        if repeat is None or fold is None or one.get("sample") is not None:
+    for evaluation in root.iterfind(f"{_SPACE}output_data/{_SPACE}evaluation"):
+        repeat, fold = evaluation.get("repeat"), evaluation.get("fold")
+        # evaluations of samples are points of a learning curve
+        if repeat is None or fold is None or evaluation.get("sample") is not None:
             continue
-        value, name = _text(one, "value"), _text(one, "name")
+        value, name = _text(evaluation, "value"), _text(evaluation, "name")
         if name is not None and value is not None:
             yield {
-                **described.row, "function": name, "repeat": repeat, "fold": fold, "value": value,
+                **described, "function": name, "repeat": repeat, "fold": fold, "value": value,
             }  # fmt: skip
 
 
-def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
-    """The share of right predictions in every fold; of numbers the mean absolute error."""
+def _from_predictions(path: Path, described: Row) -> Iterator[Row]:
+    """Compute the accuracy of every fold, or the mean absolute error of numbers."""
     from bestofk.data.tables.reading import read_table
 
     table = read_table(path, format="arff")
@@ -330,10 +331,10 @@ def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
         )
     if "sample" in table and len(table.levels("sample").names) > 1:
         raise TableError(
-            f"{path.name}: the predictions are of a learning curve (several samples per fold), "
-            "which is not read."
+            f"{path.name}: the predictions are a learning curve (several samples per fold), which "
+            "is not supported."
         )
-    row = dict(described.row)
+    row = dict(described)
     row["flow_name"] = row["flow_name"] or path.resolve().parent.name
     row["task_id"] = row["task_id"] or path.name
     numeric = "prediction" not in table.declared and table.is_numeric("prediction")
@@ -343,7 +344,7 @@ def _from_predictions(path: Path, described: _Described) -> Iterator[Row]:
     )
     for number, (repeat, fold, predicted, right) in enumerate(cells):
         if repeat is None or fold is None or predicted is None or right is None:
-            raise TableError(f"{table.place(number)}: a prediction must be complete.")
+            raise TableError(f"{table.location(number)}: a prediction must be complete.")
         loss = abs(float(predicted) - float(right)) if numeric else float(predicted == right)
         total[_whole(repeat), _whole(fold)].append(loss)
     for (repeat, fold), losses in total.items():

@@ -1,17 +1,15 @@
-"""Trials of Optuna, as ``study.trials_dataframe()`` writes them: a trial is one setting.
+"""Optuna trials from ``study.trials_dataframe()`` or an SQLite storage.
 
-What is a learner is not in the table. Trials that keep the score of every split as user attributes
-(``split0_test_score``, as ``OptunaSearchCV`` writes them, or ``fold0``) are learners, each with
-its folds; of other studies the user says what is a learner and what a fold.
+The table does not say what a learner is. Trials that have the score of every split as user
+attributes (``split0_test_score``, as ``OptunaSearchCV`` writes them, or ``fold0``) are learners
+with their folds. For other studies the user says what is a learner and what is a fold.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,9 +19,10 @@ from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import split_of, splits_among
 from bestofk.losses.formats.result_tables import (
-    AskedOfTable,
+    ReadOptions,
     ToolColumns,
     chosen_metric,
+    existing_path,
     named_column,
     noted,
     only_columns,
@@ -46,7 +45,7 @@ _STATES = {"COMPLETE", "PRUNED", "FAIL", "RUNNING", "WAITING"}
 
 
 def is_optuna(table: Table) -> bool:
-    """Numbered trials with a state and a value."""
+    """Return whether the table has numbered trials with a state and a value."""
     columns = set(table.columns)
     if not {"number", "state"} <= columns or not _values(table):
         return False
@@ -60,25 +59,25 @@ def _values(table: Table) -> list[str]:
     return [column for column in table.columns if column.startswith("values_")]
 
 
-def optuna_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Which columns to read trials by."""
+def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Return the columns of Optuna trials."""
     table = _completed(table)
-    if STUDY in table and asked.algorithm is None:
+    if STUDY in table and options.algorithm is None:
         names = table.levels(STUDY).names
         if len(names) > 1:
             raise TableError(
                 f"{table.source}: there are {len(names)} studies ({shortened(list(names), 6)}): "
-                f"keep one with where={{'study_name': {names[0]!r}}}, or pass "
+                f"select one with where={{'study_name': {names[0]!r}}}, or pass "
                 "algorithm='study_name' if every study is a learner."
             )
-    if asked.algorithm is not None:
-        return _asked(table, asked)
-    if asked.fold == _REPORTED:
-        return _trials(table, _steps(table), asked, "values that trials reported")
+    if options.algorithm is not None:
+        return _named_learners(table, options)
+    if options.fold == _REPORTED:
+        return _trials(table, _steps(table), options, "values that trials reported")
     splits = _splits(table)
     if splits:
-        return _trials(table, splits, asked, "user attributes")
-    raise _nothing_says(table)
+        return _trials(table, splits, options, "user attributes")
+    raise _no_learners(table)
 
 
 def _completed(table: Table) -> Table:
@@ -89,67 +88,67 @@ def _completed(table: Table) -> Table:
     if keep.all():
         return table
     others = Counter(state.lower() or "without a state" for state in states if state != "COMPLETE")
-    words = joined([f"{count} {state}" for state, count in others.items()])
+    listing = joined([f"{count} {state}" for state, count in others.items()])
     return noted(
         table.take(keep),
-        f"Left out, since they are not complete: {counted(int((~keep).sum()), 'trial')} ({words}).",
+        f"Left out, as they are not complete: {counted(int((~keep).sum()), 'trial')} ({listing}).",
     )
 
 
 def _splits(table: Table) -> dict[str, str]:
-    """The user attributes that are splits, by the name that they get."""
+    """Return the user attributes that are splits, by their name without prefix."""
     names = {
         column.removeprefix(ATTRIBUTE): column
         for column in table.columns
         if column.startswith(ATTRIBUTE) and not table.missing(column).all()
     }
-    found = splits_among(list(names))
-    return {name: names[name] for splits in found.values() for _, name in splits}
+    by_metric = splits_among(list(names))
+    return {name: names[name] for splits in by_metric.values() for _, name in splits}
 
 
 def _steps(table: Table) -> dict[str, str]:
-    found = {
+    steps = {
         f"fold{column.removeprefix(STEP)}": column
         for column in table.columns
         if column.startswith(STEP) and column.removeprefix(STEP).isdecimal()
     }
-    if not found:
+    if not steps:
         raise TableError(
             f"{table.source}: no trial reported values; write them with "
             "study.trials_dataframe(attrs=('number', 'value', 'params', 'state', "
             "'intermediate_values'))."
         )
-    return found
+    return steps
 
 
-def _trials(table: Table, splits: dict[str, str], asked: AskedOfTable, what: str) -> ToolColumns:
-    """Each trial a learner, named by its parameters; one column per split."""
+def _trials(table: Table, splits: dict[str, str], options: ReadOptions, what: str) -> ToolColumns:
+    """Read each trial as a learner, named by its parameters, with one column per split."""
     learners = _names(table)
-    told, said_by = _direction(table, splits, asked)
+    higher, direction_source = _direction(table, splits, options)
     cells = {name: table.cells[column] for name, column in splits.items()}
     if "dataset" in (roles := role_columns(table, (ATTRIBUTE,))):
         cells[roles["dataset"]] = table.cells[roles["dataset"]]
-    made = replace(table, cells=cells)
-    made, learner = with_column(made, "learner", learners)
-    made = noted(
-        made,
-        f"A study of Optuna: each of {counted(len(learners), 'trial')} is a learner, named by its "
-        f"parameters; folds are the {what} {shortened(list(splits.values()), 3)}.",
+    result = replace(table, cells=cells)
+    result, learner = with_column(result, "learner", learners)
+    result = noted(
+        result,
+        f"An Optuna study: each of {counted(len(learners), 'trial')} is a learner, named by its "
+        f"parameters; the folds are the {what} {shortened(list(splits.values()), 3)}.",
     )
-    found = {"algorithm": learner}
+    trial_roles = {"algorithm": learner}
     if "dataset" in roles:
-        found["dataset"] = roles["dataset"]
+        trial_roles["dataset"] = roles["dataset"]
     return ToolColumns(
-        table=made, roles=found, metric=asked.metric, layout="cv-results",
-        higher_is_better=told, said_by=said_by,
+        table=result, roles=trial_roles, metric=options.metric, layout="cv-results",
+        higher_is_better=higher, direction_source=direction_source,
     )  # fmt: skip
 
 
 def _names(table: Table) -> list[str]:
-    """The parameters of each trial in words; with its number where two have the same."""
+    """Name each trial by its parameters, and by its number if they are not unique."""
     params = sorted(column for column in table.columns if column.startswith(PARAM))
     rows = zip(*(texts(table, column) for column in params), strict=True) if params else ()
-    words = [
+    settings = [
         ", ".join(
             f"{column.removeprefix(PARAM)}={cell}"
             for column, cell in zip(params, row, strict=True)
@@ -157,23 +156,23 @@ def _names(table: Table) -> list[str]:
         )
         for row in rows
     ] or [""] * table.n_rows
-    count = Counter(words)
+    count = Counter(settings)
     return [
         name if name and count[name] == 1 else f"{name} (trial {number})".strip()
-        for name, number in zip(words, texts(table, "number"), strict=True)
+        for name, number in zip(settings, texts(table, "number"), strict=True)
     ]
 
 
 def _direction(
-    table: Table, splits: dict[str, str], asked: AskedOfTable
+    table: Table, splits: dict[str, str], options: ReadOptions
 ) -> tuple[bool | None, str]:
-    """Which way the study went, where the storage says it and nothing contradicts."""
-    if DIRECTION not in table or asked.higher_is_better is not None:
+    """Return the direction of the study if the storage states it, and its source."""
+    if DIRECTION not in table or options.higher_is_better is not None:
         return None, ""
-    words = {(cell or "").upper() for cell in texts(table, DIRECTION)}
-    if words not in ({"MAXIMIZE"}, {"MINIMIZE"}):
+    directions = {(cell or "").upper() for cell in texts(table, DIRECTION)}
+    if directions not in ({"MAXIMIZE"}, {"MINIMIZE"}):
         return None, ""
-    higher = words == {"MAXIMIZE"}
+    higher = directions == {"MAXIMIZE"}
     scorers = any(split is not None and split.scorer for split in map(split_of, splits))
     if scorers and not higher:
         raise TableError(
@@ -183,38 +182,38 @@ def _direction(
     return higher, "the study"
 
 
-def _asked(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Learners by a column that the user named; what tells their trials apart must be known."""
+def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
+    """Read learners from a column that the user named; other columns distinguish the trials."""
     prefixes = (PARAM, ATTRIBUTE)
-    algorithm = named_column(table, str(asked.algorithm), prefixes)
-    found = role_columns(table, (ATTRIBUTE, PARAM))
-    roles = {role: column for role, column in found.items() if role in _ROLES}
+    algorithm = named_column(table, str(options.algorithm), prefixes)
+    guesses = role_columns(table, (ATTRIBUTE, PARAM))
+    roles = {role: column for role, column in guesses.items() if role in _ROLES}
     for role in _ROLES:
-        given = getattr(asked, role)
-        if given is not None:
-            roles[role] = named_column(table, given, prefixes)
-    loss = chosen_metric(table, _values(table), asked, "values_", "the trials")
+        column = getattr(options, role)
+        if column is not None:
+            roles[role] = named_column(table, column, prefixes)
+    loss = chosen_metric(table, _values(table), options, "values_", "the trials")
     roles |= {"algorithm": algorithm, "loss": loss}
     keys = [texts(table, column) for role, column in roles.items() if role != "loss"]
     count = Counter(zip(*keys, strict=True))
     key, most = count.most_common(1)[0]
     if most > 1:
         raise TableError(
-            f"{table.source}: {most} trials have {asked.algorithm}={key[-1]!r}"
+            f"{table.source}: {most} trials have {options.algorithm}={key[-1]!r}"
             f"{' and the same fold' if len(keys) > 1 else ''}; trials are settings, not folds: "
-            "name the column that numbers the folds with fold=..., or keep the score of every "
+            "name the column that numbers the folds with fold=..., or store the score of every "
             "fold in the trial (trial.set_user_attr('split0_test_score', score))."
         )
-    told, said_by = _direction(table, {}, asked)
+    higher, direction_source = _direction(table, {}, options)
     table = only_columns(table, roles.values())
-    table = noted(table, f"A study of Optuna: learners are what {algorithm!r} says of a trial.")
+    table = noted(table, f"An Optuna study: the learners are named by {algorithm!r}.")
     return ToolColumns(
-        table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=told,
-        said_by=said_by,
+        table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=higher,
+        direction_source=direction_source,
     )  # fmt: skip
 
 
-def _nothing_says(table: Table) -> TableError:
+def _no_learners(table: Table) -> TableError:
     params = [
         column
         for column in table.columns
@@ -222,7 +221,7 @@ def _nothing_says(table: Table) -> TableError:
     ]
     steps = any(column.startswith(STEP) for column in table.columns)
     advice = (
-        "keep the score of every fold in the trial "
+        "store the score of every fold in the trial "
         "(trial.set_user_attr('split0_test_score', score))"
     )
     if steps:
@@ -233,31 +232,25 @@ def _nothing_says(table: Table) -> TableError:
             f"numbers the folds, such as algorithm={params[0]!r}, fold='user_attrs_fold'"
         )
     return TableError(
-        f"{table.source}: a study of Optuna has one value per trial, so that no trial can be "
-        f"compared with another: {advice}."
+        f"{table.source}: an Optuna study has one value per trial, so trials cannot be compared: "
+        f"{advice}."
     )
 
 
-# The SQLite storage of Optuna: its trials as ``trials_dataframe`` would give them.
+# The SQLite storage of Optuna
 
 
 def open_optuna(source: Any) -> Table | None:
-    """The trials of all studies in an SQLite storage; None where it is none of Optuna's."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    path = Path(source)
-    try:
-        there = path.is_file() and is_sqlite(path)
-    except (OSError, ValueError):
-        return None
-    if not there:
+    """Read the trials of all studies in an SQLite storage; None if it is not Optuna's."""
+    path = existing_path(source)
+    if path is None or not is_sqlite(path):
         return None
     with sqlite_tables(path) as tables:
         if not {"studies", "trials", "trial_values"} <= tables.names:
             return None
         trials = _stored_trials(tables)
     if not trials:
-        raise TableError(f"{path.name}: the storage of Optuna holds no trials.")
+        raise TableError(f"{path.name}: the Optuna storage contains no trials.")
     names = list(dict.fromkeys(name for trial in trials for name in trial))
     table = Table.from_columns(
         {name: [trial.get(name) for trial in trials] for name in names}, source=path.name
@@ -278,12 +271,12 @@ def _stored_trials(tables: SqliteTables) -> list[dict[str, Any]]:
     for trial, number, study, state in tables.rows(
         "trials", "trial_id", "number", "study_id", "state"
     ):
-        told = directions.get(study, {})
+        study_directions = directions.get(study, {})
         trials[trial] = {
             STUDY: _name(studies.get(study)), "number": number, "state": _name(state),
-            DIRECTION: told.get(0) if len(told) == 1 else None,
+            DIRECTION: study_directions.get(0) if len(study_directions) == 1 else None,
         }  # fmt: skip
-    single = all(len(told) < 2 for told in directions.values())
+    single = all(len(study_directions) < 2 for study_directions in directions.values())
     for trial, objective, value in tables.rows("trial_values", "trial_id", "objective", "value"):
         if trial in trials:
             trials[trial]["value" if single else f"values_{objective}"] = _number(value)
@@ -307,15 +300,15 @@ def _stored_trials(tables: SqliteTables) -> list[dict[str, Any]]:
 
 
 def _parameters(tables: SqliteTables, trials: dict[Any, dict[str, Any]]) -> None:
-    """Parameters are kept as numbers; of a categorical one that is the place among its choices."""
+    """Add the parameters; a categorical one is stored as the index of its choice."""
     if "trial_params" not in tables.names:
         return
-    for trial, name, value, told in tables.rows(
+    for trial, name, value, distribution in tables.rows(
         "trial_params", "trial_id", "param_name", "param_value", "distribution_json"
     ):
         if trial not in trials:
             continue
-        known = _parsed(told)
+        known = _parsed(distribution)
         attributes = known.get("attributes") if isinstance(known, dict) else None
         attributes = attributes if isinstance(attributes, dict) else {}
         choices = attributes.get("choices")

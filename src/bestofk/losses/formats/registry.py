@@ -1,17 +1,16 @@
-"""The tables of other tools that are known by name: one entry each; packages add theirs.
+"""The registry of tables that other tools write; other packages can add entries.
 
 The contract of an entry
 ------------------------
-`recognise` names a function that takes a `bestofk.data.tables.table.Table` and says whether the
-tool
-wrote it, by its columns. `columns` names a function ``columns(table, asked)`` that gives the
+`recognise` names a function that receives a `bestofk.data.tables.table.Table` and returns whether
+the tool wrote it. `columns` names a function ``columns(table, options)`` that returns a
 `bestofk.losses.formats.result_tables.ToolColumns`: a table in one of the three layouts and the
-columns to read it by. `asked` (`AskedOfTable`, in the same file) holds what the user said. What is
-a learner is never guessed in silence: the account says it, or the function raises a `TableError`
-that names what to choose from.
+columns to read. `options` (`ReadOptions`, in the same module) holds the user's options. The
+function must not guess silently what a learner is: the account says it, or the function raises a
+`TableError` that lists the choices.
 
-`opens`, where there is one, names a function that takes whatever `bestofk.read_losses` was given (a
-path to a file or a folder, a mapping) and gives a table, or None where it is not of this tool.
+`opens` optionally names a function that receives the source of `bestofk.read_losses` (a path to a
+file or a folder, or a mapping) and returns a table, or None if this tool did not write it.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _FORMATS = "bestofk.losses.formats"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossFormat:
-    """What the library knows of the tables of one tool.
+    """The tables of one tool.
 
     Examples
     --------
@@ -36,18 +35,18 @@ class LossFormat:
 
     name: str
     called: str
-    """The tool in sentences."""
+    """The name of the tool in sentences."""
     summary: str
-    """What to name, in a line."""
+    """The files and objects that can be read, in a line."""
     reads: str
     """What becomes a learner, a data set and a fold, in a line."""
     columns: str
-    """``package.module:name`` of the function that says which columns to read it by."""
+    """``package.module:name`` of the function that returns the columns to read."""
     recognise: str = ""
-    """``package.module:name`` of the function that says whether the tool wrote a table; none where
-    only the user can say it."""
+    """``package.module:name`` of the function that recognises a table; empty if only the user can
+    name the format."""
     opens: str = ""
-    """``package.module:name`` of the function that makes a table of what is none."""
+    """``package.module:name`` of the function that opens sources that are no tables."""
 
 
 LOSS_FORMATS: Registry[LossFormat] = Registry(
@@ -63,7 +62,7 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
     LossFormat(
         name="cross-validate",
         called="scikit-learn's cross_validate",
-        summary="a dictionary of what `cross_validate` returned, by learner; also as JSON",
+        summary="a dictionary of the results of `cross_validate` by learner; also as JSON",
         reads="the keys of the dictionary are learners, the entries of `test_...` folds",
         recognise=f"{_FORMATS}.cross_validation:is_cross_validate",
         columns=f"{_FORMATS}.cross_validation:cross_validate_columns",
@@ -81,7 +80,7 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="automl-benchmark",
         called="the AutoML benchmark",
         summary="`results.csv`",
-        reads="frameworks are learners, tasks data sets; of several constraints, `--where` one",
+        reads="frameworks are learners, tasks data sets; choose a constraint with `--where`",
         recognise=f"{_FORMATS}.result_tables:is_automl_benchmark",
         columns=f"{_FORMATS}.result_tables:automl_benchmark_columns",
     ),
@@ -90,7 +89,7 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         called="OpenML",
         summary="`list_evaluations` as a frame or a file; a run's `description.xml` or "
         "`predictions.arff`, or a folder of runs",
-        reads="flows with their setups are learners, tasks data sets; folds where they are stated",
+        reads="flows with their setups are learners, tasks data sets; folds if they are listed",
         recognise=f"{_FORMATS}.openml:is_openml",
         columns=f"{_FORMATS}.openml:openml_columns",
         opens=f"{_FORMATS}.openml:open_openml",
@@ -99,7 +98,7 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="mlflow",
         called="MLflow",
         summary="the frame of `mlflow.search_runs`, a folder `mlruns`, or `mlflow.db`",
-        reads="parent runs are learners, their child runs folds; of flat runs you name the learner",
+        reads="parent runs are learners, their child runs folds; for flat runs name the learner",
         recognise=f"{_FORMATS}.mlflow:is_mlflow",
         columns=f"{_FORMATS}.mlflow:mlflow_columns",
         opens=f"{_FORMATS}.mlflow:open_mlflow",
@@ -108,7 +107,7 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="optuna",
         called="Optuna",
         summary="`study.trials_dataframe()` as a frame or a file, or an SQLite storage",
-        reads="trials that keep the score of each split are learners; else you name the learner",
+        reads="trials with the score of each split are learners; otherwise name the learner",
         recognise=f"{_FORMATS}.optuna:is_optuna",
         columns=f"{_FORMATS}.optuna:optuna_columns",
         opens=f"{_FORMATS}.optuna:open_optuna",

@@ -1,10 +1,12 @@
-"""What the reader of a tool's table is asked, and what it answers: which columns to read by."""
+"""The interface of the formats, and formats of plain tables: amlb, autorank, scmamp and Weka."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,8 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskedOfTable:
-    """What the user said of a table; None where nothing."""
+class ReadOptions:
+    """The user's options for reading a table; None if not stated."""
 
     algorithm: str | None = None
     dataset: str | None = None
@@ -36,24 +38,24 @@ class AskedOfTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ToolColumns:
-    """A table in one of the three layouts, and the columns to read it by.
+    """A table in one of the three layouts, and the columns to read.
 
     Parameters
     ----------
     table : Table
         With the columns below.
     roles : dict of str to str
-        By role (algorithm, dataset, run, fold, repetition, instance, loss): the column.
+        The column of each role (algorithm, dataset, run, fold, repetition, instance, loss).
     metric : str or None
-        Which, where a column names several.
+        The metric to read if a column names several.
     layout : str or None
-        ``"long"``, ``"wide"`` or ``"cv-results"``; None leaves it to the columns.
+        ``"long"``, ``"wide"`` or ``"cv-results"``; None to detect it from the columns.
     loss_name : str or None
-        What the numbers are called, where their column does not say.
+        The name of the numbers, if it is not that of their column.
     higher_is_better : bool or None
-        Which way the numbers point, as the tool says.
-    said_by : str
-        What says it, such as "the study".
+        The direction of the numbers according to the tool.
+    direction_source : str
+        What states the direction, such as "the study".
     """
 
     table: Table
@@ -62,35 +64,45 @@ class ToolColumns:
     layout: str | None = None
     loss_name: str | None = None
     higher_is_better: bool | None = None
-    said_by: str = ""
+    direction_source: str = ""
+
+
+def existing_path(source: Any) -> Path | None:
+    """Return the source as a path if it is an existing file or folder."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    try:
+        return Path(source) if Path(source).exists() else None
+    except (OSError, ValueError):  # not a valid path
+        return None
 
 
 def with_column(table: Table, name: str, values: Sequence[Any]) -> tuple[Table, str]:
-    """The table with one more column, and the name that it got: one that was free."""
+    """Add a column under a name that is not in use; return the table and the name."""
     while name in table:
         name += "_"
-    made = Table.from_columns({name: list(values)}, source=table.source)
-    return replace(table, cells={**table.cells, name: made.cells[name]}), name
+    added = Table.from_columns({name: list(values)}, source=table.source)
+    return replace(table, cells={**table.cells, **added.cells}), name
 
 
 def only_columns(table: Table, names: Iterable[str]) -> Table:
-    """The table with some of its columns alone: no other has a role."""
+    """Select some of the columns."""
     return replace(table, cells={name: table.cells[name] for name in dict.fromkeys(names)})
 
 
 def noted(table: Table, *sentences: str) -> Table:
-    """The table with sentences added to its account."""
+    """Add sentences to the account of a table."""
     return replace(table, account=(*table.account, *sentences))
 
 
 def texts(table: Table, column: str) -> list[str | None]:
-    """The cells of a column as text; None where one is missing."""
-    found: list[str | None] = table.text(column).tolist()
-    return found
+    """Return the cells of a column as text; None for missing cells."""
+    cells: list[str | None] = table.text(column).tolist()
+    return cells
 
 
 def named_column(table: Table, name: str, prefixes: Sequence[str]) -> str:
-    """The column that a user means by `name`, which may leave out what the tool writes before."""
+    """Return the column that a user names, with or without the prefixes of the tool."""
     for prefix in ("", *prefixes):
         if prefix + name in table:
             return prefix + name
@@ -98,37 +110,37 @@ def named_column(table: Table, name: str, prefixes: Sequence[str]) -> str:
 
 
 def role_columns(table: Table, prefixes: Sequence[str]) -> dict[str, str]:
-    """By role: the column whose name, without its prefix, is the surest name of that role."""
+    """Return, by role, the column whose name without prefix is most reliable for that role."""
     surest: dict[str, tuple[int, int, str]] = {}
     for at, prefix in enumerate(prefixes):
         for column in table.columns:
             if not column.startswith(prefix) or table.missing(column).all():
                 continue
-            found = role_of(column.removeprefix(prefix))
-            if found is not None:
-                role, rank = found
+            match = role_of(column.removeprefix(prefix))
+            if match is not None:
+                role, rank = match
                 surest[role] = min(surest.get(role, (99, 99, "")), (at, rank, column))
     return {role: column for role, (_, _, column) in surest.items()}
 
 
 def chosen_metric(
-    table: Table, known: Sequence[str], asked: AskedOfTable, prefix: str, what: str
+    table: Table, known: Sequence[str], options: ReadOptions, prefix: str, what: str
 ) -> str:
-    """The column of the metric: the one that was asked for, or the only one."""
-    if asked.loss is not None:
-        return named_column(table, asked.loss, (prefix,))
-    if asked.metric is not None:
-        if asked.metric in known:
-            return asked.metric
-        if prefix + asked.metric in known:
-            return prefix + asked.metric
+    """Return the column of the metric: the stated one, or the only one."""
+    if options.loss is not None:
+        return named_column(table, options.loss, (prefix,))
+    if options.metric is not None:
+        if options.metric in known:
+            return options.metric
+        if prefix + options.metric in known:
+            return prefix + options.metric
         raise UnknownNameError(
-            "metric", asked.metric, [name.removeprefix(prefix) for name in known], table.source
+            "metric", options.metric, [name.removeprefix(prefix) for name in known], table.source
         )
     if len(known) == 1:
         return known[0]
     if not known:
-        raise TableError(f"{table.source}: {what} hold no metric.")
+        raise TableError(f"{table.source}: {what} have no metric.")
     names = [name.removeprefix(prefix) for name in known]
     raise TableError(
         f"{table.source}: {what} have {len(names)} metrics ({shortened(names, 12)}): choose one "
@@ -136,76 +148,76 @@ def chosen_metric(
     )
 
 
-# Results of the AutoML benchmark (amlb): task, framework, fold, metric and result.
+# The AutoML benchmark (amlb): task, framework, fold, metric and result
 
 
 _COLUMNS = {"task", "framework", "fold", "result", "metric"}
 
 
 def is_automl_benchmark(table: Table) -> bool:
-    """The columns that its results always have."""
+    """Return whether the table has the columns of the AutoML benchmark."""
     return set(table.columns) >= _COLUMNS and "constraint" in table
 
 
-def automl_benchmark_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """The columns are known by their names; `result` is what is compared."""
-    said = "Results of the AutoML benchmark: frameworks are learners, tasks are data sets."
-    if asked.loss is not None:
-        return ToolColumns(table=noted(table, said), metric=asked.metric)
-    return ToolColumns(table=noted(table, said), roles={"loss": "result"}, metric=asked.metric)
+def automl_benchmark_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Read the column `result`; other columns are recognised by their names."""
+    note = "Results of the AutoML benchmark: frameworks are learners, tasks are data sets."
+    if options.loss is not None:
+        return ToolColumns(table=noted(table, note), metric=options.metric)
+    return ToolColumns(table=noted(table, note), roles={"loss": "result"}, metric=options.metric)
 
 
-# Wide tables as autorank and scmamp take them: one column per learner, one row per data set.
+# autorank and scmamp: wide tables with one column per learner and one row per data set
 
 
-_NUMBERS = {"column_1", "unnamed_0", ""}
-"""The first column where row names have no title, as R and pandas write them."""
+_UNNAMED = {"column_1", "unnamed_0", ""}
+"""Names of the first column if row names have no title, as R and pandas write them."""
 
 
-def rows_are_datasets(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Every row is a data set: by its name where the first column names it, else by its number."""
+def rows_are_datasets(table: Table, options: ReadOptions) -> ToolColumns:
+    """Read every row as a data set, named by the first column or numbered."""
     first = table.columns[0]
-    named = asked.dataset
+    named = options.dataset
     if named is None:
-        found = [column for column in table.columns if (role_of(column) or ("",))[0] == "dataset"]
-        if found:
-            named = found[0]
-        elif normal(first) in _NUMBERS or not table.is_numeric(first):
+        matches = [column for column in table.columns if (role_of(column) or ("",))[0] == "dataset"]
+        if matches:
+            named = matches[0]
+        elif normal(first) in _UNNAMED or not table.is_numeric(first):
             named = first
     if named is None:
         table, named = with_column(
             table, "dataset", [str(row) for row in range(1, table.n_rows + 1)]
         )
-    said = "One column per learner, one row per data set, as the format says."
-    return ToolColumns(table=noted(table, said), roles={"dataset": named}, layout="wide")
+    note = "One column per learner, one row per data set, as the format says."
+    return ToolColumns(table=noted(table, note), roles={"dataset": named}, layout="wide")
 
 
-# Results of Weka's Experimenter: which columns are what, and schemes named by their options.
+# Weka's Experimenter
 
 
 _KEYS = ("key_dataset", "key_run", "key_scheme")
 _LOSSES = ("percent_correct", "root_mean_squared_error")
-"""What is compared where nothing is asked for: of classes, and of numbers."""
+"""The default losses for classification and regression."""
 
 _HIGHER = re.compile(r"_correct|kappa|ir_|f_measure|area_under|true_|num_true", re.IGNORECASE)
 _LOWER = re.compile(r"_incorrect|_unclassified|error|false_|num_false|_time_", re.IGNORECASE)
-"""Which way Weka's own measures point."""
+"""Patterns of Weka's measures by direction."""
 
 
 def is_weka(table: Table) -> bool:
-    """The keys that every experiment has."""
+    """Return whether the table has the keys of an experiment."""
     names = {name.lower() for name in table.columns}
     return all(key in names for key in _KEYS)
 
 
-def weka_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
-    """Which columns to read an experiment by.
+def weka_columns(table: Table, options: ReadOptions) -> ToolColumns:
+    """Return the columns of an experiment.
 
     An experiment has the columns Key_Dataset, Key_Run, Key_Scheme, Key_Scheme_options and, with
-    cross-validation, Key_Fold. A scheme that was run with several options is several learners.
+    cross-validation, Key_Fold. A scheme with several sets of options counts as several learners.
     """
     by_name = {name.lower(): name for name in table.columns}
-    loss, metric = asked.loss, asked.metric
+    loss, metric = options.loss, options.metric
     if loss is None and metric is not None and metric.lower() in by_name:
         loss, metric = by_name[metric.lower()], None
     if loss is None and metric is None:
@@ -214,25 +226,25 @@ def weka_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
     higher = None
     if loss is not None and (_LOWER.search(loss) or _HIGHER.search(loss)):
         higher = _LOWER.search(loss) is None
-    told: dict[str, Any] = {
-        "metric": metric, "higher_is_better": higher, "said_by": f"{loss!r} of Weka",
+    common: dict[str, Any] = {
+        "metric": metric, "higher_is_better": higher, "direction_source": f"{loss!r} of Weka",
     }  # fmt: skip
-    if asked.algorithm is not None:
-        return ToolColumns(table=table, roles=roles, **told)
+    if options.algorithm is not None:
+        return ToolColumns(table=table, roles=roles, **common)
     table, roles["algorithm"] = with_column(table, "learner", _learners(table, by_name))
-    said = "An experiment of Weka: learners are schemes"
-    said += " with their options." if "key_scheme_options" in by_name else "."
-    return ToolColumns(table=noted(table, said), roles=roles, **told)
+    note = "An experiment of Weka: learners are schemes"
+    note += " with their options." if "key_scheme_options" in by_name else "."
+    return ToolColumns(table=noted(table, note), roles=roles, **common)
 
 
 def _learners(table: Table, by_name: dict[str, str]) -> list[str]:
-    """For each row the scheme, with as much of its name and options as tells it from others."""
-    schemes = [str(one).strip(" '\"") for one in table.text(by_name["key_scheme"])]
+    """Name the learner of each row by the shortest distinct scheme name and its options."""
+    schemes = [str(cell).strip(" '\"") for cell in table.text(by_name["key_scheme"])]
     options = [""] * len(schemes)
     if "key_scheme_options" in by_name:
         options = [
-            " ".join(str(one or "").strip(" '\"").split())
-            for one in table.text(by_name["key_scheme_options"])
+            " ".join(str(cell or "").strip(" '\"").split())
+            for cell in table.text(by_name["key_scheme_options"])
         ]
     whole: dict[str, list[str]] = {}
     for scheme in dict.fromkeys(schemes):
@@ -244,12 +256,12 @@ def _learners(table: Table, by_name: dict[str, str]) -> list[str]:
     }
     pairs = dict.fromkeys(zip(schemes, options, strict=True))
     several = {
-        scheme for scheme in called if sum(one == scheme for one, _ in pairs) > 1
+        scheme for scheme in called if sum(cell == scheme for cell, _ in pairs) > 1
     }  # fmt: skip
     names = {
-        (scheme, given): f"{called[scheme]} {given}".strip()
+        (scheme, option): f"{called[scheme]} {option}".strip()
         if scheme in several
         else called[scheme]
-        for scheme, given in pairs
+        for scheme, option in pairs
     }
     return [names[pair] for pair in zip(schemes, options, strict=True)]

@@ -1,7 +1,7 @@
-"""Rows in the order in which Weka's learners get them: shuffled anew in every run.
+"""The paper's tests and problems, and the losses behind all its tables.
 
-Weka shuffles the rows in every run, groups them by class and deals them to folds; training rows
-then come by fold, inside a fold by class.
+Weka shuffles the rows in every run, groups them by class and deals them to folds. Its learners get
+the training rows by fold, and inside a fold by class (`shuffled_runs`).
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from bestofk.stats.pairwise.calibration import Calibration
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ShuffledRun:
-    """One run on one data set: its rows in a new order, and the fold that tests each."""
+    """The shuffled rows of one run on one data set, and the fold that tests each row."""
 
     encoded: Encoded
     folds: Codes
 
     def sizes(self) -> Codes:
-        """Test rows of every fold."""
+        """Count the test rows of every fold."""
         return np.bincount(self.folds)
 
 
 def shuffled_runs(
     problem: DataProblem, *, sets: int, runs: int, seed: int
 ) -> Iterator[list[ShuffledRun]]:
-    """The runs of every data set that `simulate` has with this seed, on the same folds."""
+    """Yield the runs of every data set, on the data and folds of `simulate` with this seed."""
     classes = problem.encoded(np.random.default_rng(0)).classes
     task = SimulationTask(
         problem=problem,
@@ -66,7 +66,7 @@ def _shuffled(encoded: Encoded, folds: Codes, rng: np.random.Generator) -> Shuff
     return ShuffledRun(encoded=rows, folds=folds[order])
 
 
-# The paper's tests and problems, and the losses that all its tables are arithmetic on.
+# Tests and problems
 
 
 LEARNERS = ("naive-bayes", "c4.5")
@@ -76,80 +76,84 @@ SETS = ("Set 1", "Set 2", "Set 3", "Set 4")
 PRINTED_SETS = 1000
 """Data sets behind each printed figure."""
 RUNS = 10
-Way = Literal["splits", "first run", "runs", "halves"]
+Splitting = Literal["splits", "first run", "runs", "halves"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PanelTest:
-    """A test of the paper: its name there, ours, and which losses it takes."""
+    """A test of the paper: its name in the paper, its name here, and the splits it needs."""
 
     row: str
     test: str
-    way: Way
+    splitting: Splitting
 
 
 PANEL = (
-    PanelTest(row="resampling", test="resampled-t", way="splits"),
-    PanelTest(row="corrected resampling", test="corrected-resampled-t", way="splits"),
-    PanelTest(row="k-fold cv", test="kfold-t", way="first run"),
-    PanelTest(row="use all data", test="use-all-data", way="runs"),
-    PanelTest(row="folds averaged var", test="folds-averaged-var", way="runs"),
-    PanelTest(row="folds averaged T", test="folds-averaged-t", way="runs"),
-    PanelTest(row="runs averaged var", test="runs-averaged-var", way="runs"),
-    PanelTest(row="runs averaged T", test="runs-averaged-t", way="runs"),
-    PanelTest(row="sorted runs", test="sorted-runs", way="runs"),
+    PanelTest(row="resampling", test="resampled-t", splitting="splits"),
+    PanelTest(row="corrected resampling", test="corrected-resampled-t", splitting="splits"),
+    PanelTest(row="k-fold cv", test="kfold-t", splitting="first run"),
+    PanelTest(row="use all data", test="use-all-data", splitting="runs"),
+    PanelTest(row="folds averaged var", test="folds-averaged-var", splitting="runs"),
+    PanelTest(row="folds averaged T", test="folds-averaged-t", splitting="runs"),
+    PanelTest(row="runs averaged var", test="runs-averaged-var", splitting="runs"),
+    PanelTest(row="runs averaged T", test="runs-averaged-t", splitting="runs"),
+    PanelTest(row="sorted runs", test="sorted-runs", splitting="runs"),
 )
-"""Those that the paper goes on with."""
-LEFT = (
-    PanelTest(row="folds", test="folds", way="runs"),
-    PanelTest(row="runs", test="runs", way="runs"),
-    PanelTest(row="sorted runs averaged var", test="sorted-runs-averaged-var", way="runs"),
-    PanelTest(row="sorted runs averaged T", test="sorted-runs-averaged-t", way="runs"),
+"""The tests that the paper continues with."""
+NOT_CALIBRATED = (
+    PanelTest(row="folds", test="folds", splitting="runs"),
+    PanelTest(row="runs", test="runs", splitting="runs"),
+    PanelTest(row="sorted runs averaged var", test="sorted-runs-averaged-var", splitting="runs"),
+    PanelTest(row="sorted runs averaged T", test="sorted-runs-averaged-t", splitting="runs"),
 )
-"""Those that it finds not to be calibratable."""
-HALVES = PanelTest(row="5x2 cv", test="5x2cv-t", way="halves")
+"""The tests that the paper found impossible to calibrate."""
+HALVES = PanelTest(row="5x2 cv", test="5x2cv-t", splitting="halves")
 INFERRED = {"k-fold cv": 5.0, "use all data": 10.0, "runs averaged T": 9.0}
-"""The df that the paper recommends for use all data, and others with which the print agrees better
-than with those that we measure."""
+"""The df that the paper recommends for use all data, and others that agree better with the print
+than the measured ones."""
 
 
-def problem_of(one: str, *, class_probability: float = 0.5) -> DataProblem:
-    """Set 1: attributes and class have nothing to do with each other; others: networks."""
-    if one == SETS[0]:
+def problem_of(set_name: str, *, class_probability: float = 0.5) -> DataProblem:
+    """Return a problem: in Set 1, attributes and class are independent; others are networks."""
+    if set_name == SETS[0]:
         return BinaryAttributes(class_probability=class_probability)
-    return network(paper=int(one[-1]))
+    return network(paper=int(set_name[-1]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class DrawnPanel:
-    """Losses on the same data sets by each way of splitting them."""
+    """Losses on the same data sets for each kind of splits."""
 
-    by_way: dict[str, Simulation]
+    by_splitting: dict[str, Simulation]
 
     def outcomes(self, test: PanelTest, *, df: float | None, alphas: Sequence[float]) -> Outcomes:
-        """The verdicts of a test on every data set."""
-        return outcomes(self.by_way[test.way], test.test, df=df, alpha=tuple(alphas))
+        """Return the verdicts of a test on every data set."""
+        return outcomes(self.by_splitting[test.splitting], test.test, df=df, alpha=tuple(alphas))
 
     def rejected(
         self, test: PanelTest, *, df: float | None, alphas: Sequence[float] = (ALPHA,)
     ) -> npt.NDArray[np.bool_]:
-        """(sets, repeats, alphas)."""
+        """Return whether a test rejects, shape (sets, repeats, alphas)."""
         return self.outcomes(test, df=df, alphas=alphas).rejected
 
     def calibration(self, test: PanelTest) -> Calibration:
-        """The df with which a test keeps its level on these data sets."""
-        return calibrate(test.test, simulation=self.by_way[test.way], alpha=ALPHA)
+        """Return the df with which a test keeps its level on these data sets."""
+        return calibrate(test.test, simulation=self.by_splitting[test.splitting], alpha=ALPHA)
 
     def first_runs(self, runs: int) -> DrawnPanel:
-        """As if there had been no more runs, and no more splits."""
-        whole, splits = self.by_way["runs"], self.by_way["splits"]
-        kept = splits.design.with_(
+        """Return the panel with only the first runs and splits."""
+        whole, splits = self.by_splitting["runs"], self.by_splitting["splits"]
+        design = splits.design.with_(
             folds=runs,
             n_train=None if splits.design.n_train is None else splits.design.n_train[:runs],
             n_test=None if splits.design.n_test is None else splits.design.n_test[:runs],
         )
-        fewer = replace(splits, losses=splits.losses[..., :runs, :], design=kept)
-        return DrawnPanel(by_way={**self.by_way, "runs": whole.first_runs(runs), "splits": fewer})
+        fewer = replace(splits, losses=splits.losses[..., :runs, :], design=design)
+        return DrawnPanel(
+            by_splitting={
+                **self.by_splitting, "runs": whole.first_runs(runs), "splits": fewer
+            }
+        )  # fmt: skip
 
 
 def draw(
@@ -160,18 +164,18 @@ def draw(
     what: str,
     runs: int = RUNS,
     repeats: int = 1,
-    ways: Sequence[Way] = ("runs", "splits"),
+    splittings: Sequence[Splitting] = ("runs", "splits"),
     learners: Any = LEARNERS,
 ) -> DrawnPanel:
-    """Losses of the learners on data sets of a problem, by every way that is asked for."""
+    """Simulate losses of the learners on data sets of a problem, for each kind of splits."""
     plans = {"runs": f"{runs}x10", "splits": f"resample:{runs}:0.1", "halves": "5x2"}
-    found: dict[str, Simulation] = {}
-    for way in ways:
-        request.say(f"{what}: {request.runs} data sets, plan {plans[way]}")
-        found[way] = simulate(
+    simulations: dict[str, Simulation] = {}
+    for splitting in splittings:
+        request.say(f"{what}: {request.runs} data sets, plan {plans[splitting]}")
+        simulations[splitting] = simulate(
             learners,
             problem,
-            plans[way],
+            plans[splitting],
             sets=request.runs or PRINTED_SETS,
             repeats=repeats,
             random_state=seed,
@@ -180,15 +184,15 @@ def draw(
             scheduler=request.scheduler,
             store=request.store,
         )
-    if "runs" in found:
-        found["first run"] = found["runs"].first_runs(1)
-    return DrawnPanel(by_way=found)
+    if "runs" in simulations:
+        simulations["first run"] = simulations["runs"].first_runs(1)
+    return DrawnPanel(by_splitting=simulations)
 
 
 def degrees(drawn: DrawnPanel, variant: str) -> dict[str, float | None]:
-    """The df of every test of the panel by its row; None where none keeps the level."""
-    found: dict[str, float | None] = {}
+    """Return the df of every test of the panel by its row; None if no df keeps the level."""
+    by_row: dict[str, float | None] = {}
     for test in PANEL:
         calibrated = drawn.calibration(test).df
-        found[test.row] = None if calibrated is None else float(calibrated)
-    return {**found, **INFERRED} if variant == "inferred" else found
+        by_row[test.row] = None if calibrated is None else float(calibrated)
+    return {**by_row, **INFERRED} if variant == "inferred" else by_row

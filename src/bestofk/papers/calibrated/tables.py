@@ -1,4 +1,8 @@
-"""Type I errors: Table 2 (class probabilities), Table 4 (levels) and Table 7 (learners)."""
+"""Tables 2 to 7 and Figs. 2 and 4 of the paper.
+
+Type I errors are in Table 2 (class probabilities), Table 4 (levels) and Table 7 (learners).
+Replicability is in Table 5 (four sets of problems) and Table 6 (levels).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from bestofk.papers.calibrated.experiments import (
     ALPHAS,
     HALVES,
     LEARNERS,
-    LEFT,
+    NOT_CALIBRATED,
     PANEL,
     PRINTED_SETS,
     RUNS,
@@ -35,13 +39,21 @@ CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 FIVE: dict[str, str | None] = {
     "C4.5": "c4.5", "nb": "naive-bayes", "nn": None, "tan": None, "vp": None,
 }  # fmt: skip
-"""The paper's learners; None: by rules of the Weka of the time, see `weka_learners`."""
-OTHER_SEED = 1
-"""Table 2 is measured on other data sets than those that the tests were calibrated on."""
+"""The paper's learners; None for the rules of Weka at the time, see `weka_learners`."""
+SEED_OFFSET = 1
+"""Table 2 uses other data sets than the calibration of the tests."""
+REPEATS = 10
+NETWORKS = 8
+"""Networks to search for each difference."""
+USE_ALL = next(test for test in PANEL if test.row == "use all data")
+STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
+"""Numbers of runs in the figures."""
+MAX_SHOWN_DF = 20
+"""Largest degrees of freedom in Fig. 2."""
 
 
 def allowed(ours: Floats, printed: Floats, sets: int, rounding: Floats) -> Floats:
-    """Two standard errors of the difference of two shares in percent, and rounding."""
+    """Return two standard errors of the difference of two shares in percent, plus rounding."""
     share = (ours * sets + printed * PRINTED_SETS) / (sets + PRINTED_SETS) / 100
     spread = 100 * np.sqrt(np.clip(share * (1 - share), 0, None))
     return chance(spread / np.sqrt(sets), spread / np.sqrt(PRINTED_SETS), rounding, width=2.0)
@@ -51,7 +63,7 @@ def rates(
     table: str, quantity: str, ours: Floats, sets: int, *, title: str, note: str = "",
     rows: tuple[str, ...] | None = None, corner: str = "test",
 ) -> ComparedNumbers:  # fmt: skip
-    """Shares in percent next to the published ones."""
+    """Compare shares in percent with the published ones."""
     printed = printed_table("calibrated", table, quantity)
     assert rows is None or rows == printed.rows
     return ComparedNumbers(
@@ -68,13 +80,13 @@ def rates(
 
 
 def second_table(request: Request, df: dict[str, float | None]) -> list[ComparedNumbers]:
-    """Type I error over class probabilities, on data sets of its own."""
+    """Compare the Type I error over class probabilities, on new data sets."""
     columns = []
     for share in CLASS_PROBABILITIES:
         drawn = draw(
             problem_of(SETS[0], class_probability=share),
             request,
-            seed=request.seed + OTHER_SEED,
+            seed=request.seed + SEED_OFFSET,
             what=f"Table 2, class probability {share:g}",
         )
         columns.append([_percent(drawn, row, df) for row in df])
@@ -88,7 +100,7 @@ def second_table(request: Request, df: dict[str, float | None]) -> list[Compared
 def fourth_table(
     calibrated_on: DrawnPanel, df: dict[str, float | None], sets: int
 ) -> ComparedNumbers:
-    """Type I error at four levels, on the data sets that the tests were calibrated on."""
+    """Compare the Type I error at four levels, on the data sets of the calibration."""
     rows = [
         100 * calibrated_on.rejected(test, df=df[test.row], alphas=ALPHAS).mean(axis=(0, 1))
         for test in PANEL
@@ -98,17 +110,17 @@ def fourth_table(
 
 
 def seventh_table(request: Request, df: float | None) -> ComparedNumbers:
-    """Type I error of use all data for pairs of five learners."""
+    """Compare the Type I error of use all data for pairs of five learners."""
     problem = problem_of(SETS[0])
     fitted = {name: spec for name, spec in FIVE.items() if spec is not None}
     drawn = draw(
-        problem, request, seed=request.seed, what="Table 7, five learners", ways=("runs",),
+        problem, request, seed=request.seed, what="Table 7, five learners", splittings=("runs",),
         learners=fitted,
-    ).by_way["runs"]  # fmt: skip
+    ).by_splitting["runs"]  # fmt: skip
     request.say("Table 7: nn, tan and vp by the rules of the paper's software")
-    theirs = weka_losses(problem, sets=drawn.sets, runs=RUNS, seed=request.seed)
+    weka = weka_losses(problem, sets=drawn.sets, runs=RUNS, seed=request.seed)
     by_name = {name: drawn.losses[:, :, k] for k, name in enumerate(fitted)}
-    for name, losses in theirs.items():
+    for name, losses in weka.items():
         by_name[name] = losses[:, np.newaxis, np.newaxis, :, :, np.newaxis]
     printed = printed_table("calibrated", "7", "type1")
     ours = np.full(printed.values.shape, np.nan)
@@ -118,8 +130,8 @@ def seventh_table(request: Request, df: float | None) -> ComparedNumbers:
             losses=np.stack([by_name[first], by_name[second]], axis=2),
             learners=(first, second),
         )
-        found = outcomes(pair, "use-all-data", df=df, alpha=ALPHA)
-        ours[printed.rows.index(second), printed.columns.index(first)] = 100 * found.rejected.mean()
+        rejected = outcomes(pair, "use-all-data", df=df, alpha=ALPHA).rejected
+        ours[printed.rows.index(second), printed.columns.index(first)] = 100 * rejected.mean()
     return rates(
         "7", "type1", ours, drawn.sets, title="Type I error in percent of use all data, Set 1",
         corner="learner",
@@ -145,86 +157,72 @@ def _columns(table: ComparedNumbers, first: int, name: str) -> ComparedNumbers:
     )
 
 
-# Replicability: Table 5 (four sets of problems) and Table 6 (levels).
-
-
-REPEATS = 10
-
-
 def replicability_tables(
-    request: Request, df: dict[str, float | None], wanted: tuple[str, ...]
+    request: Request, df: dict[str, float | None], names: tuple[str, ...]
 ) -> list[ComparedNumbers]:
-    """Ten choices of splits of every data set: how often all ten agree."""
+    """Compare how often ten choices of splits of a data set all agree."""
     tests = {test.row: test for test in (*PANEL, HALVES)}
     shares = np.empty((len(SETS), len(tests), len(ALPHAS)))
-    for at, one in enumerate(SETS):
+    for at, set_name in enumerate(SETS):
         drawn = draw(
-            problem_of(one), request, seed=request.seed, repeats=REPEATS,
-            what=f"Tables 5 and 6, {one}, ten choices of splits",
-            ways=("runs", "splits", "halves"),
+            problem_of(set_name), request, seed=request.seed, repeats=REPEATS,
+            what=f"Tables 5 and 6, {set_name}, ten choices of splits",
+            splittings=("runs", "splits", "halves"),
         )  # fmt: skip
         for number, test in enumerate(tests.values()):
             shares[at, number] = _all_agree(drawn, test, df.get(test.row))
     sets = request.runs or 1
-    found = []
-    if "5" in wanted:
+    tables = []
+    if "5" in names:
         rows = printed_table("calibrated", "5", "replicability").rows
-        places = [list(tests).index(row) for row in rows]
-        at_five = shares[:, places, ALPHAS.index(0.05)].T
+        indices = [list(tests).index(row) for row in rows]
+        at_five = shares[:, indices, ALPHAS.index(0.05)].T
         ours = np.column_stack([at_five, at_five.min(axis=1)])
-        found.append(
+        tables.append(
             rates(
                 "5",
                 "replicability",
                 ours,
                 sets,
                 title="replicability in percent",
-                note="Sets 2 to 4 come from networks that have the printed accuracies, not from "
-                "the paper's own, which it does not print; see the table of the spread.",
+                note="Sets 2 to 4 come from networks with the printed accuracies, because the "
+                "paper does not print its networks; see the table of the spread.",
             )
         )
-    if "6" in wanted:
+    if "6" in names:
         rows = printed_table("calibrated", "6", "replicability").rows
-        places = [list(tests).index(row) for row in rows]
-        found.append(
+        indices = [list(tests).index(row) for row in rows]
+        tables.append(
             rates(
                 "6",
                 "replicability",
-                shares[:, places].min(axis=0),
+                shares[:, indices].min(axis=0),
                 sets,
                 title="least replicability over the four sets by level",
             )
         )
-    return found
+    return tables
 
 
 def _all_agree(drawn: DrawnPanel, test: PanelTest, df: float | None) -> list[float]:
-    """In percent, by level."""
+    """Return how often all choices of splits agree, in percent by level."""
     rejected = drawn.rejected(test, df=df, alphas=ALPHAS)
-    # the paper counts rejections, whichever learner they favour
+    # the paper counts rejections in favour of either learner
     return [
         100 * agreement_of(rejected[:, :, at].astype(np.int64)).all_agree.value
         for at in range(len(ALPHAS))
     ]
 
 
-# Table 3, and how much power and replicability depend on the network behind a set.
-
-
-NETWORKS = 8
-"""Found by search for every difference."""
-USE_ALL = next(test for test in PANEL if test.row == "use all data")
-
-
 def third_table(request: Request) -> ComparedNumbers:
-    """Accuracies of both learners after training on 300 rows."""
+    """Compare the accuracies of both learners after training on 300 rows."""
     printed = printed_table("calibrated", "3", "accuracy")
     ours: Floats = np.empty(printed.values.shape)
     error: Floats = np.zeros(printed.values.shape)
-    for at, one in enumerate(SETS):
-        request.say(f"Table 3, {one}: accuracies on test rows")
+    for at, set_name in enumerate(SETS):
+        request.say(f"Table 3, {set_name}: accuracies on test rows")
         truth = estimate_truth(
-            LEARNERS, problem_of(one), n_train=300, training_sets=request.runs or 1000,
+            LEARNERS, problem_of(set_name), n_train=300, training_sets=request.runs or 1000,
             random_state=request.seed,
         )  # fmt: skip
         bayes, tree = (100 - 100 * mean for mean in truth.means[:2])
@@ -246,27 +244,27 @@ def third_table(request: Request) -> ComparedNumbers:
 
 
 def spread_table(request: Request, df: float | None) -> ComparedNumbers:
-    """Power and replicability of use all data over networks with the same difference."""
+    """Show power and replicability of use all data over networks with the same difference."""
     printed = printed_table("calibrated", "3", "accuracy")
     rows, ours = [], []
-    for at, one in enumerate(SETS[1:], 1):
-        wanted = float(printed.values[2, at]) / 100
+    for at, set_name in enumerate(SETS[1:], 1):
+        difference = float(printed.values[2, at]) / 100
         figures = []
         for number in range(NETWORKS):
-            request.say(f"Spread: {one}, network {number + 1} of {NETWORKS}")
-            found = search_network(
-                LEARNERS, difference=wanted, tolerance=0.004,
+            request.say(f"Spread: {set_name}, network {number + 1} of {NETWORKS}")
+            problem = search_network(
+                LEARNERS, difference=difference, tolerance=0.004,
                 random_state=request.seed + 100 * at + number, tries=2000,
             )  # fmt: skip
             drawn = draw(
-                found, request, seed=request.seed, repeats=REPEATS, ways=("runs",),
-                what=f"Spread: {one}, network {number + 1}",
+                problem, request, seed=request.seed, repeats=REPEATS, splittings=("runs",),
+                what=f"Spread: {set_name}, network {number + 1}",
             )  # fmt: skip
             rejected = drawn.rejected(USE_ALL, df=df, alphas=(ALPHA,))[:, :, 0]
             agree = agreement_of(rejected.astype(np.int64))
             figures.append((100 * rejected.mean(), 100 * agree.all_agree.value))
         power, all_ten = np.array(figures).T
-        rows.append(f"{one} ({100 * wanted:.2f} points)")
+        rows.append(f"{set_name} ({100 * difference:.2f} points)")
         ours.append([power.min(), np.median(power), power.max(),
                      all_ten.min(), np.median(all_ten), all_ten.max()])  # fmt: skip
     nothing: Floats = np.full((len(rows), 6), np.nan)
@@ -291,35 +289,26 @@ def spread_table(request: Request, df: float | None) -> ComparedNumbers:
     )
 
 
-# Fig. 2 (calibrated df and Type I error against runs) and Fig. 4 (power against runs).
-
-
-STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
-"""Numbers of runs."""
-TALLEST = 20
-"""Degrees of freedom that the figure shows."""
-
-
-def long_draw(request: Request, one: str) -> DrawnPanel:
-    """100 runs and 100 random splits of every data set."""
+def long_draw(request: Request, set_name: str) -> DrawnPanel:
+    """Simulate 100 runs and 100 random splits of every data set."""
     return draw(
-        problem_of(one), request, seed=request.seed, runs=STEPS[-1],
-        what=f"Figs. 2 and 4, {one}, 100 runs",
+        problem_of(set_name), request, seed=request.seed, runs=STEPS[-1],
+        what=f"Figs. 2 and 4, {set_name}, 100 runs",
     )  # fmt: skip
 
 
 def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, str], list[str]]:
-    """Calibrated df and the Type I error there, for every test and number of runs."""
-    tests = (*PANEL, *LEFT)
+    """Show calibrated df and the Type I error there, for every test and number of runs."""
+    tests = (*PANEL, *NOT_CALIBRATED)
     df: Floats = np.full((len(tests), len(STEPS)), np.nan)
     error: Floats = np.full(df.shape, np.nan)
     for at, runs in enumerate(STEPS):
         fewer = drawn.first_runs(runs)
         for number, test in enumerate(tests):
-            found = fewer.calibration(test)
-            if found.df is not None:
-                df[number, at] = found.df
-                error[number, at] = 100 * (found.type1 or 0.0)
+            calibration = fewer.calibration(test)
+            if calibration.df is not None:
+                df[number, at] = calibration.df
+                error[number, at] = 100 * (calibration.type1 or 0.0)
     tables = [
         _curve_table("Fig. 2, left: calibrated degrees of freedom by runs", tests, df, 0),
         _curve_table("Fig. 2, right: Type I error in percent by runs", tests, error, 1),
@@ -336,10 +325,10 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, s
         + (", ".join(low) or "none")
         + ". The paper leaves out folds, runs, and both sorted runs averaged."
     ]  # fmt: skip
-    # one test whose df grows with the runs would press all others to the ground
-    shown = np.where(df <= TALLEST, df, np.nan)
-    beyond = [test.row for test, row in zip(tests, df, strict=True) if (row > TALLEST).any()]
-    note = f"Above {TALLEST} and not drawn at many runs: {', '.join(beyond)}." if beyond else ""
+    # one test whose df grows with the runs would flatten all others
+    shown = np.where(df <= MAX_SHOWN_DF, df, np.nan)
+    beyond = [test.row for test, row in zip(tests, df, strict=True) if (row > MAX_SHOWN_DF).any()]
+    note = f"Above {MAX_SHOWN_DF} and not drawn at many runs: {', '.join(beyond)}." * bool(beyond)
     figures = {
         "Fig. 2, left": _svg(
             tests, shown, shown, shown, y_name="calibrated degrees of freedom", note=note
@@ -351,7 +340,7 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, s
 def fourth_figure(
     drawn_by_set: dict[str, DrawnPanel], calibrated_on: DrawnPanel
 ) -> tuple[list[ComparedNumbers], dict[str, str]]:
-    """Type I error and power of the tests, calibrated at each number of runs."""
+    """Show Type I error and power of the tests, calibrated at each number of runs."""
     from bestofk.stats.intervals import clopper_pearson
 
     tables, figures = [], {}
@@ -359,8 +348,8 @@ def fourth_figure(
         {test.row: fewer.calibration(test).df for test in PANEL}
         for fewer in (calibrated_on.first_runs(runs) for runs in STEPS)
     ]
-    for one in SETS:
-        drawn = drawn_by_set[one]
+    for set_name in SETS:
+        drawn = drawn_by_set[set_name]
         counts = np.zeros((len(PANEL), len(STEPS)), dtype=np.int64)
         for at, runs in enumerate(STEPS):
             fewer = drawn.first_runs(runs)
@@ -368,15 +357,16 @@ def fourth_figure(
                 df = degrees[at][test.row]
                 if df is not None:
                     counts[number, at] = int(fewer.rejected(test, df=float(df)).sum())
-        n = drawn.by_way["runs"].sets
+        n = drawn.by_splitting["runs"].sets
         band = clopper_pearson(counts, np.full(counts.shape, n))
-        what = "Type I error" if one == SETS[0] else "power"
+        rate = "Type I error" if set_name == SETS[0] else "power"
+        title = f"Fig. 4, {set_name}"
         tables.append(
-            _curve_table(f"Fig. 4, {one}: {what} in percent by runs", PANEL, 100 * counts / n, 1)
+            _curve_table(f"{title}: {rate} in percent by runs", PANEL, 100 * counts / n, 1)
         )
-        figures[f"Fig. 4, {one}"] = _svg(
-            PANEL, counts / n, np.asarray(band.low), np.asarray(band.high), y_name=what,
-            nominal=ALPHA if one == SETS[0] else None,
+        figures[title] = _svg(
+            PANEL, counts / n, np.asarray(band.low), np.asarray(band.high), y_name=rate,
+            nominal=ALPHA if set_name == SETS[0] else None,
         )  # fmt: skip
     return tables, figures
 

@@ -1,4 +1,4 @@
-"""Errors by fold of the paper's learners on the rows of a run, by ``weka_learners.c``."""
+"""Call the kernels of ``weka_learners.c``: errors by fold on the rows of a run."""
 
 from __future__ import annotations
 
@@ -10,34 +10,13 @@ from bestofk.data.schema import Codes
 from bestofk.learners.kernels.library import Kernel
 from bestofk.learners.kernels.tan import gamma_table
 
-_FIRST_DOUBLE = Kernel("weka_first_double", "i64 &f64")
-_SHUFFLE = Kernel("weka_shuffle", "&i64 i64 i64")
 _NEIGHBOUR = Kernel("weka_first_neighbour", "*i64 *i64 i64 i64 *i64 i64 &i64")
 _PERCEPTRON = Kernel("weka_perceptron", "*f64 *bool i64 i64 *i64 i64 i64 &i64")
-_ARCS = Kernel("weka_arcs", "*i64 *i64 *i64 i64 i64 i64 *f64 &i64")
 _NETWORK = Kernel("weka_network", "*i64 *i64 *i64 i64 i64 i64 *f64 *i64 i64 &i64")
 
 
-def first_double(seed: int) -> float:
-    """What ``new java.util.Random(seed).nextDouble()`` gives.
-
-    Examples
-    --------
-    >>> first_double(42)
-    0.7275636800328681
-    """
-    found = np.empty(1)
-    _FIRST_DOUBLE(seed, found)
-    return float(found[0])
-
-
-def java_shuffle(rows: Codes, seed: int) -> None:
-    """Shuffle in place as Weka did at the time: every row, from the last, with one before it."""
-    _SHUFFLE(rows, len(rows), seed)
-
-
 def first_neighbour_errors(codes: Codes, y: Codes, folds: Codes, n_folds: int) -> Codes:
-    """The class of the first of the nearest training rows."""
+    """Count the errors of predicting the class of the first nearest training row."""
     wrong = np.empty(n_folds, dtype=np.int64)
     _NEIGHBOUR(codes, y, *codes.shape, folds, n_folds, wrong)
     return wrong
@@ -46,25 +25,19 @@ def first_neighbour_errors(codes: Codes, y: Codes, folds: Codes, n_folds: int) -
 def voted_perceptron_errors(
     inputs: Floats, second: npt.NDArray[np.bool_], folds: Codes, n_folds: int, seed: int
 ) -> Codes:
-    """The voted perceptron on training rows that are shuffled with the same seed in every fold."""
+    """Count the errors of the voted perceptron on training rows shuffled with one seed."""
     wrong = np.empty(n_folds, dtype=np.int64)
     _PERCEPTRON(inputs, second, *inputs.shape, folds, n_folds, seed, wrong)
     return wrong
 
 
-def arcs(codes: Codes, offset: Codes, y: Codes, n_classes: int) -> Codes:
-    """Parents besides the class, -1 for none: the arc that gains most, as long as one gains."""
-    n, d = codes.shape
-    parent = np.empty(d, dtype=np.int64)
-    gammas = gamma_table(n, int(np.diff(offset).max()))
-    _ARCS(codes, offset, y, n, d, n_classes, gammas, parent)
-    return parent
-
-
 def network_errors(
     codes: Codes, offset: Codes, y: Codes, n_classes: int, folds: Codes, n_folds: int
 ) -> Codes:
-    """Naive Bayes with the `arcs` of each fold's training rows."""
+    """Count the errors of naive Bayes with arcs between columns.
+
+    In each fold, the arc that raises the score most is added until none raises it.
+    """
     n, d = codes.shape
     gammas = gamma_table(n, int(np.diff(offset).max()))
     wrong = np.empty(n_folds, dtype=np.int64)

@@ -1,18 +1,18 @@
-"""The learners of Table 7 by the rules of the Weka that the paper had.
+"""The learners of Table 7 by the rules of the Weka version that the paper used.
 
-Where its sources from before 2004 differ from our own `nn`, `tan` and `voted-perceptron`:
+Weka's sources from before 2004 differ from the built-in `nn`, `tan` and `voted-perceptron`:
 
-- *nn* is IB1. Its training rows come as the run shuffled them, and it takes the first of tied ones;
-  ours takes the lowest row of the data set, the same in every run.
-- *vp* shuffles its training rows before its one pass, always with the seed 1; ours takes them as
-  they come.
-- *tan* is a Bayesian network that starts as naive Bayes and whose columns have at most two parents:
-  the text on that limit in ``BayesNet`` says that 2 learns a tree augmented network, and a class of
-  its own for that came in 2004 only. An arc is added only if it raises the Bayesian score (0.5 a
-  cell), so that columns which have nothing to do with each other get few; ours links all columns.
-  Of Weka's searches this is the one that no order of the columns restricts.
+- *nn* is IB1. It gets its training rows in the shuffled order of the run and uses the first of tied
+  rows. The built-in learner uses the lowest row of the data set, the same in every run.
+- *vp* shuffles its training rows before its one pass, always with the seed 1. The built-in learner
+  uses the given order.
+- *tan* is a Bayesian network that starts as naive Bayes; columns have at most two parents. The
+  documentation of that limit in ``BayesNet`` says that 2 learns a tree augmented network; a class
+  for it appeared only in 2004. An arc is added only if it raises the Bayesian score (0.5 per
+  cell), so independent columns get few arcs. The built-in learner links all columns. Of Weka's
+  searches, this is the only one that does not depend on the order of the columns.
 
-Shuffled rows make the runs less alike, so that the test rejects less often.
+Shuffled rows make the runs less similar, so the test rejects less often.
 
 References
 ----------
@@ -26,26 +26,27 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk.lab.problems.generator import DataProblem
+from bestofk.papers.calibrated import weka_kernel as kernel
 from bestofk.papers.calibrated.experiments import ShuffledRun, shuffled_runs
 
 SEED = 1
-"""With which Weka's voted perceptron shuffles its training rows."""
+"""The seed with which Weka's voted perceptron shuffles its training rows."""
 
 
 def weka_losses(problem: DataProblem, *, sets: int, runs: int, seed: int) -> dict[str, Floats]:
-    """(sets, runs, folds) error rates of nn, tan and vp on problems with two values a column."""
-    found: dict[str, list[list[Floats]]] = {"nn": [], "tan": [], "vp": []}
-    for data_set in shuffled_runs(problem, sets=sets, runs=runs, seed=seed):
-        by_run = [run_losses(run) for run in data_set]
-        for name, losses in found.items():
-            losses.append([one[name] for one in by_run])
-    return {name: np.array(losses) for name, losses in found.items()}
+    """Return error rates (sets, runs, folds) of nn, tan and vp on problems with binary columns."""
+    by_set = [
+        [run_losses(run) for run in data_set]
+        for data_set in shuffled_runs(problem, sets=sets, runs=runs, seed=seed)
+    ]
+    return {
+        name: np.array([[losses[name] for losses in by_run] for by_run in by_set])
+        for name in ("nn", "tan", "vp")
+    }
 
 
 def run_losses(run: ShuffledRun) -> dict[str, Floats]:
-    """Error rates by fold of the three learners in one run."""
-    from bestofk.papers.calibrated import weka_kernel as kernel
-
+    """Return error rates by fold of the three learners in one run."""
     encoded, folds, sizes = run.encoded, run.folds, run.sizes()
     assert (encoded.cardinality == 2).all()
     codes = encoded.values.astype(np.int64)

@@ -1,1 +1,1 @@
-"""Bootstrap analysis of multiple repetitions of experiments (Otero et al. 2013), again."""
+"""Otero et al. 2013: bootstrap analysis of multiple repetitions of experiments."""

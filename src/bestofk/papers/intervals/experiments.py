@@ -1,4 +1,8 @@
-"""The synthetic experiments of section 4.1: errors of five algorithms on 32 data sets."""
+"""The experiments of section 4.1 (simulated errors) and section 4.2 (five learners).
+
+Section 4.1 simulates errors of five algorithms on 32 data sets, tests every simulation, and counts
+the outcomes. Section 4.2 compares five learners on 64 data sets.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +22,51 @@ from bestofk.stats.adjust import adjust
 
 ALGORITHMS, DATASETS, FOLDS, REPETITIONS = 5, 32, 5, 30
 DETERMINISTIC = (2, 3)
-"""A3 and A4: one result per fold, whatever the repetition."""
+"""A3 and A4 have one result per fold for all repetitions."""
 STEPS = tuple(round(0.005 * k, 3) for k in range(21))
-"""The values of dp; in print the last one reads 1."""
-BEST, FIRST_MEAN = 0.20, 0.30
-TRAPPED, TRAPPED_ERROR = 0.1, 0.75
-SMALLEST, LARGEST = 10, 20
-"""Sizes of test sets."""
+"""The values of dp; the paper prints the last one as 1."""
+BEST_ERROR, FIRST_MEAN = 0.20, 0.30
+TRAP_PROBABILITY, TRAPPED_ERROR = 0.1, 0.75
+MIN_TEST_SIZE, MAX_TEST_SIZE = 10, 20
+FIRST, SECOND = np.triu_indices(ALGORITHMS, 1)
+PAIRS = len(FIRST)
+RESAMPLES = 4_999
+"""Random rearrangements of a bootstrap test; exact ones take several times as long."""
+READINGS: dict[str, tuple[str, str | tuple[str, float]]] = {
+    "Bootstrap-B": ("paper", ("median-radius", 0.1)),
+    "Bootstrap-B, quantiles": ("paper", "central"),
+    "Bootstrap-B, vertex": ("vertex", ("median-radius", 0.1)),
+}
+"""Interpretations of the paper's Bootstrap-B: (rule, interval of repetitions)."""
+SCALAR_COLUMNS = 2 + ALGORITHMS + 4 * PAIRS
+RANGE_COLUMNS = 2 * ALGORITHMS + 3 * PAIRS
+COUNTINGS = ("named", "as_printed")
+OUTCOMES = ("ok", "no", "err", "inc")
+ALPHA = 0.05
+_JUDGED_BY = {"named": np.arange(PAIRS), "as_printed": FIRST}
+"""Index of the p-value that decides each pair.
+
+All pairs of A_1 come first, so (A_1, A_{i+1}) has the index i - 1. Pair (A_i, A_j) seems to have
+been judged with that index, because No Sig is constant along each row of Tables 3 and 5.
+"""
+SIMULATIONS = 100
+DETAIL = 0.03
+"""The dp of Tables 1, 3 and 5."""
+VERSION = 1
+"""Increase it if the same names would give other numbers."""
+KINDS = ("plain", "outliers", "copied", "table 1", "table 1 copied", "null")
+Verdicts = npt.NDArray[np.int8]
+"""Indices into `OUTCOMES`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnWinners:
-    """32 data sets: on each one algorithm that is best, and a size of test sets.
+    """The best algorithm and the test set size on each of 32 data sets.
 
     Attributes
     ----------
     winners, sizes : ndarray of int, shape (32,)
-        Which algorithm has the error 0.20; how many objects a test set holds.
+        The algorithm with error 0.20, and the number of objects in a test set.
     errors : ndarray of shape (5, 32)
         Theoretical error of each algorithm on each data set.
     """
@@ -47,9 +79,9 @@ class DrawnWinners:
 def problem_of(
     dp: float, winners: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
 ) -> DrawnWinners:
-    """The problem in which these algorithms win and the mean error of A_i is 0.30 + (i - 1) dp.
+    """Return the problem with these winners and the mean error 0.30 + (i - 1) dp of A_i.
 
-    Where A_i, with w_i wins, does not win, its error is (32 m_i - 0.2 w_i) / (32 - w_i).
+    If A_i has w_i wins, its error on the other data sets is (32 m_i - 0.2 w_i) / (32 - w_i).
 
     Examples
     --------
@@ -59,22 +91,24 @@ def problem_of(
     """
     wins = np.bincount(winners, minlength=ALGORITHMS)
     means = FIRST_MEAN + dp * np.arange(ALGORITHMS)
-    others = (DATASETS * means - BEST * wins) / (DATASETS - wins)
+    others = (DATASETS * means - BEST_ERROR * wins) / (DATASETS - wins)
     won = winners[np.newaxis] == np.arange(ALGORITHMS)[:, np.newaxis]
     return DrawnWinners(
-        winners=winners, sizes=sizes, errors=np.where(won, BEST, others[:, np.newaxis])
+        winners=winners, sizes=sizes, errors=np.where(won, BEST_ERROR, others[:, np.newaxis])
     )
 
 
 def draw_problem(dp: float, rng: np.random.Generator) -> DrawnWinners:
-    """Winners uniform over the algorithms, sizes over 10 to 20, independent from set to set.
+    """Draw winners uniformly from the algorithms and sizes from 10 to 20 for each data set.
 
-    An algorithm that wins too often cannot have its mean (A5 at dp = 0.1 with more than 12 wins
-    would need errors above 1 elsewhere): such winners are drawn again.
+    An algorithm that wins too often cannot have its mean: A5 at dp = 0.1 with more than 12 wins
+    would need errors above 1 elsewhere. Such winners are drawn again.
     """
     while True:
         winners = rng.integers(0, ALGORITHMS, size=DATASETS)
-        problem = problem_of(dp, winners, rng.integers(SMALLEST, LARGEST + 1, size=DATASETS))
+        problem = problem_of(
+            dp, winners, rng.integers(MIN_TEST_SIZE, MAX_TEST_SIZE + 1, size=DATASETS)
+        )
         if (problem.errors < 1).all() and (problem.errors > 0).all():
             return problem
 
@@ -82,10 +116,10 @@ def draw_problem(dp: float, rng: np.random.Generator) -> DrawnWinners:
 def simulate(
     problem: DrawnWinners, simulations: int, rng: np.random.Generator, *, outliers: bool = False
 ) -> Floats:
-    """Errors of shape (simulations, 5, 32, 5 folds, 30 repetitions), by equations (33) to (37).
+    """Simulate errors (simulations, 5, 32, 5 folds, 30 repetitions) by equations (33) to (37).
 
-    With `outliers` each repetition of a stochastic algorithm is trapped in a local minimum with
-    probability 0.1, and has the error 0.75 there.
+    With `outliers`, each repetition of a stochastic algorithm is trapped in a local minimum with
+    probability 0.1 and has the error 0.75 there.
     """
     sizes = problem.sizes[:, np.newaxis, np.newaxis]
     shape = (simulations, DATASETS, FOLDS, REPETITIONS)
@@ -97,7 +131,7 @@ def simulate(
             continue
         losses[:, a] = rng.binomial(sizes, p, size=shape) / sizes
         if outliers:
-            losses[:, a][rng.random(shape) < TRAPPED] = TRAPPED_ERROR
+            losses[:, a][rng.random(shape) < TRAP_PROBABILITY] = TRAPPED_ERROR
     return losses
 
 
@@ -108,10 +142,10 @@ def simulate_means(
     *,
     repetitions: int = REPETITIONS,
 ) -> Floats:
-    """Mean of `simulate` over folds and repetitions, shape (simulations, 5, 32), at once.
+    """Simulate means over folds and repetitions directly, shape (simulations, 5, 32).
 
-    Without outliers the errors of a data set add up to one binomial number. With one repetition
-    no algorithm gains from having repetitions of its own.
+    Without outliers, the sum of the errors of a data set is binomial. With one repetition, no
+    algorithm benefits from averaging repetitions.
     """
     rounds = np.full((ALGORITHMS, 1), repetitions)
     rounds[list(DETERMINISTIC)] = 1
@@ -121,48 +155,36 @@ def simulate_means(
 
 
 def simulate_null(simulations: int, rng: np.random.Generator) -> Floats:
-    """Means of five algorithms that are truly alike, shape (simulations, 5, 32).
+    """Simulate means of five equal algorithms, shape (simulations, 5, 32).
 
-    Exchangeable: all five stochastic, the winner of every data set drawn anew in every
-    simulation, and no mean held fixed, so that any order of the algorithms is as likely.
+    The algorithms are exchangeable: all are stochastic, every simulation draws the winner of
+    every data set, and no mean is fixed, so every order of the algorithms is equally likely.
     """
     winners = rng.integers(0, ALGORITHMS, size=(simulations, 1, DATASETS))
-    sizes = rng.integers(SMALLEST, LARGEST + 1, size=(simulations, 1, DATASETS))
-    other = (FIRST_MEAN * ALGORITHMS - BEST) / (ALGORITHMS - 1)
-    errors = np.where(winners == np.arange(ALGORITHMS)[:, np.newaxis], BEST, other)
+    sizes = rng.integers(MIN_TEST_SIZE, MAX_TEST_SIZE + 1, size=(simulations, 1, DATASETS))
+    other = (FIRST_MEAN * ALGORITHMS - BEST_ERROR) / (ALGORITHMS - 1)
+    errors = np.where(winners == np.arange(ALGORITHMS)[:, np.newaxis], BEST_ERROR, other)
     objects = sizes * FOLDS * REPETITIONS
     return np.asarray(rng.binomial(objects, errors) / objects)
 
 
-# What every test says of every simulation, by the public functions of the library.
-
-
-FIRST, SECOND = np.triu_indices(ALGORITHMS, 1)
-PAIRS = len(FIRST)
-RESAMPLES = 4_999
-"""Random rearrangements of a bootstrap test; exact ones take several times as long here."""
-READINGS: dict[str, tuple[str, str | tuple[str, float]]] = {
-    "Bootstrap-B": ("paper", ("median-radius", 0.1)),
-    "Bootstrap-B, quantiles": ("paper", "central"),
-    "Bootstrap-B, vertex": ("vertex", ("median-radius", 0.1)),
-}
-"""Ways to read the paper's Bootstrap-B: (rule, how repetitions become an interval)."""
+# Tests of every simulation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scalar:
-    """P-values of the tests of numbers, for S simulations.
+    """P-values of the scalar tests for S simulations.
 
     Attributes
     ----------
     anova, friedman : ndarray of shape (S,)
-        Of the hypothesis that all five are alike.
+        P-values of the hypothesis that all five algorithms are equal.
     bootstrap_a : ndarray of shape (S, 5)
-        Of each algorithm against the mean of all.
+        P-values of each algorithm against the mean of all.
     t, wilcoxon, bootstrap_a_pairs : ndarray of shape (S, 10)
-        Of each pair, not adjusted.
+        Unadjusted p-values of each pair.
     differences : ndarray of shape (S, 10)
-        Mean of the first of the pair less that of the second.
+        Mean of the first algorithm of the pair minus that of the second.
     """
 
     anova: Floats
@@ -174,13 +196,13 @@ class Scalar:
     differences: Floats
 
     def packed(self) -> Floats:
-        """All columns side by side, shape (S, 47)."""
+        """Return all columns as one array, shape (S, 47)."""
         columns = [getattr(self, name) for name in self.__dataclass_fields__]
         return np.column_stack(columns)
 
     @classmethod
     def unpacked(cls, columns: Floats) -> Scalar:
-        """The inverse of `packed`; leading axes before the columns are kept."""
+        """Invert `packed`; keep leading axes before the columns."""
         widths = np.cumsum([1, 1, ALGORITHMS, PAIRS, PAIRS, PAIRS])
         parts = np.split(columns, widths, axis=-1)
         parts[:2] = [part[..., 0] for part in parts[:2]]
@@ -189,10 +211,10 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranges:
-    """P-values of Bootstrap-B, which are intervals: the last axis holds both ends.
+    """Interval-valued p-values of Bootstrap-B; the last axis contains both ends.
 
-    `algorithms` (S, 5, 2) and `pairs` (S, 10, 2), not adjusted; `differences` (S, 10) between
-    the middles of the two mean intervals.
+    `algorithms` (S, 5, 2) and `pairs` (S, 10, 2) are not adjusted. `differences` (S, 10) are
+    between the midpoints of the two mean intervals.
     """
 
     algorithms: Floats
@@ -200,14 +222,14 @@ class Ranges:
     differences: Floats
 
     def packed(self) -> Floats:
-        """All columns side by side, shape (S, 40)."""
+        """Return all columns as one array, shape (S, 40)."""
         simulations = len(self.pairs)
         parts = (self.algorithms, self.pairs, self.differences)
         return np.column_stack([part.reshape(simulations, -1) for part in parts])
 
     @classmethod
     def unpacked(cls, columns: Floats) -> Ranges:
-        """The inverse of `packed`; leading axes before the columns are kept."""
+        """Invert `packed`; keep leading axes before the columns."""
         algorithms, pairs, differences = np.split(
             columns, np.cumsum([2 * ALGORITHMS, 2 * PAIRS]), axis=-1
         )
@@ -219,22 +241,18 @@ class Ranges:
         )
 
 
-SCALAR_COLUMNS = 2 + ALGORITHMS + 4 * PAIRS
-RANGE_COLUMNS = 2 * ALGORITHMS + 3 * PAIRS
-
-
 def scalar_evidence(cells: Floats, rng: np.random.Generator) -> Scalar:
-    """All tests of numbers on the data-set means of S simulations, shape (S, 5, 32)."""
+    """Run all scalar tests on the data-set means of S simulations, shape (S, 5, 32)."""
     a, b = cells[:, FIRST], cells[:, SECOND]
     flips = pairwise.permutation(a, b, method="resample", resamples=RESAMPLES, random_state=rng)
     scalar = [
         multiple.bootstrap_a(
-            one, method="resample", resamples=RESAMPLES, random_state=rng, correction="none"
+            table, method="resample", resamples=RESAMPLES, random_state=rng, correction="none"
         ).pvalues
-        for one in cells
+        for table in cells
     ]
     return Scalar(
-        anova=np.array([multiple.repeated_measures_anova(one).pvalue for one in cells]),
+        anova=np.array([multiple.repeated_measures_anova(table).pvalue for table in cells]),
         friedman=np.asarray(multiple.friedman(cells).pvalue),
         bootstrap_a=np.stack(scalar),
         t=np.asarray(pairwise.kfold_t(a, b).pvalue),
@@ -245,15 +263,17 @@ def scalar_evidence(cells: Floats, rng: np.random.Generator) -> Scalar:
 
 
 def range_evidence(losses: Floats, reading: str, rng: np.random.Generator) -> Ranges:
-    """Bootstrap-B on S simulations of shape (S, 5, 32, folds, repetitions), by a reading."""
+    """Run Bootstrap-B on S simulations of shape (S, 5, 32, folds, repetitions), by a reading."""
     rule, interval = READINGS[reading]
-    drawn: dict[str, Any] = {"method": "resample", "resamples": RESAMPLES, "random_state": rng}
+    settings: dict[str, Any] = {
+        "method": "resample", "resamples": RESAMPLES, "random_state": rng, "correction": "none",
+    }  # fmt: skip
     algorithms, pairs, differences = [], [], []
-    for one in losses:
-        result = multiple.bootstrap_b(one, rule=rule, interval=interval, correction="none", **drawn)
+    for table in losses:
+        result = multiple.bootstrap_b(table, rule=rule, interval=interval, **settings)
         middle = result.intervals.mean(axis=1)
         algorithms.append(result.pvalues)
-        pairs.append(result.posthoc(correction="none", **drawn).pvalues)
+        pairs.append(result.posthoc(**settings).pvalues)
         differences.append(middle[FIRST] - middle[SECOND])
     return Ranges(
         algorithms=np.stack(algorithms),
@@ -262,28 +282,13 @@ def range_evidence(losses: Floats, reading: str, rng: np.random.Generator) -> Ra
     )
 
 
-# From p-values to the paper's counts: significant and right, not significant, wrong, open.
-
-
-COUNTINGS = ("named", "as_printed")
-OUTCOMES = ("ok", "no", "err", "inc")
-ALPHA = 0.05
-
-_JUDGED_BY = {"named": np.arange(PAIRS), "as_printed": FIRST}
-"""Which p-value decides on each pair.
-
-All pairs of A_1 come first, so that (A_1, A_{i+1}) stands at place i - 1: the index that pair
-(A_i, A_j) seems to have been judged with, for No Sig is the same along each row of Tables 3 and 5.
-"""
-
-Verdicts = npt.NDArray[np.int8]
-"""Places in `OUTCOMES`."""
+# Counts of outcomes: significant and right, not significant, significant and wrong, inconclusive
 
 
 def scalar_multiple(p: Scalar, counting: str) -> dict[str, npt.NDArray[np.bool_]]:
-    """In which simulations the five algorithms are found to differ, by test.
+    """Mark the simulations in which each test finds a difference between the five algorithms.
 
-    The print left out the adjustment of Bootstrap-A for five tests that its text asks for.
+    The print omits the adjustment of Bootstrap-A for five tests that its text requires.
     """
     correction = "bonferroni" if one_of(counting, "counting", COUNTINGS) == "named" else "none"
     return {
@@ -294,7 +299,7 @@ def scalar_multiple(p: Scalar, counting: str) -> dict[str, npt.NDArray[np.bool_]
 
 
 def scalar_pairs(p: Scalar, counting: str) -> dict[str, Verdicts]:
-    """The verdict on each pair, shape (..., 10), behind each test's own comparison of all five."""
+    """Return the verdict on each pair, shape (..., 10), after each test has compared all five."""
     gates = scalar_multiple(p, counting)
     judged = {
         "t": (gates["ANOVA"], adjust(p.t, "hochberg")),
@@ -310,50 +315,42 @@ def scalar_pairs(p: Scalar, counting: str) -> dict[str, Verdicts]:
 
 
 def range_multiple(p: Ranges, counting: str) -> Verdicts:
-    """Bootstrap-B on all five: 0 significant, 1 not, 3 inconclusive."""
+    """Return the verdict of Bootstrap-B on all five: 0 significant, 1 not, 3 inconclusive."""
     correction = "bonferroni" if one_of(counting, "counting", COUNTINGS) == "named" else "none"
     low, high = (adjust(p.algorithms[..., end], correction) for end in (0, 1))
-    found, open_ = (high < ALPHA).any(axis=-1), (low <= ALPHA).any(axis=-1)
-    return np.where(found, 0, np.where(open_, 3, 1)).astype(np.int8)
+    significant, possible = (high < ALPHA).any(axis=-1), (low <= ALPHA).any(axis=-1)
+    return np.where(significant, 0, np.where(possible, 3, 1)).astype(np.int8)
 
 
 def range_pairs(p: Ranges, counting: str) -> Verdicts:
-    """The verdict of Bootstrap-B on each pair, shape (..., 10), not adjusted for their number."""
+    """Return the verdict of Bootstrap-B on each pair, shape (..., 10), not adjusted."""
     gate = range_multiple(p, counting) == 0
     low, high = (p.pairs[..., _JUDGED_BY[counting], end] for end in (0, 1))
     verdicts = _verdicts(gate, high < ALPHA, p.differences)
-    open_ = gate[..., np.newaxis] & (low <= ALPHA) & (high >= ALPHA)
-    return np.where(open_, 3, verdicts).astype(np.int8)
+    inconclusive = gate[..., np.newaxis] & (low <= ALPHA) & (high >= ALPHA)
+    return np.where(inconclusive, 3, verdicts).astype(np.int8)
 
 
 def _verdicts(gate: Any, significant: Any, differences: Floats) -> Verdicts:
-    # of i < j the first has the smaller expected error
-    found = np.asarray(gate)[..., np.newaxis] & significant
-    return np.where(found, np.where(differences < 0, 0, 2), 1).astype(np.int8)
+    # for i < j the first algorithm has the smaller expected error
+    rejected = np.asarray(gate)[..., np.newaxis] & significant
+    return np.where(rejected, np.where(differences < 0, 0, 2), 1).astype(np.int8)
 
 
 def tally(verdicts: Verdicts, axis: int | tuple[int, ...]) -> Floats:
-    """How often each of the four outcomes came, over `axis`; they become the last axis."""
+    """Count the four outcomes over `axis`; they become the last axis."""
     return np.stack([(verdicts == k).sum(axis=axis) for k in range(4)], axis=-1).astype(np.float64)
 
 
-# The simulations in pieces that a store keeps: one draw of winners at one dp, 100 simulations.
-
-
-SIMULATIONS = 100
-DETAIL = 0.03
-"""The dp that Tables 1, 3 and 5 show."""
-VERSION = 1
-"""Changes whenever the same names would give other numbers."""
-KINDS = ("plain", "outliers", "copied", "table 1", "table 1 copied", "null")
+# Simulations in pieces that a store keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulationPiece:
-    """One piece of work.
+    """The simulations for one draw of winners at one dp.
 
     `kind` is ``"plain"`` (section 4.1.3), ``"outliers"`` (4.1.4), ``"copied"`` (plain, but all
-    five algorithms with one result per fold), ``"table 1"`` or ``"table 1 copied"`` (the winners
+    five algorithms have one result per fold), ``"table 1"`` or ``"table 1 copied"`` (the winners
     and sizes of the printed Table 1) or ``"null"``.
     """
 
@@ -365,7 +362,7 @@ class SimulationPiece:
 
     @property
     def named(self) -> ArrayPiece[SimulationPiece]:
-        """The piece with the names under which a store keeps it."""
+        """The piece with the names that identify it in a store."""
         return ArrayPiece(
             work=f"intervals {self.kind} {VERSION} {RESAMPLES}",
             data=f"seed {self.seed}, {self.simulations} simulations, dp {STEPS[self.step]}",
@@ -376,9 +373,9 @@ class SimulationPiece:
 
 
 def run_piece(piece: SimulationPiece) -> Floats:
-    """P-values of all tests on all simulations of a piece, side by side."""
-    place = KINDS.index(piece.kind)
-    rng = np.random.default_rng([piece.seed, place, piece.draw, piece.step])
+    """Return the p-values of all tests on all simulations of a piece as columns."""
+    kind = KINDS.index(piece.kind)
+    rng = np.random.default_rng([piece.seed, kind, piece.draw, piece.step])
     if piece.kind == "null":
         return scalar_evidence(simulate_null(piece.simulations, rng), rng).packed()
     dp = STEPS[piece.step]
@@ -398,7 +395,7 @@ def run_piece(piece: SimulationPiece) -> Floats:
 
 
 def printed_problem() -> DrawnWinners:
-    """The winners and sizes of test sets of the printed Table 1."""
+    """Return the problem with the winners and test set sizes of the printed Table 1."""
     theoretical = printed_table("intervals", "1", "theoretical")
     sizes = printed_table("intervals", "1", "n_t")
     winners = theoretical.values[:-1].argmin(axis=1)
@@ -407,7 +404,7 @@ def printed_problem() -> DrawnWinners:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outliers:
-    """Evidence with outliers: on means, on medians over repetitions, and by Bootstrap-B."""
+    """Evidence with outliers: from means, from medians over repetitions, and from Bootstrap-B."""
 
     means: Scalar
     medians: Scalar
@@ -417,14 +414,14 @@ class Outliers:
 def scalar_pieces(
     kind: str, request: Request, *, steps: tuple[int, ...], simulations: int = SIMULATIONS
 ) -> Scalar:
-    """Evidence of shape (draws, steps, simulations, ...) for every draw that is asked for."""
+    """Return evidence of shape (draws, steps, simulations, ...) for all requested draws."""
     return Scalar.unpacked(_obtained(kind, request, steps, simulations))
 
 
 def outlier_pieces(
     request: Request, *, steps: tuple[int, ...], simulations: int = SIMULATIONS
 ) -> Outliers:
-    """The same with outliers."""
+    """Return the same evidence with outliers."""
     columns = _obtained("outliers", request, steps, simulations)
     cuts = np.cumsum([SCALAR_COLUMNS] * 2 + [RANGE_COLUMNS] * (len(READINGS) - 1))
     means, medians, *ranges = np.split(columns, cuts, axis=-1)
@@ -451,10 +448,10 @@ def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: 
     return np.stack(arrays).reshape(draws, len(steps), simulations, -1)
 
 
-# Section 4.2: five learners on the 64 imbalanced data sets of KEEL, through `compare`.
+# Section 4.2: five learners on the 64 imbalanced data sets of KEEL
 
 
-DATASETS_REAL_DATA = (
+KEEL_DATASETS = (
     "cleveland-0_vs_4", "ecoli-0-1-3-7_vs_2-6", "ecoli-0-1-4-6_vs_5", "ecoli-0-1-4-7_vs_2-3-5-6",
     "ecoli-0-1-4-7_vs_5-6", "ecoli-0-1_vs_2-3-5", "ecoli-0-1_vs_5", "ecoli-0-2-3-4_vs_5",
     "ecoli-0-2-6-7_vs_3-5", "ecoli-0-3-4-6_vs_5", "ecoli-0-3-4-7_vs_5-6", "ecoli-0-3-4_vs_5",
@@ -472,19 +469,18 @@ DATASETS_REAL_DATA = (
 """The 64 data sets of Table 6, by KEEL's names."""
 
 LEARNERS = ("FOREST", "LDA", "1NN", "NNET", "C4.5")
-"""FURIA has no implementation in Python; a small random forest, stochastic too, stands in."""
-FOLDS_REAL_DATA = 5
+"""FURIA has no Python implementation; a small random forest, also stochastic, replaces it."""
 
 
 def learners() -> dict[str, Any]:
-    """The five learners by name."""
+    """Return the five learners by name."""
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # few units and few steps, as nets of the time had: it ends in local minima
+    # few units and few steps, as was usual at the time: it ends in local minima
     network = MLPClassifier(hidden_layer_sizes=(5,), solver="lbfgs", max_iter=100)
     chosen = (
         RandomForestClassifier(n_estimators=20),
@@ -497,22 +493,22 @@ def learners() -> dict[str, Any]:
 
 
 def balanced_error(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> float:
-    """1 less the mean recall of the classes in the test rows: the paper's AUC, of hard labels.
+    """Return 1 minus the mean recall of the classes: 1 minus the paper's AUC of hard labels.
 
     Examples
     --------
     >>> balanced_error(np.array(list("aaaab")), np.array(list("aaaba")))
     0.625
     """
-    classes, place = np.unique(y_true, return_inverse=True)
-    wrong = np.bincount(place, weights=y_true != y_pred, minlength=len(classes))
-    return float((wrong / np.bincount(place)).mean())
+    classes, codes = np.unique(y_true, return_inverse=True)
+    wrong = np.bincount(codes, weights=y_true != y_pred, minlength=len(classes))
+    return float((wrong / np.bincount(codes)).mean())
 
 
-def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASETS_REAL_DATA) -> Any:
-    """Losses of the five learners: an array (5, data sets, 5 folds, repetitions).
+def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = KEEL_DATASETS) -> Any:
+    """Return losses of the five learners, shape (5, data sets, 5 folds, repetitions).
 
-    The store of the request is that of `compare`: what it holds is not run again.
+    `compare` uses the store of the request, so finished cells are not run again.
     """
     from threadpoolctl import threadpool_limits
 
@@ -523,7 +519,7 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASET
         bk.read_dataset(path, target="class", name=name, task="classification")
         for name, path in files.items()
     ]
-    # several threads on matrices of this size only wait for each other
+    # several threads would only wait for each other on matrices of this size
     with threadpool_limits(1):
         study = bk.compare(
             learners(),
@@ -539,8 +535,8 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASET
             ),
         )
     dims = study.losses.dims
-    wanted = ("algorithm", "dataset", "run", "fold", "repetition")
+    axes = ("algorithm", "dataset", "run", "fold", "repetition")
     values = np.asarray(study.losses.values)
-    missing = tuple(k for k, name in enumerate(wanted) if name not in dims)
-    ordered = np.transpose(values, [dims.index(name) for name in wanted if name in dims])
+    missing = tuple(k for k, name in enumerate(axes) if name not in dims)
+    ordered = np.transpose(values, [dims.index(name) for name in axes if name in dims])
     return np.expand_dims(ordered, missing)[:, :, 0]

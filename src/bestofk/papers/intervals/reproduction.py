@@ -1,11 +1,11 @@
-"""``bestofk reproduce intervals``."""
+"""Reproduce the tables of Otero et al. 2013."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from bestofk._base.checks import Floats
-from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
 from bestofk.papers.intervals.experiments import (
     COUNTINGS,
     DETAIL,
@@ -25,6 +25,7 @@ from bestofk.papers.intervals.tables import (
     fourth_table,
     null_table,
     outcome_shares,
+    real_tables,
     second_table,
 )
 
@@ -32,60 +33,60 @@ TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
 SIMULATED = ("1", "2", "3", "4", "5", "null")
 REAL = ("7", "8")
 NULL_SIMULATIONS = 400
-"""For each run."""
+"""Simulations of equal algorithms per run."""
 _ALL = tuple(range(len(STEPS)))
 _DETAIL = (STEPS.index(DETAIL),)
 
 
-def reproduce(request: Request) -> Account:
-    """Obtain the tables again; without --table those of the simulations.
+def reproduce(request: Request) -> ReproductionResult:
+    """Reproduce the tables; by default, those of the simulations.
 
-    A run is one draw of the winners for each of the 21 values of dp, 100 simulations each; of
-    Tables 7 and 8 it is a repetition of the folds with another seed of the learners.
+    A run is one draw of the winners for each of the 21 values of dp, with 100 simulations each.
+    For Tables 7 and 8, it is a repetition of the folds with another seed of the learners.
     """
     from bestofk.papers.registry import REPRODUCTIONS
 
     entry = REPRODUCTIONS["intervals"]
     counting = request.variant or COUNTINGS[0]
-    wanted = request.tables or SIMULATED
+    names = request.tables or SIMULATED
     tables: list[ComparedNumbers | ComparedWords] = []
     sentences: list[str] = []
-    if set(wanted) & {*SIMULATED, "copied"}:
+    if set(names) & {*SIMULATED, "copied"}:
         draws = request.runs or entry.default_runs
         request = replace(request, runs=draws)
         sentences.append(
             f"{draws} draw{'s' * (draws > 1)} of the winners; counting {counting!r} "
             f"({dict(entry.variants)[counting]})."
         )
-    if "1" in wanted:
+    if "1" in names:
         tables += first_table()
-    if "2" in wanted:
-        said, found = _second(request, counting)
-        sentences += said
-        tables += found
-    if "3" in wanted:
+    if "2" in names:
+        new_sentences, new_tables = _second(request, counting)
+        sentences += new_sentences
+        tables += new_tables
+    if "3" in names:
         tables.append(_third(request, counting))
-    if "4" in wanted:
-        said, found = _fourth(request, counting)
-        sentences += said
-        tables += found
-    if "5" in wanted:
+    if "4" in names:
+        new_sentences, new_tables = _fourth(request, counting)
+        sentences += new_sentences
+        tables += new_tables
+    if "5" in names:
         tables.append(_fifth(request, counting))
-    if "null" in wanted:
+    if "null" in names:
         null = scalar_pieces("null", request, steps=(0,), simulations=NULL_SIMULATIONS)
         tables.append(null_table(null))
-    if "copied" in wanted:
+    if "copied" in names:
         sentences.append("Table 2 again, all five algorithms with one result per fold:")
-        said, found = _second(request, counting, kind="copied")
-        sentences += said
-        tables += found
-    if set(wanted) & set(REAL):
-        from bestofk.papers.intervals.tables import real_tables
-
-        said, found = real_tables(request, tuple(t for t in REAL if t in wanted))
-        sentences += said
-        tables += found
-    return Account(title=TITLE, paper=entry.paper, tables=tuple(tables), sentences=tuple(sentences))
+        new_sentences, new_tables = _second(request, counting, kind="copied")
+        sentences += new_sentences
+        tables += new_tables
+    if set(names) & set(REAL):
+        new_sentences, new_tables = real_tables(request, tuple(t for t in REAL if t in names))
+        sentences += new_sentences
+        tables += new_tables
+    return ReproductionResult(
+        title=TITLE, paper=entry.paper, tables=tuple(tables), sentences=tuple(sentences)
+    )
 
 
 def _second(
@@ -99,12 +100,12 @@ def _second(
     sentences = []
     for other in COUNTINGS:
         shares = significant_shares(scalar_pairs(evidence, other))
-        words = ", ".join(
+        means = ", ".join(
             f"{test} {share.mean():.3f}"
             + (f" (standard deviation between draws {share.std(ddof=1):.3f})" * (len(share) > 1))
             for test, share in shares.items()
         )
-        sentences.append(f"Share significant over dp > 0, counting {other!r}: {words}.")
+        sentences.append(f"Share significant over dp > 0, counting {other!r}: {means}.")
         if (request.runs or 1) > 1:
             spreads = ", ".join(
                 f"{test} {one_step_spread(v):.3f}"
@@ -115,7 +116,7 @@ def _second(
 
 
 def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
-    """Share of pairs found significant, right or wrong, over dp > 0: one number per draw."""
+    """Return the share of significant pairs, right or wrong, over dp > 0 for each draw."""
     return {
         test: outcome_shares(v)[:, 1:, [0, 2]].sum(axis=-1).mean(axis=-1)
         for test, v in verdicts.items()
@@ -123,7 +124,7 @@ def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
 
 
 def one_step_spread(verdicts: Verdicts) -> float:
-    """Largest standard deviation between draws of the share significant at one dp."""
+    """Return the largest standard deviation between draws of the significant share at one dp."""
     shares = outcome_shares(verdicts)[..., [0, 2]].sum(axis=-1)
     return float(shares.std(axis=0, ddof=1).max())
 
@@ -147,10 +148,9 @@ def _fourth(
     average = averages(
         "4", verdicts, ("t", "Wilcoxon", "Bootstrap-B"), exchanged=counting == "as_printed"
     )
-    # at dp = 0 all typical errors are equal, and the means are not: A3 and A4 are never trapped
-    still = {test: float((v[:, 0] != 1).mean()) for test, v in verdicts.items()}
-    words = ", ".join(f"{test} {share:.3f}" for test, share in still.items())
-    sentence = f"With outliers at dp = 0 these shares of pairs were not called equal: {words}."
+    # at dp = 0 all typical errors are equal but the means are not: A3 and A4 are never trapped
+    shares = ", ".join(f"{test} {(v[:, 0] != 1).mean():.3f}" for test, v in verdicts.items())
+    sentence = f"With outliers at dp = 0 these shares of pairs were not called equal: {shares}."
     return [sentence], [*fourth_table(evidence, counting), average]
 
 

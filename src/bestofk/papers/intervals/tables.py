@@ -1,4 +1,4 @@
-"""Tables 1 to 5 and the true Type I error, next to the published values."""
+"""Tables 1 to 8 and the true Type I error, next to the published values."""
 
 from __future__ import annotations
 
@@ -38,11 +38,23 @@ from bestofk.stats.adjust import adjust
 
 NAMES = tuple(f"A{k + 1}" for k in range(5))
 PAIR_NAMES = tuple(f"{NAMES[i]} vs {NAMES[j]}" for i, j in zip(FIRST, SECOND, strict=True))
-SPREAD = 0.2
-"""Standard deviation of a share between draws of winners, where too few draws tell their own."""
-FEW = 4
+ASSUMED_SPREAD = 0.2
+"""Standard deviation of a share between draws of winners if there are too few draws."""
+MIN_DRAWS = 4
+"""Draws needed to estimate the standard deviation between draws."""
 _EXCHANGED = {"t": "Wilcoxon", "Wilcoxon": "t"}
 MEDIANS = ", on medians"
+ALPHA = 0.05
+QUANTITIES: dict[str, tuple[str, str | Callable[..., float]]] = {
+    "AUC": ("balanced error", balanced_error),
+    "error": ("error", "zero-one"),
+}
+"""The paper's measure: (name in the tables, loss)."""
+REPLACED = "FURIA"
+INTERVAL = "central"
+"""10 % of the mass; around a median of few repetitions the radius of that share would be 0."""
+RULES = {"Bootstrap-B": "paper", "Bootstrap-B, vertex": "vertex"}
+MARGIN = 0.02
 
 
 def compared_draws(
@@ -53,19 +65,21 @@ def compared_draws(
     printed: Floats,
     *,
     scale: float,
-    few: float = SPREAD,
+    assumed_spread: float = ASSUMED_SPREAD,
     rounding: float = 0.5,
     digits: int = 0,
     note: str = "",
     corner: str = "",
 ) -> ComparedNumbers:
-    """Shares of shape (draws, rows, columns), their mean times `scale` next to the print.
+    """Compare the mean of shares (draws, rows, columns), times `scale`, with the print.
 
-    The print is one draw, so chance is the spread between draws; with too few of them to tell,
-    `few` stands for it.
+    The print is one draw, so chance is the spread between draws. With too few draws,
+    `assumed_spread` replaces it.
     """
     draws = len(shares)
-    spread = shares.std(axis=0, ddof=1) if draws >= FEW else np.full(shares.shape[1:], few)
+    spread = np.full(shares.shape[1:], assumed_spread)
+    if draws >= MIN_DRAWS:
+        spread = shares.std(axis=0, ddof=1)
     return ComparedNumbers(
         table=table,
         rows=rows,
@@ -81,12 +95,15 @@ def compared_draws(
 
 
 def outcome_shares(verdicts: Verdicts) -> Floats:
-    """Shares of the four outcomes from verdicts (draws, steps, simulations, pairs)."""
+    """Return the shares of the four outcomes in verdicts (draws, steps, simulations, pairs)."""
     return np.asarray(tally(verdicts, (-2, -1)) / (verdicts.shape[-2] * verdicts.shape[-1]))
 
 
 def printed_column(table: str, test: str, outcome: str, *, exchanged: bool) -> Floats:
-    """One printed column of Tables 2 to 5 without the average; t and Wilcoxon exchanged or not."""
+    """Return a printed column of Tables 2 to 5 without the average.
+
+    `exchanged` swaps t and Wilcoxon.
+    """
     source = printed_table("intervals", table, outcome)
     label = _EXCHANGED.get(test, test) if exchanged else test
     column = source.values[:, source.columns.index(label)]
@@ -94,7 +111,7 @@ def printed_column(table: str, test: str, outcome: str, *, exchanged: bool) -> F
 
 
 def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
-    """Table 1: the theoretical errors by the formula, and how far samples lie from them."""
+    """Compare Table 1: theoretical errors by the formula, and deviations of the samples."""
     problem = printed_problem()
     theoretical = printed_table("intervals", "1", "theoretical")
     ours = np.vstack([problem.errors.T, problem.errors.mean(axis=1)])
@@ -129,17 +146,17 @@ def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
 
 
 def second_table(p: Scalar, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
-    """Table 2 from evidence of shape (draws, steps, simulations, ...)."""
+    """Compare Table 2, from evidence of shape (draws, steps, simulations, ...)."""
     exchanged = counting == "as_printed"
-    found = scalar_multiple(p, counting)
-    multiple = np.stack([gate.mean(axis=-1) for gate in found.values()], axis=-1)
+    gates = scalar_multiple(p, counting)
+    shares = np.stack([gate.mean(axis=-1) for gate in gates.values()], axis=-1)
     pairs = scalar_pairs(p, counting)
     return (
         compared_draws(
             "Table 2, all five at once",
             _rows(),
-            tuple(found),
-            multiple,
+            tuple(gates),
+            shares,
             printed_table("intervals", "2", "multiple").values,
             scale=100,
             corner="dp",
@@ -150,11 +167,11 @@ def second_table(p: Scalar, counting: str) -> tuple[ComparedNumbers, ComparedNum
 
 
 def fourth_table(p: Outliers, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
-    """Table 4, the same with outliers."""
+    """Compare Table 4: the same as Table 2, with outliers."""
     exchanged = counting == "as_printed"
-    found = scalar_multiple(p.means, counting)
-    of_b = range_multiple(p.ranges["Bootstrap-B"], counting)
-    gates = [found["ANOVA"], found["Friedman"], of_b == 0, of_b == 3]
+    scalar = scalar_multiple(p.means, counting)
+    interval = range_multiple(p.ranges["Bootstrap-B"], counting)
+    gates = [scalar["ANOVA"], scalar["Friedman"], interval == 0, interval == 3]
     pairs = scalar_pairs(p.means, counting)
     pairs["Bootstrap-B"] = range_pairs(p.ranges["Bootstrap-B"], counting)
     printed = printed_table("intervals", "4", "multiple")
@@ -185,34 +202,34 @@ def _pairs_table(
     outcomes: tuple[str, ...],
     exchanged: bool,
 ) -> ComparedNumbers:
-    wanted = [
+    cells = [
         (test, outcome)
         for test in tests
         for outcome in outcomes
         if outcome != "inc" or test == "Bootstrap-B"
     ]
     shares = np.stack(
-        [outcome_shares(verdicts[test])[..., OUTCOMES.index(out)] for test, out in wanted], axis=-1
+        [outcome_shares(verdicts[test])[..., OUTCOMES.index(out)] for test, out in cells], axis=-1
     )
-    printed = [printed_column(table, test, out, exchanged=exchanged) for test, out in wanted]
-    words = " t and Wilcoxon are exchanged in the printed columns." if exchanged else ""
+    printed = [printed_column(table, test, out, exchanged=exchanged) for test, out in cells]
+    exchange = " t and Wilcoxon are exchanged in the printed columns." if exchanged else ""
     return compared_draws(
         f"Table {table}, pairs",
         _rows(),
-        tuple(f"{test} {out}" for test, out in wanted),
+        tuple(f"{test} {out}" for test, out in cells),
         shares,
         np.stack(printed, axis=-1),
         scale=1000,
         corner="dp",
         note=f"Of 1000 pairs: significant and right (ok), significant and wrong (err), "
-        f"inconclusive (inc); the rest is not significant.{words}",
+        f"inconclusive (inc); the rest is not significant.{exchange}",
     )
 
 
 def averages(
     table: str, verdicts: dict[str, Verdicts], printed: tuple[str, ...], *, exchanged: bool
 ) -> ComparedNumbers:
-    """Means over dp > 0: significant and right, and wrong, and both; inconclusive ones too."""
+    """Compare means over dp > 0: right, wrong, all significant, and inconclusive pairs."""
     columns = ("ok", "err", "significant", "inc")
     rows = tuple(verdicts)
     shares = np.stack([outcome_shares(v)[:, 1:].mean(axis=1) for v in verdicts.values()], axis=1)
@@ -231,7 +248,7 @@ def averages(
         if test == "Bootstrap-B":
             inc = printed_column(table, test, "inc", exchanged=False)
             published[row, 3] = inc[1:].mean() / 1000
-    words = " t and Wilcoxon are exchanged in the printed figures." if exchanged else ""
+    exchange = " t and Wilcoxon are exchanged in the printed figures." if exchanged else ""
     return compared_draws(
         f"Table {table}, averages over dp > 0",
         rows,
@@ -239,10 +256,10 @@ def averages(
         ours,
         published,
         scale=1,
-        few=SPREAD / np.sqrt(len(STEPS) - 1),
+        assumed_spread=ASSUMED_SPREAD / np.sqrt(len(STEPS) - 1),
         rounding=0.0005,
         digits=3,
-        note=f"Shares of all pairs.{words}",
+        note=f"Shares of all pairs.{exchange}",
     )
 
 
@@ -254,11 +271,11 @@ def detail_table(
     exchanged: bool,
     known: bool,
 ) -> ComparedNumbers:
-    """Tables 3 and 5: the pairs at dp = 0.03, of 100 simulations.
+    """Compare Tables 3 and 5: the pairs at dp = 0.03, of 100 simulations.
 
-    With the winners `known` chance is that of 100 simulations, else the spread between draws.
+    If the winners are `known`, chance is that of 100 simulations, else the spread between draws.
     """
-    wanted = [
+    cells = [
         (test, out)
         for test in verdicts
         for out in outcomes
@@ -266,11 +283,11 @@ def detail_table(
     ]
     # (draws, 1, simulations, pairs) to the share of every outcome, (draws, pairs)
     shares = {test: tally(v[:, 0], axis=1) / v.shape[2] for test, v in verdicts.items()}
-    ours = np.stack([shares[test][..., OUTCOMES.index(out)] for test, out in wanted], axis=-1)
+    ours = np.stack([shares[test][..., OUTCOMES.index(out)] for test, out in cells], axis=-1)
     printed = np.stack(
-        [printed_column(table, test, out, exchanged=exchanged) for test, out in wanted], axis=-1
+        [printed_column(table, test, out, exchanged=exchanged) for test, out in cells], axis=-1
     )
-    columns = tuple(f"{test} {out}" for test, out in wanted)
+    columns = tuple(f"{test} {out}" for test, out in cells)
     title = f"Table {table}, dp = {DETAIL:g}"
     if not known:
         return compared_draws(
@@ -283,9 +300,10 @@ def detail_table(
             note="Mean over draws of the winners; the print is one draw.",
         )
     share = ours.mean(axis=0)
-    # a share of 0 or 1 among ours still leaves a chance of the order of 1 in all simulations
+    # a share of 0 or 1 in our simulations still allows a probability of 1 in all simulations
     least = 1.0 / (len(ours) * next(iter(verdicts.values())).shape[2])
-    error = np.sqrt(np.clip(share, least, 1 - least) * (1 - np.clip(share, least, 1 - least)) / 100)
+    probability = np.clip(share, least, 1 - least)
+    error = np.sqrt(probability * (1 - probability) / 100)
     return ComparedNumbers(
         table=title,
         rows=PAIR_NAMES,
@@ -300,7 +318,7 @@ def detail_table(
 
 
 def null_table(p: Scalar) -> ComparedNumbers:
-    """The true Type I error: five algorithms that are exchangeable, next to the nominal level."""
+    """Compare the true Type I error with five exchangeable algorithms to the nominal level."""
     named, bare = scalar_multiple(p, "named"), scalar_multiple(p, "as_printed")
     whole = {
         "ANOVA": named["ANOVA"],
@@ -332,43 +350,30 @@ def null_table(p: Scalar) -> ComparedNumbers:
     )
 
 
-# Tables 6 to 8 in spirit: do the tests agree on five learners and 64 data sets?
-
-
-ALPHA = 0.05
-QUANTITIES: dict[str, tuple[str, str | Callable[..., float]]] = {
-    "AUC": ("balanced error", balanced_error),
-    "error": ("error", "zero-one"),
-}
-"""The paper's measure: (our word, our loss)."""
-STAND_IN = "FURIA"
-INTERVAL = "central"
-"""10 % of the mass; around a median of few repetitions the radius of that share would be 0."""
-RULES = {"Bootstrap-B": "paper", "Bootstrap-B, vertex": "vertex"}
-MARGIN = 0.02
+# Tables 6 to 8: five learners on 64 data sets
 
 
 def real_tables(
-    request: Request, wanted: tuple[str, ...], **arguments: Any
+    request: Request, names: tuple[str, ...], **arguments: Any
 ) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
-    """Tables 7 and 8, with the averages of Table 6."""
+    """Compare Tables 7 and 8 and the averages of Table 6."""
     losses = {
         quantity: measured(request, loss, **arguments) for quantity, (_, loss) in QUANTITIES.items()
     }
     shape = losses["error"].shape
     tables: list[ComparedNumbers | ComparedWords] = [average_table(losses)]
     for table, make in (("7", multiple_table), ("8", pairs_table)):
-        if table in wanted:
+        if table in names:
             tables += [make(quantity, values) for quantity, values in losses.items()]
     sentence = (
         f"{shape[1]} data sets, {shape[2]} folds, {shape[3]} repetitions; a random forest of 20 "
-        "trees in the place of FURIA."
+        "trees replaces FURIA."
     )
     return [sentence], tables
 
 
 def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
-    """The last row of Table 6."""
+    """Compare the last row of Table 6."""
     columns, ours, printed = [], [], []
     for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
         row = printed_table("intervals", "6", label)
@@ -384,13 +389,13 @@ def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
         allowed=np.full((len(LEARNERS), 2), MARGIN),
         digits=3,
         unit="share",
-        note=f"Printed for {STAND_IN} in the first row. The margin of {MARGIN:g} is ours: the "
+        note=f"Printed for {REPLACED} in the first row. The margin of {MARGIN:g} is ours: the "
         "learners are other implementations, and the print does not give their settings.",
     )
 
 
 def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
-    """Table 7: p-values of the tests of all five."""
+    """Compare Table 7: p-values of the tests of all five."""
     cells = losses.mean(axis=(2, 3))
     ours = {
         ("ANOVA", "all"): _number(multiple.repeated_measures_anova(cells).pvalue),
@@ -400,35 +405,37 @@ def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
         ends = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL).pvalues
         ours |= {(row, name): _range(of) for name, of in zip(LEARNERS, ends, strict=True)}
     note = "Bootstrap-B by the printed rule and by the rule 'vertex', not adjusted, as in print."
-    return _words("7", quantity, ours, note)
+    return _compared_texts("7", quantity, ours, note)
 
 
 def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
-    """Table 8: the first learner against each of the others."""
+    """Compare Table 8: the first learner against each of the others."""
     cells = losses.mean(axis=(2, 3))
     pairs = [(0, k) for k in range(1, len(LEARNERS))]
     ours = {}
     for row, test in (("ANOVA", "t"), ("Friedman", "wilcoxon")):
         adjusted = adjust(multiple.posthoc(cells, test, "none", control=0).pvalues, "hochberg")
         for name, p in zip(LEARNERS[1:], adjusted.tolist(), strict=True):
-            ours[row, f"{STAND_IN} vs {name}"] = _number(p)
+            ours[row, f"{REPLACED} vs {name}"] = _number(p)
     for row, rule in RULES.items():
         result = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL)
         ends = result.posthoc(correction="none", pairs=pairs).pvalues
         for name, of in zip(LEARNERS[1:], ends, strict=True):
-            ours[row, f"{STAND_IN} vs {name}"] = _range(of)
+            ours[row, f"{REPLACED} vs {name}"] = _range(of)
     note = "Paired t and Wilcoxon tests, adjusted by Hochberg; Bootstrap-B not adjusted."
-    return _words("8", quantity, ours, note)
+    return _compared_texts("8", quantity, ours, note)
 
 
-def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: str) -> ComparedWords:
+def _compared_texts(
+    table: str, quantity: str, ours: dict[tuple[str, str], str], note: str
+) -> ComparedWords:
     figures = {
         (f.row, f.column): f.printed
         for f in printed_figures("intervals")
         if f.table == table and f.quantity == quantity
     }
     figures = {
-        (row, "FOREST" if column == STAND_IN else column): text
+        (row, "FOREST" if column == REPLACED else column): text
         for (row, column), text in figures.items()
     }
     rows = tuple(dict.fromkeys(row for row, _ in ours))
@@ -437,13 +444,13 @@ def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: st
     left, right = np.full(shape, "", dtype=object), np.full(shape, "", dtype=object)
     agrees = np.ones(shape, dtype=np.bool_)
     for (row, column), text in ours.items():
-        at = rows.index(row), columns.index(column)
-        left[at], right[at] = text, figures.get((row, column), "")
-        agrees[at] = not right[at] or verdict(text) == verdict(right[at])
+        cell = rows.index(row), columns.index(column)
+        left[cell], right[cell] = text, figures.get((row, column), "")
+        agrees[cell] = not right[cell] or verdict(text) == verdict(right[cell])
     return ComparedWords(
         table=f"Table {table}, {QUANTITIES[quantity][0]}",
         rows=rows,
-        columns=tuple(column.replace(STAND_IN, "FOREST") for column in columns),
+        columns=tuple(column.replace(REPLACED, "FOREST") for column in columns),
         ours=left,
         printed=right,
         agrees=agrees,
@@ -452,15 +459,15 @@ def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: st
     )
 
 
-def verdict(words: str) -> str:
-    """What a p-value, or an interval of them, says at the level 0.05.
+def verdict(text: str) -> str:
+    """Return the verdict of a p-value, or of an interval of p-values, at the level 0.05.
 
     Examples
     --------
     >>> verdict("[0.03, 0.40]"), verdict("0.01"), verdict("≈ 0"), verdict("[0.5, 1]")
     ('inconclusive', 'significant', 'significant', 'not significant')
     """
-    ends = [float(found) for found in re.findall(r"\d+(?:\.\d+)?(?:e-\d+)?", words)]
+    ends = [float(number) for number in re.findall(r"\d+(?:\.\d+)?(?:e-\d+)?", text)]
     if max(ends) < ALPHA:
         return "significant"
     return "not significant" if min(ends) > ALPHA else "inconclusive"

@@ -1,5 +1,5 @@
-"""Yildiz and Alpaydin 2006: five learners on 30 data sets, and which procedure finds the best.
+"""Yildiz and Alpaydin 2006: five learners on 30 data sets, and the best by four procedures.
 
-The learners here are the paper's own, slips included, as far as they can be read off the printed
-figures. They serve to obtain the tables again; for other use there are `bestofk.learners`.
+The learners in this package imitate the paper's, including its mistakes, as far as the printed
+figures reveal them. They only serve to reproduce the tables; otherwise use `bestofk.learners`.
 """

@@ -1,4 +1,8 @@
-"""The learners of the MultiTest paper, by the kernels of ``multitest_*.c``."""
+"""Call the kernels of ``multitest_*.c``: the learners of the MultiTest paper.
+
+The functions ``..._errors`` count wrong predictions, shape (splits, 2). Fold f trains on the rows
+whose mark is not f.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,8 @@ from bestofk.papers.multitest.learners import Marks, Prepared
 Seeds = npt.NDArray[np.uint32]
 Counts = npt.NDArray[np.int64]
 
-MOST_ROWS = 1 << 15
-"""Of a tree: ranks (two for each row) and rows must fit into 16 bits each."""
+MAX_TREE_ROWS = 1 << 15
+"""In a tree, ranks (two per row) and rows must fit into 16 bits each."""
 
 _DATA = "*f64 *i64 *bool i64 *i64 i64 i64"
 _FILL = Kernel("multitest_fill", "*f64 *i64 *bool i64 i64 *i64 i64 &f64 &f64")
@@ -23,7 +27,6 @@ _MODES_AGREE = Kernel("multitest_modes_agree", "*f64 *i64 *bool i64 i64 *bool i6
 _NEAREST_MEAN = Kernel("multitest_nearest_mean", f"{_DATA} i64 *bool i64 &i64")
 _MAJORITY = Kernel("multitest_majority", "*i64 i64 i64 *bool i64 &i64")
 _FIRST_NEAREST = Kernel("multitest_first_nearest", f"{_DATA} *bool i64 &i64")
-_EXP = Kernel("multitest_exp", "*f32 i64 &f32")
 _LOGISTIC = Kernel("multitest_logistic", f"{_DATA} i64 f64 *u32 *bool i64 &i64")
 _TREE = Kernel("multitest_tree", f"{_DATA} i64 *u32 *i64 *u32 *bool i64 &i64")
 
@@ -35,32 +38,28 @@ def _arguments(data: Prepared) -> tuple[object, ...]:
 
 
 def majority_errors(data: Prepared, marks: Marks) -> Counts:
-    """Of MAX: the most frequent class of the training rows, the first of ties.
-
-    As all that follow: wrong predictions (splits, 2), where fold f trains on the rows whose mark
-    is not f.
-    """
+    """Count errors of MAX: the most frequent class of the training rows, the first of ties."""
     errors = np.zeros((len(marks), 2), dtype=np.int64)
     _MAJORITY(data.y, data.n, data.n_classes, marks, len(marks), errors)
     return errors
 
 
 def nearest_mean_errors(data: Prepared, marks: Marks) -> Counts:
-    """Of NMC: class means of z-scores and class modes."""
+    """Count errors of NMC: class means of z-scores and class modes."""
     errors = np.zeros((len(marks), 2), dtype=np.int64)
     _NEAREST_MEAN(*_arguments(data), data.n_classes, marks, len(marks), errors)
     return errors
 
 
 def first_nearest_errors(data: Prepared, marks: Marks) -> Counts:
-    """Of NN, pair by pair: z-scores, squared distance, 1 for another value; the first of ties."""
+    """Count errors of NN: squared distances of z-scores, 1 per mismatch; the first of ties."""
     errors = np.zeros((len(marks), 2), dtype=np.int64)
     _FIRST_NEAREST(*_arguments(data), marks, len(marks), errors)
     return errors
 
 
 def logistic_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
-    """Of LGC: 50 steps down the gradient from small random weights."""
+    """Count errors of LGC: 50 steps of gradient descent from small random weights."""
     errors = np.zeros((len(marks), 2), dtype=np.int64)
     _LOGISTIC(
         *_arguments(data), data.n_classes, data.learning_rate,
@@ -70,11 +69,11 @@ def logistic_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
 
 
 def tree_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
-    """Of C4.5: grown by information gain until pure, pruned on a fifth of the rows."""
-    if data.n > MOST_ROWS or data.n_classes > 256 or data.cardinality.max() > 256:
+    """Count errors of C4.5: grown by information gain until pure, pruned on a fifth of the rows."""
+    if data.n > MAX_TREE_ROWS or data.n_classes > 256 or data.cardinality.max() > 256:
         raise ArgumentError(
-            f"The paper's tree takes at most {MOST_ROWS} rows and 256 classes and values; got "
-            f"{data.n}, {data.n_classes} and {data.cardinality.max()}."
+            f"The paper's tree accepts at most {MAX_TREE_ROWS} rows and 256 classes and values; "
+            f"got {data.n}, {data.n_classes} and {data.cardinality.max()}."
         )
     by_value, known = _sorted(data.values, data.cardinality)
     errors = np.zeros((len(marks), 2), dtype=np.int64)
@@ -86,7 +85,7 @@ def tree_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
 
 
 def _sorted(values: Floats, cardinality: Codes) -> tuple[npt.NDArray[np.uint32], Codes]:
-    """Rows of each numeric column by value, with odd ranks above them, and how many have one."""
+    """Sort the rows of each numeric column; return rows with odd ranks, and known counts."""
     n, d = values.shape
     entries, known = np.zeros((d, n), dtype=np.uint32), np.zeros(d, dtype=np.int64)
     for j in np.flatnonzero(cardinality == 0):
@@ -100,11 +99,11 @@ def _sorted(values: Floats, cardinality: Codes) -> tuple[npt.NDArray[np.uint32],
 
 
 def fill(data: Prepared, train: Codes) -> tuple[Floats, Floats]:
-    """The values, unknowns filled in from the training rows, and what was put there.
+    """Return the values with unknowns imputed from the training rows, and the imputed values.
 
-    Nominal: the most frequent value, the first of ties. Numeric: the sum of the known divided by
-    the number of all training rows (a slip of the original), cut to a whole number in columns of
-    whole numbers.
+    A nominal value is the most frequent one, the first of ties. A number is the sum of the known
+    values divided by the number of all training rows (a mistake of the original), truncated to a
+    whole number in columns of whole numbers.
     """
     filled, fills = np.empty_like(data.values), np.empty(data.values.shape[1])
     _FILL(
@@ -114,17 +113,10 @@ def fill(data: Prepared, train: Codes) -> tuple[Floats, Floats]:
     return filled, fills
 
 
-def modes_agree(data: Prepared, marks: Marks, wanted: Floats) -> bool:
-    """Whether what is filled in is the same, `wanted`, in every half."""
+def modes_agree(data: Prepared, marks: Marks, fills: Floats) -> bool:
+    """Return whether the imputed values equal `fills` in every half."""
     return bool(
         _MODES_AGREE(
-            data.values, data.cardinality, data.whole, *data.values.shape, marks, len(marks), wanted
+            data.values, data.cardinality, data.whole, *data.values.shape, marks, len(marks), fills
         )
     )
-
-
-def exp_of_negative(x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """exp(x) of numbers up to 0, to within a few units of the last place of single precision."""
-    out = np.empty_like(x)
-    _EXP(x, len(x), out)
-    return out

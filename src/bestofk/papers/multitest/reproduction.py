@@ -1,4 +1,4 @@
-"""The tables and figures of Yildiz and Alpaydin 2006 again."""
+"""Reproduce the tables and figures of Yildiz and Alpaydin 2006."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted
 from bestofk.papers.array_task import ArrayPiece, obtain
-from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
 from bestofk.papers.data import content, locate
 from bestofk.papers.multitest.learners import LEARNERS, recipe
 from bestofk.papers.multitest.tables import (
@@ -27,13 +27,13 @@ from bestofk.papers.multitest.tables import (
 from bestofk.papers.registry import REPRODUCTIONS
 
 VERSION = 1
-"""Changes when the same seed gives other errors."""
-_RUNS_OF_A_BLOCK = 100
+"""Increase it if the same seed gives other errors."""
+_RUNS_PER_PIECE = 100
 FIGURES = {"fig3": "hepatitis", "fig4": "pendigits"}
 
 
-def reproduce(request: Request) -> Account:
-    """Tables 1 to 3 and Figs. 3 and 4, next to the published values."""
+def reproduce(request: Request) -> ReproductionResult:
+    """Reproduce Tables 1 to 3 and Figs. 3 and 4, next to the published values."""
     datasets = _datasets(request)
     if request.variant == "sound":
         from bestofk.papers.multitest.sound import sound_account
@@ -57,7 +57,7 @@ def reproduce(request: Request) -> Account:
             row = datasets.index(dataset)
             title = f"Fig. {name[-1]}, {dataset}"
             figures[title], details[name] = drawn(dataset, losses[row], decisions.edges[row])
-    return Account(
+    return ReproductionResult(
         title=_title(request),
         paper=_paper(),
         tables=tuple(_tables(request, losses, decisions, datasets)),
@@ -68,14 +68,14 @@ def reproduce(request: Request) -> Account:
 
 
 def _datasets(request: Request) -> tuple[str, ...]:
-    """The figures need one data set each, the tables all."""
+    """Return the needed data sets: one per figure, all for the tables."""
     if request.tables and set(request.tables) <= set(FIGURES):
         return tuple(FIGURES[table] for table in FIGURES if table in request.tables)
     return tuple(recipe())
 
 
 def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> Floats:
-    """Error rates (data sets, runs, learners, 5, 2)."""
+    """Return error rates, shape (data sets, runs, learners, 5, 2)."""
     assert request.runs is not None
     paths = locate("uci", datasets, request.data)
     contents = {name: content(path) for name, path in paths.items()}
@@ -86,12 +86,12 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
             learner=learner,
             design=design,
             first=first,
-            last=min(first + _RUNS_OF_A_BLOCK, request.runs),
+            last=min(first + _RUNS_PER_PIECE, request.runs),
             seed=request.seed,
         )
         for name in datasets
-        for first in range(0, request.runs, _RUNS_OF_A_BLOCK)
-        for learner in LEARNERS  # next to one another: they share halves
+        for first in range(0, request.runs, _RUNS_PER_PIECE)
+        for learner in LEARNERS  # consecutive, because they share halves
     ]
     pieces = [
         ArrayPiece(
@@ -103,9 +103,9 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
         )
         for task in tasks
     ]
-    found = obtain(pieces, errors_of, request=request)
+    arrays = obtain(pieces, errors_of, request=request)
     rates: dict[tuple[str, str], list[Floats]] = {}
-    for task, counts in zip(tasks, found, strict=True):
+    for task, counts in zip(tasks, arrays, strict=True):
         rates.setdefault((task.name, task.learner), []).append(counts[..., 0] / counts[..., 1])
     return np.array(
         [
@@ -132,27 +132,27 @@ def _tables(
 
 
 def _sentences(request: Request, decisions: Decisions, datasets: tuple[str, ...]) -> list[str]:
-    said = [
+    sentences = [
         f"{counted(request.runs or 0, 'run')} of 5x2 cross-validation on "
         f"{counted(len(datasets), 'data set')}, seed {request.seed}; the print has 1,000 runs."
     ]
     if request.variant == "paper":
-        said.append(
+        sentences.append(
             "Design: as inferred from the print, the logistic model on its own stratified halves, "
             "C4.5 on its own halves from the second replication on."
         )
     else:
-        said.append("Design: all learners on the same random halves.")
+        sentences.append("Design: all learners on the same random halves.")
     if request.variant == "retested":
-        said.append("Decided by the corrected repeated k-fold t test and Holm's correction.")
+        sentences.append("Decided by the corrected repeated k-fold t test and Holm's correction.")
     if request.wants("2"):
         same = most_selected(decisions, datasets)
-        said.append(
+        sentences.append(
             "The most selected is the printed one on "
             + ", ".join(f"{len(sets)} of {len(datasets)} ({name})" for name, sets in same.items())
             + " data sets."
         )
-    return said
+    return sentences
 
 
 def _title(request: Request) -> str:

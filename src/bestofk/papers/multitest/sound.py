@@ -1,7 +1,7 @@
-"""The same question without the slips: the library's learners, 10x10 folds, the corrected t test.
+"""The paper's question without its mistakes: built-in learners, 10x10 folds, corrected t test.
 
-Unknown values are treated by the learners themselves or filled in properly, folds are stratified
-and shared, the logistic model converges, C4.5 splits by gain ratio and prunes from the leaves up.
+The learners treat unknown values themselves or impute them correctly. Folds are stratified and
+shared. The logistic model converges. C4.5 splits by gain ratio and prunes from the leaves up.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, shortened
 from bestofk.papers.array_task import ArrayPiece, obtain
-from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
 from bestofk.papers.data import content, locate
 from bestofk.papers.multitest.learners import LEARNERS
 from bestofk.papers.multitest.tables import (
@@ -31,10 +31,10 @@ from bestofk.papers.printed_figures import printed_table
 from bestofk.papers.registry import REPRODUCTIONS
 from bestofk.version import __version__
 
-OURS = ("max", "nmc", "logistic", "c4.5", "nn")
-"""The library's learners, in the order of `LEARNERS`."""
-SETTINGS = {"nmc": {"scale": "std"}}
-"""What is not the default: without scales the nearest mean would be no match for the paper's."""
+BUILT_IN = ("max", "nmc", "logistic", "c4.5", "nn")
+"""The built-in learners, in the order of `LEARNERS`."""
+PARAMETERS = {"nmc": {"scale": "std"}}
+"""Non-default parameters; the paper's nearest mean scales its columns."""
 PLAN = "10x10"
 
 
@@ -50,7 +50,7 @@ class SoundRun:
 
 
 def sound_errors(task: SoundRun) -> Counts:
-    """(10, 10, 2): wrong and tested rows of every fold."""
+    """Count wrong and tested rows of every fold, shape (10, 10, 2)."""
     from bestofk.data.reading import read_dataset
     from bestofk.learners.predict import predict_plan
     from bestofk.learners.registry import learner
@@ -60,7 +60,9 @@ def sound_errors(task: SoundRun) -> Counts:
     seed = int(np.random.SeedSequence([task.seed, task.run]).generate_state(1)[0])
     splits = plan(PLAN, random_state=seed).materialise(data.n, data.y)
     codes = data.encoded().y
-    predicted = predict_plan(learner(task.learner, **SETTINGS.get(task.learner, {})), data, splits)
+    predicted = predict_plan(
+        learner(task.learner, **PARAMETERS.get(task.learner, {})), data, splits
+    )
     counts = [
         (int((guess != codes[test]).sum()), len(test))
         for guess, (_, _, _, test) in zip(predicted, splits, strict=True)
@@ -69,14 +71,14 @@ def sound_errors(task: SoundRun) -> Counts:
 
 
 def sound_losses(request: Request, datasets: tuple[str, ...]) -> Floats:
-    """Error rates (data sets, runs, learners, 10, 10)."""
+    """Return error rates, shape (data sets, runs, learners, 10, 10)."""
     assert request.runs is not None
     paths = locate("uci", datasets, request.data)
     contents = {name: content(path) for name, path in paths.items()}
     tasks = [
         SoundRun(path=paths[name], name=name, learner=learner, run=run, seed=request.seed)
         for name in datasets
-        for learner in OURS
+        for learner in BUILT_IN
         for run in range(request.runs)
     ]
     pieces = [
@@ -89,17 +91,17 @@ def sound_losses(request: Request, datasets: tuple[str, ...]) -> Floats:
         )
         for task in tasks
     ]
-    found = obtain(pieces, sound_errors, request=request)
-    counts = np.array(found).reshape(len(datasets), len(OURS), request.runs, 10, 10, 2)
+    arrays = obtain(pieces, sound_errors, request=request)
+    counts = np.array(arrays).reshape(len(datasets), len(BUILT_IN), request.runs, 10, 10, 2)
     return np.moveaxis(counts[..., 0] / counts[..., 1], 2, 1)
 
 
 def _described(name: str) -> str:
-    return " ".join([name, *(f"{key}={value}" for key, value in SETTINGS.get(name, {}).items())])
+    return " ".join([name, *(f"{key}={value}" for key, value in PARAMETERS.get(name, {}).items())])
 
 
-def sound_account(request: Request, datasets: tuple[str, ...]) -> Account:
-    """What the procedures choose, next to what the paper's chose: not expected to be equal."""
+def sound_account(request: Request, datasets: tuple[str, ...]) -> ReproductionResult:
+    """Compare the choices of the procedures with the paper's; they need not be equal."""
     losses = sound_losses(request, datasets)
     decisions = decide(losses, test="corrected-repeated-kfold-t", correction="holm")
     entry = REPRODUCTIONS["multitest"]
@@ -110,7 +112,7 @@ def sound_account(request: Request, datasets: tuple[str, ...]) -> Account:
         tables.append(table_2(decisions, datasets)[0])
     if request.wants("3"):
         tables.append(table_3(decisions, len(datasets)))
-    return Account(
+    return ReproductionResult(
         title=f"MultiTest, sound: {dict(entry.variants)['sound']}",
         paper=f"{entry.paper}, doi:{entry.doi}.",
         tables=tuple(tables),
@@ -120,38 +122,38 @@ def sound_account(request: Request, datasets: tuple[str, ...]) -> Account:
             "seed": request.seed,
             "variant": "sound",
             "datasets": list(datasets),
-            "learners": [*map(_described, OURS)],
+            "learners": [*map(_described, BUILT_IN)],
             "mean_error_percent": (100 * losses.mean(axis=(1, 3, 4))).round(4).tolist(),
         },
     )
 
 
 def _smallest(losses: Floats, datasets: tuple[str, ...]) -> ComparedWords:
-    """The learner of smallest mean error."""
+    """Compare the learners with the smallest mean error."""
     ours = 100 * losses.mean(axis=(1, 3, 4))
-    told = printed_table(PAPER, "1", "mean")
-    printed = told.values[[told.rows.index(name) for name in datasets]]
-    best, their = np.argmin(ours, axis=1), np.argmin(printed, axis=1)
+    table = printed_table(PAPER, "1", "mean")
+    printed = table.values[[table.rows.index(name) for name in datasets]]
+    best, printed_best = np.argmin(ours, axis=1), np.argmin(printed, axis=1)
     return ComparedWords(
         table="Table 1, the learner of smallest mean error, with its mean in percent",
         rows=datasets,
         columns=("smallest",),
         ours=_named(ours, best),
-        printed=_named(printed, their),
-        agrees=(best == their)[:, None],
+        printed=_named(printed, printed_best),
+        agrees=(best == printed_best)[:, None],
         corner="data set",
         note="Ours trains on 90 percent of the rows, the print on 50.",
     )
 
 
 def _named(means: Floats, best: np.ndarray) -> np.ndarray:
-    words = [f"{LEARNERS[k]} ({row[k]:.2f})" for row, k in zip(means, best.tolist(), strict=True)]
-    return np.array(words, dtype=object)[:, None]
+    texts = [f"{LEARNERS[k]} ({row[k]:.2f})" for row, k in zip(means, best.tolist(), strict=True)]
+    return np.array(texts, dtype=object)[:, None]
 
 
 def _sentences(request: Request, decisions: Decisions, datasets: tuple[str, ...]) -> list[str]:
     same = most_selected(decisions, datasets)
-    said = [
+    sentences = [
         f"{counted(request.runs or 0, 'run')} of 10x10 stratified cross-validation on "
         f"{counted(len(datasets), 'data set')}, seed {request.seed}; corrected repeated k-fold t "
         "test, Holm. What differs from the print differs for these reasons; nothing here should "
@@ -159,8 +161,8 @@ def _sentences(request: Request, decisions: Decisions, datasets: tuple[str, ...]
     ]
     for procedure in PROCEDURES[1:]:
         other = [name for name in datasets if name not in same[procedure]]
-        said.append(
+        sentences.append(
             f"{procedure} most often selects what the print selects on {len(same[procedure])} of "
             f"{len(datasets)} data sets" + (f"; not on {shortened(other, 30)}." if other else ".")
         )
-    return said
+    return sentences

@@ -1,4 +1,4 @@
-"""Errors of the paper's five learners on halves of the 30 data sets."""
+"""Errors and decisions of the paper's learners and procedures, Tables 1 to 3, Figs. 3 and 4."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from bestofk._base.formatting import counted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.decide import multitest, order_many, stack_tables
 from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.learners.kernels.nearest_neighbour import STD
+from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Losses
 from bestofk.papers.comparison import ComparedNumbers, ComparedWords, chance
+from bestofk.papers.multitest import kernel
 from bestofk.papers.multitest.learners import (
     LEARNERS,
     REPLICATIONS,
@@ -25,19 +28,29 @@ from bestofk.papers.multitest.learners import (
     prepare,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.splits.design import Design
+from bestofk.splits.splits import Splits
 from bestofk.stats.multiple.range_tests import underline_ends
 from bestofk.stats.pairwise import PairwiseResult, corrected_repeated_kfold_t, five_by_two_t
 
-_FEW = 1000
-"""Rows up to which pairs are compared one by one."""
+_MAX_ROWS_BY_PAIR = 1000
+"""Compare pairs of rows one by one up to this many rows."""
+PAPER = "multitest"
+PRINTED_RUNS = 1000
+PROCEDURES = ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
+NOT_FOUND = -1
+NAMES = (*LEARNERS, "*")
+"""Learners by number; -1 is the star of the paper: no best learner."""
 
 Seeds = npt.NDArray[np.uint32]
 Counts = npt.NDArray[np.int64]
+Choices = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnerRuns:
-    """One learner on one data set, some runs."""
+    """Some runs of one learner on one data set."""
 
     path: Path
     name: str
@@ -49,7 +62,7 @@ class LearnerRuns:
 
 
 def errors_of(task: LearnerRuns) -> Counts:
-    """(runs, 5, 2, 2): wrong and tested rows of every fold of the runs ``first..last-1``."""
+    """Count wrong and tested rows of every fold of the runs, shape (runs, 5, 2, 2)."""
     data = prepare(task.name, task.path)
     runs = range(task.first, task.last)
     marks, seeds = halves(task.name, data.y, task.learner, task.design, runs, task.seed)
@@ -61,9 +74,7 @@ def errors_of(task: LearnerRuns) -> Counts:
 
 
 def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Counts:
-    """Wrong predictions (splits, 2): fold f trains on the rows whose mark is not f."""
-    from bestofk.papers.multitest import kernel
-
+    """Count wrong predictions, shape (splits, 2); fold f trains on the rows whose mark is not f."""
     if learner == "MAX":
         return kernel.majority_errors(data, marks)
     if learner == "NMC":
@@ -76,23 +87,16 @@ def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Co
 
 
 def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
-    """By pairs, or by the library's lists of neighbours where the data are many and it may be.
+    """Count errors of NN by pairs of rows, or by the faster built-in learner if it is equivalent.
 
-    The library's standard deviation divides by n, which matters where numeric and nominal columns
-    meet in one distance; and it compares differences of numbers, not of z-scores, whose rounding
-    breaks ties (monks).
+    The built-in learner's standard deviation divides by n, which matters if a distance has numeric
+    and nominal columns. It compares differences of numbers, not of z-scores, whose rounding breaks
+    ties (monks).
     """
-    values = _always_filled(data, marks) if data.n > _FEW else None
+    values = _always_filled(data, marks) if data.n > _MAX_ROWS_BY_PAIR else None
     pure = (data.cardinality == 0).all() or (data.cardinality > 0).all()
     if values is None or not pure:
-        from bestofk.papers.multitest.kernel import first_nearest_errors
-
-        return first_nearest_errors(data, marks)
-    from bestofk.learners.kernels.nearest_neighbour import STD
-    from bestofk.learners.nearest_neighbour import predict_plan_nearest
-    from bestofk.splits.design import Design
-    from bestofk.splits.splits import Splits
-
+        return kernel.first_nearest_errors(data, marks)
     encoded = Encoded(
         values=values,
         cardinality=data.cardinality,
@@ -115,32 +119,24 @@ def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
 
 
 def _always_filled(data: Prepared, marks: Marks) -> npt.NDArray[np.float64] | None:
-    """The values, where unknowns are none or filled in alike in every half; else None."""
+    """Return the values if every half imputes unknowns equally, else None."""
     if not data.unknown:
         return data.values
     if (data.cardinality == 0).any():
         return None
-    from bestofk.papers.multitest.kernel import fill, modes_agree
-
-    filled, fills = fill(data, np.arange(data.n))
-    return filled if modes_agree(data, marks, fills) else None
+    filled, fills = kernel.fill(data, np.arange(data.n))
+    return filled if kernel.modes_agree(data, marks, fills) else None
 
 
-# The four procedures on many runs at once.
-
-
-PROCEDURES = ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
-NOT_FOUND = -1
-Choices = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+# Procedures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Decisions:
-    """What each procedure chose in every run.
+    """The choice of each procedure in every run.
 
     `chosen` maps a procedure to an array over the leading axes: the number of the learner, or
-    -1 where no best was found; `edges` (..., K, K) are those of MultiTest.
+    -1 if it found no best learner. `edges` (..., K, K) are those of MultiTest.
     """
 
     chosen: dict[str, Choices]
@@ -152,18 +148,18 @@ class Decisions:
 def decide(
     losses: Floats, *, alpha: float = 0.05, test: str = "5x2cv-t", correction: str = "bonferroni"
 ) -> Decisions:
-    """Decide from losses (..., K, runs, folds), learners in order of preference.
+    """Decide from losses (..., K, runs, folds), with learners in order of preference.
 
     Parameters
     ----------
     losses : array (..., K, r, k)
-        (5, 2) folds for the 5x2cv t test; the leading axes are separate decisions.
+        (5, 2) folds for the 5x2cv t test; leading axes are separate decisions.
     alpha : float
         Level of every procedure.
     test : str
         ``"5x2cv-t"`` (the paper's) or ``"corrected-repeated-kfold-t"``.
     correction : str
-        Over the K (K - 1) / 2 tests of MultiTest and the K - 1 of TestFirst.
+        Correction over the K (K - 1) / 2 tests of MultiTest and the K - 1 of TestFirst.
 
     Examples
     --------
@@ -174,25 +170,24 @@ def decide(
     """
     lead, K = losses.shape[:-3], losses.shape[-3]
     tables = stack_tables(losses.reshape(-1, *losses.shape[-3:]), prefer="listed")
-    asked: dict[str, Any] = {"alpha": alpha}
-    pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction}
-    found = {
+    pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction, "alpha": alpha}
+    orders = {
         # as published
-        "MultiTest": order_many(tables, family="preference", guard=False, **pairs, **asked),
-        "TestFirst": order_many(tables, procedure="test-first", **pairs, **asked),
-        "Anova": order_many(tables, procedure="anova-choice", **asked),
-        "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", **asked),
+        "MultiTest": order_many(tables, family="preference", guard=False, **pairs),
+        "TestFirst": order_many(tables, procedure="test-first", **pairs),
+        "Anova": order_many(tables, procedure="anova-choice", alpha=alpha),
+        "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", alpha=alpha),
     }
     return Decisions(
-        chosen={name: found[name].recommended.reshape(lead) for name in PROCEDURES},
-        edges=found["MultiTest"].edges.reshape(*lead, K, K),
+        chosen={name: orders[name].recommended.reshape(lead) for name in PROCEDURES},
+        edges=orders["MultiTest"].edges.reshape(*lead, K, K),
         losses=losses,
         alpha=alpha,
     )
 
 
 def _paper_five_by_two_t(a: Floats, b: Floats, *, alternative: str) -> PairwiseResult:
-    """The 5x2cv t test; the paper does not reject on a zero denominator."""
+    """Run the 5x2cv t test; like the paper, do not reject if the denominator is zero."""
     result = five_by_two_t(a, b, alternative=alternative)
     return replace(result, pvalue=np.where(result.standard_error == 0, 1.0, result.pvalue))
 
@@ -201,14 +196,14 @@ TESTS = {
     "5x2cv-t": _paper_five_by_two_t,
     "corrected-repeated-kfold-t": corrected_repeated_kfold_t,
 }
-"""Tests of arrays, told nothing of the step in which the losses change."""
+"""Tests of arrays without information on the resolution of the losses."""
 
 
-# Figs. 3 and 4: the most frequent graph, and the densities of the errors next to it.
+# Figures and tables
 
 
 def usual_run(edges: np.ndarray) -> int:
-    """The first run whose graph is the most frequent one; `edges` (runs, K, K)."""
+    """Return the first run with the most frequent graph; `edges` is (runs, K, K)."""
     _, first, count = np.unique(
         edges.reshape(len(edges), -1), axis=0, return_index=True, return_counts=True
     )
@@ -216,7 +211,10 @@ def usual_run(edges: np.ndarray) -> int:
 
 
 def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[str, Any]]:
-    """An SVG of the graph with the densities, and its figures, from losses (runs, K, 5, 2)."""
+    """Draw the most frequent graph and the error densities from losses (runs, K, 5, 2).
+
+    Return the SVG and its numbers.
+    """
     from bestofk.report.figures.kinds.differences import densities_of, layout_densities
     from bestofk.report.figures.kinds.multitest import edges_of
     from bestofk.report.figures.output import svg
@@ -243,17 +241,8 @@ def _table(dataset: str, values: Floats) -> Losses:
     )
 
 
-# Tables 1 to 3 and what is said of Figs. 3 and 4, next to the published values.
-
-
-PAPER = "multitest"
-PRINTED_RUNS = 1000
-NAMES = (*LEARNERS, "*")
-"""Learners by number; -1 is the star of the paper: no best found."""
-
-
 def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers, ComparedNumbers]:
-    """Means and standard deviations of errors (data sets, runs, learners, 5, 2), in percent."""
+    """Compare means and standard deviations of errors (data sets, runs, learners, 5, 2)."""
     percent = 100.0 * losses
     runs = percent.shape[1]
     means, deviations = (printed_table(PAPER, "1", what) for what in ("mean", "sd"))
@@ -263,7 +252,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
     spread = run_means.std(axis=1, ddof=1) if runs > 1 else percent.std(axis=(1, 3, 4)) / 3.0
     squares = ((percent - ours[:, None, :, None, None]) ** 2).mean(axis=(3, 4))
     deviation = np.sqrt(squares.mean(axis=1) * (10 * runs) / (10 * runs - 1))
-    # the standard error of a variance over runs, carried to its root
+    # standard error of the deviation by the delta method
     spread_of_squares = squares.std(axis=1, ddof=1) if runs > 1 else squares[:, 0]
     spread_of_root = spread_of_squares / np.maximum(2.0 * deviation, 1e-12)
     note = (
@@ -303,7 +292,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
 
 
 def shares(decisions: Decisions, procedure: str) -> Floats:
-    """(data sets, learners + 1): how often each was chosen; the last column: none was."""
+    """Return how often each learner was chosen, and none (last column), for each data set."""
     chosen = decisions.chosen[procedure]
     return np.stack(
         [(chosen == number).mean(axis=1) for number in (*range(len(LEARNERS)), NOT_FOUND)], axis=1
@@ -311,46 +300,47 @@ def shares(decisions: Decisions, procedure: str) -> Floats:
 
 
 def _printed_choices(row: str, procedure: str) -> list[tuple[str, float]]:
-    """(name, share) of the most and second most selected."""
-    found: dict[str, dict[str, str]] = {}
+    """Return (name, share) of the printed most and second most selected learner."""
+    cells: dict[str, dict[str, str]] = {}
     for figure in printed_figures(PAPER):
         if figure.table == "2" and figure.row == row and figure.column[:-4] == procedure:
-            found.setdefault(figure.column, {})[figure.quantity] = figure.printed
-    return [(cell["choice"], int(cell["percent"]) / 100.0) for cell in found.values()]
+            cells.setdefault(figure.column, {})[figure.quantity] = figure.printed
+    return [(cell["choice"], int(cell["percent"]) / 100.0) for cell in cells.values()]
 
 
 def table_2(
     decisions: Decisions, datasets: tuple[str, ...]
 ) -> tuple[ComparedWords, ComparedNumbers]:
-    """The most and second most selected, and how often the printed ones were selected."""
+    """Compare the most and second most selected, and the shares of the printed selections."""
     procedures = PROCEDURES[1:]
     columns = tuple(f"{procedure} ({rank})" for procedure in procedures for rank in (1, 2))
     shape = len(datasets), len(columns)
     ours, printed = np.full(shape, "", dtype=object), np.full(shape, "", dtype=object)
     agrees, judged = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     judged[:, ::2] = True
-    found, told, allowed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
+    our_share, printed_share = np.full(shape, np.nan), np.full(shape, np.nan)
+    allowed = np.zeros(shape)
     runs = len(decisions.chosen["MultiTest"][0])
     noise = 1.0 / runs + 1.0 / PRINTED_RUNS
     for p, procedure in enumerate(procedures):
         share = shares(decisions, procedure)
         for row, dataset in enumerate(datasets):
-            place = np.argsort(-share[row], kind="stable")[:2]
-            names = [NAMES[k] for k in place]
-            said = _printed_choices(dataset, procedure)
+            numbers = np.argsort(-share[row], kind="stable")[:2]
+            names = [NAMES[k] for k in numbers]
+            choices = _printed_choices(dataset, procedure)
             for rank in (0, 1):
-                at = row, 2 * p + rank
-                if share[row, place[rank]] > 0:
-                    ours[at] = f"{names[rank]} ({100 * share[row, place[rank]]:.0f})"
-                if rank < len(said):
-                    name, part = said[rank]
-                    printed[at] = f"{name} ({100 * part:.0f})"
+                cell = row, 2 * p + rank
+                if share[row, numbers[rank]] > 0:
+                    ours[cell] = f"{names[rank]} ({100 * share[row, numbers[rank]]:.0f})"
+                if rank < len(choices):
+                    name, part = choices[rank]
+                    printed[cell] = f"{name} ({100 * part:.0f})"
                     obtained = share[row, NAMES.index(name)]
-                    found[at], told[at] = 100 * obtained, 100 * part
+                    our_share[cell], printed_share[cell] = 100 * obtained, 100 * part
                     middle = (runs * obtained + PRINTED_RUNS * part) / (runs + PRINTED_RUNS)
                     error = np.sqrt(max(middle * (1 - middle), 0.0) * noise)
-                    allowed[at] = 100 * 3 * error + 0.5
-            agrees[row, 2 * p] = _first_agrees(names[0], said, noise)
+                    allowed[cell] = 100 * 3 * error + 0.5
+            agrees[row, 2 * p] = _first_agrees(names[0], choices, noise)
     return (
         ComparedWords(
             table="Table 2, most (1) and second most (2) selected, with percentages",
@@ -369,8 +359,8 @@ def table_2(
             table="Table 2, percentage of the printed selections",
             rows=datasets,
             columns=columns,
-            ours=found,
-            printed=told,
+            ours=our_share,
+            printed=printed_share,
             allowed=allowed,
             digits=1,
             unit="point",
@@ -381,18 +371,19 @@ def table_2(
     )
 
 
-def _first_agrees(name: str, said: list[tuple[str, float]], noise: float) -> bool:
-    if name == said[0][0]:
+def _first_agrees(name: str, choices: list[tuple[str, float]], noise: float) -> bool:
+    """Return whether our most selected is the printed one, or its second within chance."""
+    if name == choices[0][0]:
         return True
-    if len(said) < 2 or name != said[1][0]:
+    if len(choices) < 2 or name != choices[1][0]:
         return False
-    first, second = said[0][1], said[1][1]
+    first, second = choices[0][1], choices[1][1]
     error = np.sqrt((first + second - (first - second) ** 2) * noise)
     return bool(first - second <= 3 * error)
 
 
 def most_selected(decisions: Decisions, datasets: tuple[str, ...]) -> dict[str, list[str]]:
-    """Procedure: the data sets on which our most selected is the printed one to the letter."""
+    """Return the data sets on which our most selected is the printed one, by procedure."""
     return {
         procedure: [
             dataset
@@ -405,8 +396,8 @@ def most_selected(decisions: Decisions, datasets: tuple[str, ...]) -> dict[str, 
 
 
 def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
-    """How often each learner was chosen, over all data sets, in percent."""
-    told = printed_table(PAPER, "3", "percent")
+    """Compare how often each learner was chosen over all data sets, in percent."""
+    printed = printed_table(PAPER, "3", "percent")
     runs = len(decisions.chosen["MultiTest"][0])
     ours, error = [], []
     for procedure in PROCEDURES:
@@ -414,14 +405,14 @@ def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
         ours.append(share.mean(axis=0))
         noise = (share * (1 - share)).sum(axis=0) / n_datasets**2
         error.append(np.sqrt(noise * (1.0 / runs + 1.0 / PRINTED_RUNS)))
-    rows = [told.rows.index(procedure) for procedure in PROCEDURES]
+    rows = [printed.rows.index(procedure) for procedure in PROCEDURES]
     return ComparedNumbers(
         table="Table 3, how often each was found the best, in percent",
         rows=PROCEDURES,
-        columns=told.columns,
+        columns=printed.columns,
         ours=100 * np.array(ours),
-        printed=told.values[rows],
-        allowed=300 * np.array(error) + told.rounding[rows],
+        printed=printed.values[rows],
+        allowed=300 * np.array(error) + printed.rounding[rows],
         target=1.0,
         corner="procedure",
         note="Allowed: three standard errors of both figures (data sets fixed, runs random), and "
@@ -430,30 +421,30 @@ def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
 
 
 def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> ComparedWords:
-    """The most frequent graph of a data set and what the text says of it."""
+    """Compare the most frequent graph of a data set with the text."""
     edges = decisions.edges[row]
     graphs, count = np.unique(edges.reshape(len(edges), -1), axis=0, return_counts=True)
     usual = usual_run(edges)
     order = sort_by_overrides(edges[usual])
-    said = {f.column: f.printed for f in printed_figures(PAPER) if f.table == name}
+    texts = {f.column: f.printed for f in printed_figures(PAPER) if f.table == name}
     ours = {
-        "edges": _edge_words(edges[usual]),
+        "edges": _edge_text(edges[usual]),
         "order": " < ".join(str(k + 1) for k in order.tolist()),
         "Anova": _usual(["rejects", "accepts"], decisions.chosen["Anova"][row] == 0),
-        "Newman-Keuls": _line_words(decisions, row),
+        "Newman-Keuls": _underlines(decisions, row),
         "TestFirst": _most(decisions.chosen["TestFirst"][row]),
         "MultiTest": _most(decisions.chosen["MultiTest"][row]),
     }
     columns = tuple(ours)
-    mine = np.array([[ours[column] for column in columns]], dtype=object)
-    theirs = np.array([[said.get(column, "") for column in columns]], dtype=object)
+    our_texts = np.array([[ours[column] for column in columns]], dtype=object)
+    printed = np.array([[texts.get(column, "") for column in columns]], dtype=object)
     return ComparedWords(
         table=f"Fig. {name[-1]}, {dataset}",
         rows=(dataset,),
         columns=columns,
-        ours=mine,
-        printed=theirs,
-        agrees=mine == theirs,
+        ours=our_texts,
+        printed=printed,
+        agrees=our_texts == printed,
         corner="data set",
         note=f"The most frequent graph came in {100 * count.max() / len(edges):.0f} percent of the "
         f"runs, {counted(len(graphs), 'graph')} in all. Learners by number: "
@@ -462,13 +453,13 @@ def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> Com
     )
 
 
-def _edge_words(edges: Flags) -> str:
-    found = [f"{i + 1}>{j + 1}" for i, j in np.argwhere(edges).tolist()]
-    return " ".join(found) or "none"
+def _edge_text(edges: Flags) -> str:
+    texts = [f"{i + 1}>{j + 1}" for i, j in np.argwhere(edges).tolist()]
+    return " ".join(texts) or "none"
 
 
-def _usual(words: list[str], flags: Flags) -> str:
-    return words[int(flags.mean() > 0.5)]
+def _usual(names: list[str], flags: Flags) -> str:
+    return names[int(flags.mean() > 0.5)]
 
 
 def _most(chosen: Choices) -> str:
@@ -477,8 +468,8 @@ def _most(chosen: Choices) -> str:
     return "not found" if best == NOT_FOUND else str(best + 1)
 
 
-def _line_words(decisions: Decisions, row: int) -> str:
-    """The most frequent underlines, as ``(5 2) (4 3) 1``."""
+def _underlines(decisions: Decisions, row: int) -> str:
+    """Return the most frequent underlines, such as ``(5 2) (4 3) 1``."""
     losses = decisions.losses[row]
     orders, ends = underline_ends(losses.reshape(*losses.shape[:-2], -1), decisions.alpha)
     shown = []
@@ -491,5 +482,5 @@ def _line_words(decisions: Decisions, row: int) -> str:
                 lines.append(f"({line})" if stop > start + 1 else line)
                 reach = stop
         shown.append(" ".join(lines))
-    words, count = np.unique(shown, return_counts=True)
-    return str(words[np.argmax(count)])
+    texts, count = np.unique(shown, return_counts=True)
+    return str(texts[np.argmax(count)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.atomic_write import whole_file
+from bestofk._base.atomic_write import atomic_file
 from bestofk._base.errors import ArgumentError
 from bestofk.report.figures.picture import Dot, Picture, Scale, Shape, Words
 from bestofk.report.figures.style import DARK, LIGHT, POINTS_PER_INCH
@@ -121,7 +121,7 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
         "png": {"Software": None},
     }[kind]
     fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
-    with mpl.rc_context(fixed), whole_file(path) as file:
+    with mpl.rc_context(fixed), atomic_file(path) as file:
         drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
 
 

@@ -1,4 +1,7 @@
-"""Where items are evaluated: in this process, in workers, on a cluster; all results are equal."""
+"""Run a task in this process, in threads, in worker processes or on a Dask cluster.
+
+Results are bit-for-bit identical on all engines.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from dataclasses import dataclass
 from bestofk._base.checks import one_of, positive
 from bestofk._base.errors import ArgumentError
 from bestofk.run.engines.threads import limited
-from bestofk.run.task import Block, ItemT, Pace, ResultT, Task
+from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task
 
-ENGINES = ("auto", "serial", "threads", "processes", "dask", "ray")
+ENGINES = ("auto", "serial", "threads", "processes", "dask")
 START_COST = 3.0
-"""Seconds of work left from which it pays to start worker processes."""
+"""Seconds of remaining work above which starting worker processes pays off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +27,17 @@ class Engine:
     Parameters
     ----------
     name : str
-        ``"auto"``: in threads of this process where all learners are ours and no fit may have to
-        be stopped; else in this process while little is to be done and the task is trusted (all
-        learners are scikit-learn's or ours); else in worker processes. ``"serial"``: one item
-        after the other, in this process or, where a fit may have to be stopped, in one that is
-        watched; ``"threads"``, ``"processes"``, ``"dask"`` or ``"ray"`` as named.
+        ``"serial"`` evaluates one item after the other, in this process or, if there is a timeout
+        or a deadline, in one watched process. ``"threads"``, ``"processes"`` and ``"dask"`` do what
+        their names say. ``"auto"`` uses threads if all learners are built in and there is no
+        timeout or deadline. Otherwise it uses this process if there is little work and the task is
+        trusted (all learners are scikit-learn's or built in), and worker processes if not.
     jobs : int
-        Number of workers; -1 for one a core.
+        Number of workers; -1 means one per core.
     scheduler : str, optional
-        Address of a Dask scheduler or a Ray cluster; a local one is started without.
+        Address of a Dask scheduler; by default a local cluster is started.
     timeout : float, optional
-        Seconds that one fit may take.
+        Time limit of one fit, in seconds.
     """
 
     name: str = "auto"
@@ -46,17 +49,16 @@ class Engine:
         one_of(self.name, "engine", ENGINES)
         if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0:
             raise ArgumentError(
-                f"jobs must be a whole number of workers, or -1 for one a core; got {self.jobs!r}."
+                f"jobs must be a whole number of workers, or -1 for one per core; got "
+                f"{self.jobs!r}."
             )
         if self.timeout is not None:
             positive(self.timeout, "timeout")
-        if self.scheduler is not None and self.name not in ("dask", "ray"):
-            raise ArgumentError(
-                f"scheduler applies to the engines dask and ray, not {self.name!r}."
-            )
+        if self.scheduler is not None and self.name != "dask":
+            raise ArgumentError(f"scheduler applies only to the engine 'dask', not {self.name!r}.")
         if self.name == "threads" and self.timeout is not None:
             raise ArgumentError(
-                "engine 'threads' cannot end a fit that goes over its timeout: say engine "
+                "engine 'threads' cannot stop a fit that exceeds the timeout: use engine "
                 "'processes', or no timeout."
             )
 
@@ -73,33 +75,33 @@ class Engine:
         total: int,
         deadline: float | None = None,
         cut: dict[ItemT, float] | None = None,
-        claimed: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
+        claim: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
     ) -> Generator[ResultT, None, None]:
-        """The result of every item, as they come.
+        """Yield the result of each item as it arrives.
 
         Parameters
         ----------
         task : Task
-            What the items are a function of.
+            The task of the items.
         items : iterable
-            Taken lazily.
+            Consumed lazily.
         total : int
-            How many there will be, for the estimate of the work.
+            Number of items, to estimate the work.
         deadline : float, optional
-            On the clock of `time.monotonic`: what is not done by then is not done.
+            End of the run, on the clock of `time.monotonic`.
         cut : dict, optional
-            Gets the items that the deadline cut, and the seconds that each had taken.
-        claimed : callable, optional
-            Leaves of the blocks what no other process works on.
+            Receives the items that the deadline cut off, with the seconds that each had taken.
+        claim : callable, optional
+            Yields the parts of blocks that no other process works on.
         """
-        pace = Pace(workers=self.workers)
-        blocks = task.blocks(items, pace, hurried=deadline is not None)
-        if claimed is not None:
-            blocks = claimed(blocks)
+        sizer = BlockSizer(workers=self.workers)
+        blocks = task.blocks(items, sizer, hurried=deadline is not None)
+        if claim is not None:
+            blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
         results = self._results(task, blocks, total, deadline, cut)
-        return pace.counting(limited(results, task.threads))
+        return sizer.counting(limited(results, task.threads))
 
     def _results(
         self,
@@ -109,27 +111,26 @@ class Engine:
         deadline: float | None,
         cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
-        if self.name in ("dask", "ray"):
-            from bestofk.run.engines.cluster import run_on_cluster
+        if self.name == "dask":
+            from bestofk.run.engines.dask_cluster import run_on_dask
 
-            return run_on_cluster(
+            return run_on_dask(
                 task,
                 blocks,
-                backend=self.name,
                 jobs=self.jobs,
                 scheduler=self.scheduler,
                 timeout=self.timeout,
                 deadline=deadline,
                 cut=cut,
             )
-        # a fit in this process could not be stopped
+        # a fit in this process cannot be stopped
         watched = self.timeout is not None or deadline is not None
         if self.name == "serial" and not watched:
             return _in_process(task, blocks)
         if self.name == "threads" and not task.in_threads:
             raise ArgumentError(
-                "engine 'threads' is for comparisons of bestofk's own learners by its own losses, "
-                "and this is another task: say engine 'processes'."
+                "engine 'threads' supports only bestofk's built-in learners and losses: use engine "
+                "'processes'."
             )
         if self.name == "processes" or watched or not task.trusted:
             return self._in_workers(task, blocks, deadline, cut)
@@ -154,7 +155,7 @@ class Engine:
             jobs=1 if self.name == "serial" else self.workers,
             timeout=self.timeout,
             deadline=deadline,
-            # what is trusted may be forked from a process that has threads
+            # a trusted task may be forked from a process that has threads
             here=self.name == "serial" or (task.trusted and self.name != "processes"),
             cut=cut,
         )
@@ -165,7 +166,7 @@ class Engine:
         blocks: Iterator[Block[ItemT]],
         total: int,
     ) -> Generator[ResultT, None, None]:
-        """In this process until it is clear that workers would be faster."""
+        """Evaluate in this process until it is clear that workers would be faster."""
         evaluator = task.evaluator()
         spent, timed, done = 0.0, 0, 0
         for block in blocks:
@@ -197,7 +198,7 @@ def _in_process(
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""One number of threads in every fit, in whichever process: bits of sums depend on it.
+"""Limit the threads of numerical libraries, and evaluate blocks in threads of this process.
 
-Libraries that compute with several threads (BLAS, OpenMP) add in another order for another number
-of threads. So the number is set, for those that are loaded and for those that a fit will load.
+BLAS and OpenMP add numbers in an order that depends on the number of threads. Every fit therefore
+has the same number of threads in every process, so that results are bit-for-bit identical.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Generic
 
-from bestofk.run.task import Block, ItemT, ResultT, Task, warnings_by_thread
+from bestofk.run.caught_warnings import warnings_by_thread
+from bestofk.run.task import Block, ItemT, ResultT, Task
 
 VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
-_HELD: ContextVar[int | None] = ContextVar("_HELD", default=None)
-"""The number that is set already, by a run of several rounds."""
+_CURRENT: ContextVar[int | None] = ContextVar("_CURRENT", default=None)
+"""The limit that `held_threads` has set for several runs."""
 
 
 def thread_environment(threads: int) -> dict[str, str]:
-    """The environment in which libraries start with so many threads.
+    """Return the environment variables that limit libraries to `threads` threads.
 
     Examples
     --------
@@ -39,7 +40,7 @@ def thread_environment(threads: int) -> dict[str, str]:
 def limited(
     results: Generator[ResultT, None, None], threads: int
 ) -> Generator[ResultT, None, None]:
-    """The same results, obtained with so many threads in this process."""
+    """Yield results that are computed with `threads` threads in this process."""
     with limited_threads(threads):
         try:
             yield from results
@@ -49,22 +50,22 @@ def limited(
 
 @contextmanager
 def held_threads(threads: int) -> Iterator[None]:
-    """So many threads for several runs, none of which need set them again."""
+    """Limit the threads once for several runs."""
     with limited_threads(threads):
-        token = _HELD.set(threads)
+        token = _CURRENT.set(threads)
         try:
             yield
         finally:
-            _HELD.reset(token)
+            _CURRENT.reset(token)
 
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """So many threads in every library of this process; afterwards all is as before.
+    """Limit the threads of all libraries in this process, and restore them afterwards.
 
-    Setting them takes milliseconds, so it is done once for a whole run, or for all its rounds.
+    This takes milliseconds, so it is done once per run or once for all rounds of a run.
     """
-    if _HELD.get() == threads:
+    if _CURRENT.get() == threads:
         yield
         return
     from threadpoolctl import ThreadpoolController
@@ -81,28 +82,29 @@ def limited_threads(threads: int) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        _release({one.filepath for one in known.lib_controllers})
+        _release({library.filepath for library in known.lib_controllers})
 
 
 def _release(known: set[str]) -> None:
-    """Libraries that were loaded meanwhile get the threads that they would have started with."""
+    """Give libraries that were loaded meanwhile their default number of threads."""
     from threadpoolctl import ThreadpoolController
 
-    for one in ThreadpoolController().lib_controllers:
-        if one.filepath not in known:
-            wanted = os.environ.get("OMP_NUM_THREADS", "")
-            one.set_num_threads(int(wanted) if wanted.isdigit() else os.cpu_count() or 1)
+    for library in ThreadpoolController().lib_controllers:
+        if library.filepath not in known:
+            default = os.environ.get("OMP_NUM_THREADS", "")
+            library.set_num_threads(int(default) if default.isdigit() else os.cpu_count() or 1)
 
 
-# Threads of this process, for tasks whose work is done in compiled kernels.
+# Evaluate blocks in threads, for tasks whose work is done in compiled kernels.
 
-
-PATIENCE = 0.05
-"""Seconds of work after which further threads are started."""
-_POLL = 0.2
-"""Seconds between two looks at the clock, which also let an interruption through."""
-_GRACE = 1.0
-"""Seconds that threads get to end when nobody wants their results any more."""
+MORE_THREADS_AFTER_SECONDS = 0.05
+"""Time with one thread after which the other threads are started."""
+SEND_EVERY_SECONDS = 0.05
+"""Time after which a thread hands over results of an unfinished block."""
+_POLL_SECONDS = 0.2
+"""Time between two checks of the clock, which also let Ctrl-C through."""
+_END_SECONDS = 1.0
+"""Time that threads have to end when their results are no longer needed."""
 
 
 def run_in_threads(
@@ -110,80 +112,67 @@ def run_in_threads(
     blocks: Iterator[Block[ItemT]],
     *,
     jobs: int,
-    deadline: float | None = None,
 ) -> Generator[ResultT, None, None]:
-    """Evaluate blocks in up to `jobs` threads; results come as they are ready.
+    """Evaluate blocks in up to `jobs` threads and yield results as they arrive.
 
     Parameters
     ----------
     task : Task
-        One with `in_threads`.
+        A task with `in_threads`.
     blocks : iterator of Block
-        Taken lazily, one for every idle thread.
+        Consumed lazily, one for each idle thread.
     jobs : int
         Number of threads.
-    deadline : float, optional
-        On the clock of `time.monotonic`: what is not done by then is not done.
     """
-    crew = _Crew(task, jobs)
+    pool = _ThreadPool(task, jobs)
     try:
-        yield from crew.run(blocks, deadline)
+        yield from pool.run(blocks)
     finally:
-        crew.close()
+        pool.close()
 
 
-class _Crew(Generic[ItemT, ResultT]):
-    """The threads, what they are given and what they give back."""
+class _ThreadPool(Generic[ItemT, ResultT]):
+    """The threads, and the queues of their blocks and results."""
 
     def __init__(self, task: Task[ItemT, ResultT], jobs: int) -> None:
         self.task, self.jobs = task, jobs
         self.threads: list[threading.Thread] = []
-        self.given: queue.SimpleQueue[Block[ItemT] | None] = queue.SimpleQueue()
-        self.done: queue.SimpleQueue[list[ResultT] | BaseException | None] = queue.SimpleQueue()
+        self.blocks: queue.SimpleQueue[Block[ItemT] | None] = queue.SimpleQueue()
+        self.results: queue.SimpleQueue[list[ResultT] | BaseException | None] = queue.SimpleQueue()
         self.stopped = threading.Event()
-        self.outside = ExitStack()
+        self.context = ExitStack()
 
-    def run(
-        self, blocks: Iterator[Block[ItemT]], deadline: float | None
-    ) -> Generator[ResultT, None, None]:
-        """The results; a thread says None when it has finished a block."""
+    def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
+        """Yield the results."""
         begin, busy = time.monotonic(), 0
-        self.outside.enter_context(warnings_by_thread())
+        self.context.enter_context(warnings_by_thread())
         self._start()
         block = next(blocks, None)
         while block is not None or busy:
             while block is not None and busy < len(self.threads):
-                self.given.put(block)
+                self.blocks.put(block)
                 busy += 1
                 block = next(blocks, None)
-            now = time.monotonic()
-            wait = _POLL
+            wait = _POLL_SECONDS
             if block is not None and len(self.threads) < self.jobs:
-                wait = begin + PATIENCE - now
+                wait = begin + MORE_THREADS_AFTER_SECONDS - time.monotonic()
                 if wait <= 0:
-                    self._start_all()
+                    while len(self.threads) < self.jobs:
+                        self._start()
                     continue
-            if deadline is not None:
-                if now >= deadline:
-                    return
-                wait = min(wait, deadline - now)
             try:
-                said = self.done.get(timeout=wait)
+                message = self.results.get(timeout=wait)
             except queue.Empty:
                 continue
-            if isinstance(said, BaseException):
-                raise said
-            if said is None:
+            if isinstance(message, BaseException):
+                raise message
+            if message is None:  # a thread has finished a block
                 busy -= 1
             else:
-                yield from said
-
-    def _start_all(self) -> None:
-        while len(self.threads) < self.jobs:
-            self._start()
+                yield from message
 
     def _start(self) -> None:
-        # a daemon: a kernel that is under way must not keep an interrupted program alive
+        # a daemon, because a running kernel must not keep an interrupted program alive
         thread = threading.Thread(target=self._work, name="bestofk", daemon=True)
         self.threads.append(thread)
         thread.start()
@@ -191,28 +180,28 @@ class _Crew(Generic[ItemT, ResultT]):
     def _work(self) -> None:
         try:
             evaluator = self.task.evaluator()
-            while (block := self.given.get()) is not None:
+            while (block := self.blocks.get()) is not None:
                 waiting: list[ResultT] = []
                 since = time.monotonic()
                 for result in evaluator.evaluate(block.items):
                     if self.stopped.is_set():
                         return
                     waiting.append(result)
-                    if time.monotonic() - since >= PATIENCE:
-                        self.done.put(waiting)
+                    if time.monotonic() - since >= SEND_EVERY_SECONDS:
+                        self.results.put(waiting)
                         waiting, since = [], time.monotonic()
-                self.done.put(waiting)
-                self.done.put(None)
-        except BaseException as raised:
-            # whatever it is, the thread that waits has to know
-            self.done.put(raised)
+                self.results.put(waiting)
+                self.results.put(None)
+        except BaseException as error:
+            # the waiting thread raises it
+            self.results.put(error)
 
     def close(self) -> None:
-        """End the threads; one in the middle of a kernel ends when that returns."""
+        """End the threads; a thread inside a kernel ends when the kernel returns."""
         self.stopped.set()
         for _ in self.threads:
-            self.given.put(None)
-        until = time.monotonic() + _GRACE
+            self.blocks.put(None)
+        until = time.monotonic() + _END_SECONDS
         for thread in self.threads:
             thread.join(timeout=max(0.0, until - time.monotonic()))
-        self.outside.close()
+        self.context.close()

@@ -1,4 +1,4 @@
-"""What a worker process does: take blocks, send results, end with its parent."""
+"""Code that runs in worker processes and in the fork server that creates them."""
 
 from __future__ import annotations
 
@@ -20,89 +20,91 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bestofk.run.engines.process_family import (
+from bestofk.run.engines.process_cleanup import (
     MARK,
-    adopt_orphans,
-    end_adopted,
     end_group,
+    end_marked,
     end_with_parent,
-    hear_signals,
     lead_session,
     outlive_parent,
+    set_signals,
 )
-from bestofk.run.task import Block, ItemEvaluator, load_task, said
+from bestofk.run.task import Block, ItemEvaluator, describe_error, load_task
 
-Loaded = ItemEvaluator[Hashable, object]
-"""An evaluator of some task: a worker need not know which."""
+AnyEvaluator = ItemEvaluator[Hashable, object]
+"""An evaluator of any task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Starter:
-    """Who started a process."""
+    """The process that starts another one, and how."""
 
     pid: int
     by_main_thread: bool
-    """A parent's other threads may end before it does."""
+    """Other threads of the parent may end before the parent does."""
     mark: str
-    """What all processes have in their environment that come from this one."""
+    """Mark in the environment of the new process and everything that it starts."""
     threads: int = 1
-    """Of the libraries beneath a learner."""
+    """Threads of the numerical libraries."""
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """The item that a worker was at has no result, and the rest of its block was not begun."""
+class BrokenBlock:
+    """The current item of a worker has no result, and the worker skipped the rest of the block."""
 
     reason: str
 
 
-def serve(pipe: Connection, parent: Starter) -> None:
-    """A worker that starts from nothing: load the task, say so (None), evaluate blocks."""
-    _lead(parent.pid, by_main_thread=parent.by_main_thread)
-    _serve(pipe, _prepared(load_task(received(pipe)).evaluator(), parent.threads), parent.pid)
+def run_worker(pipe: Connection, parent: Starter) -> None:
+    """Load the task, send None when ready, and evaluate blocks."""
+    _start_worker(parent.pid, by_main_thread=parent.by_main_thread)
+    evaluator = _prepared(load_task(receive_file(pipe)).evaluator(), parent.threads)
+    _announce_and_evaluate(pipe, evaluator, parent.pid)
 
 
-def serve_here(pipe: Connection, theirs: Connection, evaluator: Loaded, parent: Starter) -> None:
-    """The same in a fork of the process that has the task, for what cannot be sent."""
-    theirs.close()
-    os.environ[MARK] = parent.mark
-    _lead(parent.pid, by_main_thread=parent.by_main_thread)
-    _serve(pipe, _prepared(evaluator, parent.threads), parent.pid)
-
-
-def serve_forks(control: Connection, parent: Starter) -> None:
-    """A process that has everything loaded and evaluates nothing: workers are its forks.
-
-    It says when it is ready, and whether it can be forked safely: no package of a learner has
-    started threads. Then to True it answers the process id of a new worker and hands over the
-    worker's pipe; to the process id of a worker that is dead, its exit code. It ends what is left
-    of its workers when it is told to end (None), and when its parent is gone.
-    """
-    hear_signals(ended_by_them=False)
-    if parent.by_main_thread:
-        # what a module of a learner does while it is imported may take for ever
-        end_with_parent(parent.pid)
-    # the memory pool of pyarrow, which pandas imports, has a thread that minds no fork
-    import_module("pandas")
-    before = _threads()
-    evaluator = _prepared(load_task(received(control)).evaluator(), parent.threads)
-    safe = _threads() == before
-    outlive_parent()
-    _keep_workers(control, evaluator, parent.pid, safe=safe)
-
-
-def serve_forks_here(
-    control: Connection, theirs: Connection, evaluator: Loaded, parent: Starter
+def run_worker_here(
+    pipe: Connection, parent_end: Connection, evaluator: AnyEvaluator, parent: Starter
 ) -> None:
-    """The same in a fork of the process that has the task."""
-    theirs.close()
+    """Do the same in a fork of the parent, for a task that cannot be pickled."""
+    parent_end.close()
     os.environ[MARK] = parent.mark
-    hear_signals(ended_by_them=False)
-    _keep_workers(control, _prepared(evaluator, parent.threads), parent.pid, safe=True)
+    _start_worker(parent.pid, by_main_thread=parent.by_main_thread)
+    _announce_and_evaluate(pipe, _prepared(evaluator, parent.threads), parent.pid)
 
 
-def hand_over(pipe: Connection, file: BinaryIO, pid: int) -> None:
-    """Give an open file, which need not have a name, to a process that asks for `received`."""
+def run_fork_server(control: Connection, parent: Starter) -> None:
+    """Load the task and fork workers from this process, which evaluates nothing itself.
+
+    The server first sends whether it can be forked safely, which is so if no learner's package
+    started threads. It answers True with the process id of a new worker and hands over the worker's
+    pipe. It answers the process id of a dead worker with its exit code. It ends what is left of its
+    workers when it receives None and when its parent is gone.
+    """
+    set_signals(exit_on_term=False)
+    if parent.by_main_thread:
+        # importing a learner's module may hang
+        end_with_parent(parent.pid)
+    # pandas imports pyarrow, whose memory pool has a thread that is safe to fork
+    import_module("pandas")
+    before = _thread_count()
+    evaluator = _prepared(load_task(receive_file(control)).evaluator(), parent.threads)
+    can_be_forked = _thread_count() == before
+    outlive_parent()
+    _serve_forks(control, evaluator, parent, can_be_forked=can_be_forked)
+
+
+def run_fork_server_here(
+    control: Connection, parent_end: Connection, evaluator: AnyEvaluator, parent: Starter
+) -> None:
+    """Do the same in a fork of the parent."""
+    parent_end.close()
+    os.environ[MARK] = parent.mark
+    set_signals(exit_on_term=False)
+    _serve_forks(control, _prepared(evaluator, parent.threads), parent, can_be_forked=True)
+
+
+def send_file(pipe: Connection, file: BinaryIO, pid: int) -> None:
+    """Send an open file, which needs no name, to a process that calls `receive_file`."""
     if sys.platform == "win32":
         file.seek(0)
         pipe.send_bytes(file.read())
@@ -110,172 +112,173 @@ def hand_over(pipe: Connection, file: BinaryIO, pid: int) -> None:
         reduction.send_handle(pipe, file.fileno(), pid)
 
 
-def received(pipe: Connection) -> bytes:
-    """What is in the file that was handed over."""
+def receive_file(pipe: Connection) -> bytes:
+    """Return the content of a file that `send_file` sent."""
     if sys.platform == "win32":
         return pipe.recv_bytes()
     handle = reduction.recv_handle(pipe)
     try:
-        parts, at = [], 0
-        # others read the same open file: nobody may move its position
-        while part := os.pread(handle, 1 << 30, at):
+        parts, offset = [], 0
+        # other processes share the file position, so do not move it
+        while part := os.pread(handle, 1 << 30, offset):
             parts.append(part)
-            at += len(part)
+            offset += len(part)
     finally:
         os.close(handle)
     return b"".join(parts)
 
 
-def _lead(parent: int, *, by_main_thread: bool = True) -> None:
-    """Begin the life of a worker, which ends with its parent, and what it started with it."""
+def _start_worker(parent: int, *, by_main_thread: bool = True) -> None:
     lead_session()
-    hear_signals(ended_by_them=True)
+    set_signals(exit_on_term=True)
     end_with_parent(parent, by_main_thread=by_main_thread)
-    adopt_orphans()
 
 
-def _serve(pipe: Connection, evaluator: Loaded, parent: int) -> None:
+def _announce_and_evaluate(pipe: Connection, evaluator: AnyEvaluator, parent: int) -> None:
     with contextlib.suppress(BrokenPipeError):
-        # the parent has gone already, which the next round notices
+        # the parent is gone, which `_next_message` detects
         pipe.send(None)
     _evaluate_blocks(pipe, evaluator, parent)
 
 
-def _keep_workers(control: Connection, evaluator: Loaded, parent: int, *, safe: bool) -> None:
-    adopt_orphans()
+def _serve_forks(
+    control: Connection, evaluator: AnyEvaluator, parent: Starter, *, can_be_forked: bool
+) -> None:
     gc.freeze()
     workers: set[int] = set()
     try:
         with contextlib.suppress(OSError):
-            # the parent has gone already, which the next round notices
-            control.send(safe)
-            while (message := _next(control, parent)) is not None:
+            # the parent is gone, which `_next_message` detects
+            control.send(can_be_forked)
+            while (message := _next_message(control, parent.pid)) is not None:
                 if message is True:
-                    _fork(control, evaluator, parent, workers)
+                    workers.add(_fork_worker(control, evaluator, parent))
+                elif message in workers:
+                    workers.discard(message)
+                    code = _clean_up_after(message)
+                    end_marked(f"{parent.mark}.{message}.")
+                    control.send(code)
                 else:
-                    control.send(_ended(message, workers))
+                    control.send(0)
     finally:
-        for pid in list(workers):
+        for pid in workers:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        for pid in list(workers):
-            _ended(pid, workers)
+        for pid in workers:
+            _clean_up_after(pid)
+        end_marked(parent.mark)
 
 
-def _ended(pid: int, workers: set[int]) -> int:
-    """The exit code of a worker that is dead, after the end of all that it left behind."""
-    if pid not in workers:
-        return 0
+def _clean_up_after(pid: int) -> int:
+    """Wait for a worker to end, end its process group, and return its exit code."""
     _, status = os.waitpid(pid, 0)
-    workers.discard(pid)
     end_group(pid)
-    end_adopted(but=workers)
     return os.waitstatus_to_exitcode(status)
 
 
-def _threads() -> int:
+def _thread_count() -> int:
     return sum(1 for _ in Path("/proc/self/task").iterdir())
 
 
-def _fork(control: Connection, evaluator: Loaded, destination: int, workers: set[int]) -> None:
-    here, there = Pipe(duplex=True)
-    own = os.getpid()
+def _fork_worker(control: Connection, evaluator: AnyEvaluator, parent: Starter) -> int:
+    server_end, worker_end = Pipe(duplex=True)
+    server = os.getpid()
     with warnings.catch_warnings():
-        # Python counts the thread of pyarrow too
+        # Python also counts the thread of pyarrow
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
         code = 1
         try:
-            here.close()
+            server_end.close()
             control.close()
-            _lead(own)
-            # forks of one process would all draw the same numbers
+            os.environ[MARK] = f"{parent.mark}.{os.getpid()}."
+            _start_worker(server)
+            # all forks would otherwise draw the same numbers
             np.random.seed()  # noqa: NPY002
             random.seed()
-            _evaluate_blocks(there, evaluator, own)
+            _evaluate_blocks(worker_end, evaluator, server)
             code = 0
         finally:
             os._exit(code)
-    workers.add(pid)
-    there.close()
+    worker_end.close()
     control.send(pid)
-    reduction.send_handle(control, here.fileno(), destination)
-    here.close()
+    reduction.send_handle(control, server_end.fileno(), parent.pid)
+    server_end.close()
+    return pid
 
 
-def _prepared(evaluator: Loaded, threads: int) -> Loaded:
+def _prepared(evaluator: AnyEvaluator, threads: int) -> AnyEvaluator:
     from threadpoolctl import threadpool_limits
 
-    # what learners print must not mix with the answer on standard output
+    # keep the output of learners out of the program's output
     os.dup2(2, 1)
     evaluator.prepare()
     threadpool_limits(limits=threads)
     return evaluator
 
 
-def _evaluate_blocks(pipe: Connection, evaluator: Loaded, parent: int) -> None:
+def _evaluate_blocks(pipe: Connection, evaluator: AnyEvaluator, parent: int) -> None:
     block: Block[Hashable] | None
-    while (block := _next(pipe, parent)) is not None:
-        _evaluate(pipe, evaluator, block)
+    while (block := _next_message(pipe, parent)) is not None:
+        _evaluate_block(pipe, evaluator, block)
 
 
-def _evaluate(pipe: Connection, evaluator: Loaded, block: Block[Hashable]) -> None:
-    own, sent = os.getpid(), time.monotonic()
-    waiting: list[object] = []
-    broken: Broken | None = None
+def _evaluate_block(pipe: Connection, evaluator: AnyEvaluator, block: Block[Hashable]) -> None:
+    pid, sent_at = os.getpid(), time.monotonic()
+    unsent: list[object] = []
+    broken: BrokenBlock | None = None
     try:
         for result in evaluator.evaluate_block(block):
-            if os.getpid() != own:
-                # a fork that came out of a fit: it must not answer too
+            if os.getpid() != pid:
+                # a fork that a fit left running must not answer too
                 os._exit(0)
-            waiting.append(result)
-            if time.monotonic() - sent >= evaluator.send_every:
-                if not _send(pipe, waiting):
+            unsent.append(result)
+            if time.monotonic() - sent_at >= evaluator.send_every:
+                if not _send_results(pipe, unsent):
                     return
-                sent, waiting = time.monotonic(), []
-    except BaseException as raised:  # whatever a stranger's class raises: it is no end of a worker
-        broken = Broken(said(raised))
-    if waiting and not _send(pipe, waiting):
+                sent_at, unsent = time.monotonic(), []
+    except BaseException as error:  # user code may raise anything, and the worker goes on
+        broken = BrokenBlock(describe_error(error))
+    if unsent and not _send_results(pipe, unsent):
         return
     if broken is not None:
-        _send_bytes(pipe, broken)
+        _send(pipe, broken)
 
 
-def _send(pipe: Connection, results: list[object]) -> bool:
-    """Send results; False if one cannot be sent, when its block is over."""
+def _send_results(pipe: Connection, results: list[object]) -> bool:
+    """Send results; return False if one cannot be pickled, which ends its block."""
     try:
-        _send_bytes(pipe, results)
+        _send(pipe, results)
         return True
-    except Exception:  # any class may raise anything while it is pickled
+    except Exception:  # user classes may raise anything when they are pickled
         pass
     for result in results:
         try:
-            _send_bytes(pipe, [result])
-        except Exception as raised:  # as above
-            _send_bytes(
-                pipe, Broken(f"its result cannot be sent to another process: {said(raised)}")
-            )
+            _send(pipe, [result])
+        except Exception as error:  # as above
+            reason = f"its result cannot be sent to another process: {describe_error(error)}"
+            _send(pipe, BrokenBlock(reason))
             return False
     return True
 
 
-def _send_bytes(pipe: Connection, message: object) -> None:
+def _send(pipe: Connection, message: object) -> None:
     data = reduction.ForkingPickler.dumps(message)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        # the parent is gone, which the next round notices
+        # the parent is gone, which `_next_message` detects
         pipe.send_bytes(data)
 
 
-def _next(pipe: Connection, parent: int) -> Any:
-    """The next message; None when the parent is gone."""
+def _next_message(pipe: Connection, parent: int) -> Any:
+    """Return the next message; None if the parent is gone."""
     try:
         while not pipe.poll(1.0):
             if os.getppid() != parent:
                 return None
         return pipe.recv()
     except (EOFError, OSError):
-        # a process that dies lets go of its pipes first
+        # a dying process closes its pipes first
         for _ in range(100):
             if os.getppid() != parent:
                 break

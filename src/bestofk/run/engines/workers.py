@@ -1,8 +1,8 @@
-"""Worker processes that may hang, crash or be killed: every item is still accounted for.
+"""Run blocks in worker processes that may hang, crash or be killed.
 
-The parent gives a worker one block at a time and gets the results item by item, so it knows which
-item a worker was at when it died or went over time. An item at which a worker died is tried again
-in another worker and then recorded as a failure; the rest of the block goes on.
+The parent sends a worker one block at a time and receives the results item by item. It therefore
+knows the current item of a worker that died or exceeded the timeout. Another worker retries that
+item. If it fails again, it is recorded as a failure. The rest of the block continues.
 """
 
 from __future__ import annotations
@@ -21,36 +21,37 @@ from typing import Any, Generic
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.engines.forked_workers import (
-    START_LIMIT,
-    Forked,
-    Started,
+    START_SECONDS,
+    ForkedProcess,
+    StartedProcess,
     WorkerSource,
     can_fork,
 )
-from bestofk.run.engines.process_family import is_stopped
-from bestofk.run.engines.worker_process import Broken
-from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task, said
+from bestofk.run.engines.process_cleanup import is_stopped
+from bestofk.run.engines.worker_process import BrokenBlock
+from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task, describe_error
 
-TRIES = 2
-"""Times that an item is tried at which a worker died by itself."""
-TRIES_IF_KILLED = 4
-"""Times that it is tried if somebody else may have killed the worker."""
-_FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
-"""Signals that a process seldom sends itself."""
-CLEARLY = 0.5
-"""A fit that takes less than this share of the limit is clearly within it."""
+MAX_ATTEMPTS = 2
+"""Attempts for an item whose worker crashed."""
+MAX_ATTEMPTS_IF_KILLED = 4
+"""Attempts for an item whose worker may have been killed from outside."""
+_OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
+"""Signals that a process rarely sends itself."""
+QUICK_SHARE = 0.5
+"""A fit is quick if it takes less than this share of the timeout."""
 
 
 @dataclass(slots=True, eq=False)
 class _Worker(Generic[ItemT]):
-    process: Started | Forked
+    process: StartedProcess | ForkedProcess
     pipe: Connection
     ready: bool
     block: Block[ItemT]
-    """What is left of the block that it has, in its order."""
-    then: Block[ItemT] | None = None
-    """What it gets next if its item is done quickly."""
+    """The unfinished items of its block, in order."""
+    next_block: Block[ItemT] | None = None
+    """The block to send next if the current item is quick."""
     since: float = 0.0
+    """Start of the current item, on the clock of `time.monotonic`."""
 
     @property
     def busy(self) -> bool:
@@ -67,38 +68,37 @@ def run_in_workers(
     here: bool = False,
     cut: dict[ItemT, float] | None = None,
 ) -> Generator[ResultT, None, None]:
-    """Evaluate blocks in `jobs` worker processes; results come as they are ready.
+    """Evaluate blocks in `jobs` worker processes and yield results as they arrive.
 
-    A task of which something cannot be pickled is evaluated in forks of this process.
+    If part of the task cannot be pickled, the workers are forks of this process.
 
     Parameters
     ----------
     task : Task
-        What the items are a function of.
+        The task of the items.
     blocks : iterable of Block
-        Taken lazily, one for every idle worker.
+        Consumed lazily, one for each idle worker.
     jobs : int
         Number of workers.
     timeout : float, optional
-        Seconds that one item may take; then its worker is killed.
+        Time limit of one item, in seconds. Its worker is killed after that.
     deadline : float, optional
-        On the clock of `time.monotonic`: then all workers are stopped, and what they were at is
-        left undone.
+        End of the run, on the clock of `time.monotonic`. Unfinished items get no result.
     here : bool
-        Workers are forks of this process where that is possible: they start in no time.
+        Fork the workers from this process if the system can; they start immediately.
     cut : dict, optional
-        Gets the items that the deadline cut, and the seconds that each had taken.
+        Receives the items that the deadline cut off, with the seconds that each had taken.
     """
-    packed, staying = None, "the task"
+    packed, unpicklable = None, "the task"
     if not (here and can_fork()):
         shipment = task.ship()
-        packed = None if shipment.stays is not None else shipment.packed
-        staying = shipment.staying
+        packed = None if shipment.is_local is not None else shipment.packed
+        unpicklable = shipment.unpicklable
     if packed is None and not can_fork():
         if timeout is not None or deadline is not None:
             raise RunError(
-                f"{staying} cannot be pickled, and this system has no other way to watch "
-                "over its time: define it in a module, or leave out the timeout and the budget."
+                f"{unpicklable} cannot be pickled, so this system cannot limit its time: define "
+                "it in a module, or omit the timeout and the budget."
             )
         evaluator = task.evaluator()
         for block in blocks:
@@ -113,23 +113,22 @@ def run_in_workers(
         pool.close()
 
 
-def leaving(
-    blocks: Iterable[Block[ItemT]], stays: Callable[[ItemT], bool], home: deque[Block[ItemT]]
+def without_local_items(
+    blocks: Iterable[Block[ItemT]], is_local: Callable[[ItemT], bool], local: deque[Block[ItemT]]
 ) -> Iterator[Block[ItemT]]:
-    """The blocks without the items that cannot travel, which are put into `home`."""
+    """Yield the blocks without local items, which are appended to `local`."""
     for block in blocks:
-        travelling, staying = block.parted(stays)
-        if staying.items:
-            home.append(staying)
-        if travelling.items:
-            yield travelling
+        remote_part, local_part = block.split(is_local)
+        if local_part.items:
+            local.append(local_part)
+        if remote_part.items:
+            yield remote_part
 
 
 class Pool(Generic[ItemT, ResultT]):
-    """Workers that stay between two calls of `run`, for the items of one task.
+    """Workers for the items of one task, which stay alive between two calls of `run`.
 
-    A task that is not `packed` is evaluated in forks of this process. The marks of the processes
-    (see `process_family.end_marked`) begin with `mark`.
+    If `packed` is None, the workers are forks of this process.
     """
 
     def __init__(
@@ -140,26 +139,24 @@ class Pool(Generic[ItemT, ResultT]):
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
-        mark: str = "",
     ) -> None:
         self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
         self.workers: list[_Worker[ItemT]] = []
-        self.again: deque[Block[ItemT]] = deque()
-        self.tried: Counter[ItemT] = Counter()
+        self.retries: deque[Block[ItemT]] = deque()
+        self.attempts: Counter[ItemT] = Counter()
         self.cut: dict[ItemT, float] = {}
         self.closed = False
         self._idle = threading.Event()
         self._idle.set()
         if packed is None:
-            # it need not know which items it evaluates
-            loaded: ItemEvaluator[Any, Any] = task.evaluator()
-            self.source = WorkerSource(evaluator=loaded, threads=task.threads, mark=mark)
+            evaluator: ItemEvaluator[Any, Any] = task.evaluator()
+            self.source = WorkerSource(evaluator=evaluator, threads=task.threads)
         else:
-            self.source = WorkerSource(packed, threads=task.threads, mark=mark)
+            self.source = WorkerSource(packed, threads=task.threads)
 
     def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
-        """Evaluate blocks, which are taken one for every idle worker."""
+        """Evaluate blocks, consumed one for each idle worker."""
         self._idle.clear()
         try:
             yield from self._run(blocks)
@@ -169,11 +166,11 @@ class Pool(Generic[ItemT, ResultT]):
     def _run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         exhausted = False
         while True:
-            while not self._is_over() and (not exhausted or self.again):
+            while not self._is_over() and (not exhausted or self.retries):
                 idle = next((w for w in self.workers if not w.busy), None)
                 if idle is None and len(self.workers) >= self.jobs:
                     break
-                block = self.again.popleft() if self.again else next(blocks, None)
+                block = self.retries.popleft() if self.retries else next(blocks, None)
                 if block is None:
                     exhausted = True
                     break
@@ -181,9 +178,9 @@ class Pool(Generic[ItemT, ResultT]):
                     continue
                 worker = idle or self._start()
                 if worker is None:
-                    self.again.appendleft(block)
+                    self.retries.appendleft(block)
                     break
-                self._give(worker, block)
+                self._assign(worker, block)
             busy = [worker for worker in self.workers if worker.busy]
             if self._is_over():
                 now = time.monotonic()
@@ -198,13 +195,13 @@ class Pool(Generic[ItemT, ResultT]):
         return late or self.closed
 
     def _start(self) -> _Worker[ItemT] | None:
-        """A new worker; None if the system has no room for another one."""
-        left = START_LIMIT if self.deadline is None else self.deadline - time.monotonic()
+        """Return a new worker; None if the system cannot start another one."""
+        left = START_SECONDS if self.deadline is None else self.deadline - time.monotonic()
         try:
             process, pipe, ready = self.source.worker(max(left, 0.0))
-        except OSError as failed:
+        except OSError as error:
             if not self.workers:
-                reason = failed.strerror or said(failed)
+                reason = error.strerror or describe_error(error)
                 raise RunError(f"No worker process could be started ({reason}).") from None
             self.jobs = len(self.workers)
             return None
@@ -213,11 +210,11 @@ class Pool(Generic[ItemT, ResultT]):
         self.workers.append(worker)
         return worker
 
-    def _give(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
+    def _assign(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
         if block.as_one and self.timeout is not None and len(block) > 1:
-            # the limit is that of one fit: one is made first, to see how long they take
+            # the timeout is that of one fit: evaluate one first to see how long fits take
             first, *rest = block.items
-            worker.then = replace(block, items=tuple(rest))
+            worker.next_block = replace(block, items=tuple(rest))
             block = Block(items=(first,), apart=True)
         self._send(worker, block)
 
@@ -225,7 +222,7 @@ class Pool(Generic[ItemT, ResultT]):
         worker.block = block
         worker.since = time.monotonic()
         with contextlib.suppress(OSError):
-            # a worker that died while it was idle is noticed when it is waited for
+            # a worker that died while idle is noticed when it is waited for
             worker.pipe.send(block)
 
     def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ResultT, None, None]:
@@ -233,16 +230,16 @@ class Pool(Generic[ItemT, ResultT]):
         for worker in busy:
             watched[worker.pipe] = worker
             watched[worker.process.sentinel] = worker
-        patience, begin = self._patience(busy), time.monotonic()
-        ready = wait(list(watched), timeout=patience)
-        if patience is not None:
-            # this process was stopped meanwhile, and they perhaps with it
-            stopped = time.monotonic() - begin - patience
+        seconds, begin = self._seconds_to_wait(busy), time.monotonic()
+        ready = wait(list(watched), timeout=seconds)
+        if seconds is not None:
+            # this process may have been stopped meanwhile, and the workers with it
+            stopped = time.monotonic() - begin - seconds
             for worker in busy:
                 worker.since += stopped if stopped > 1.0 else 0.0
         seen: set[int] = set()
-        for thing in ready:
-            worker = watched[thing]
+        for source in ready:
+            worker = watched[source]
             if id(worker) in seen:
                 continue
             seen.add(id(worker))
@@ -250,16 +247,16 @@ class Pool(Generic[ItemT, ResultT]):
         now = time.monotonic()
         for worker in busy:
             if worker.busy and now - worker.since > self._limit(worker):
-                # who takes the results may have been slow; this one may be done since
+                # the consumer of the results may have been slow; the worker may be done by now
                 yield from self._receive(worker)
                 if not worker.busy or now - worker.since <= self._limit(worker):
                     continue
                 if is_stopped(worker.process.pid):
                     worker.since = now
                     continue
-                yield from self._lost(worker, self._too_long(worker), tries=1)
+                yield from self._lost(worker, self._overdue(worker), max_attempts=1)
 
-    def _too_long(self, worker: _Worker[ItemT]) -> Failure:
+    def _overdue(self, worker: _Worker[ItemT]) -> Failure:
         if not worker.ready or self.timeout is None:
             return Failure(kind="killed", reason="its worker did not start.")
         return Failure(
@@ -269,17 +266,17 @@ class Pool(Generic[ItemT, ResultT]):
         )
 
     def _receive(self, worker: _Worker[ItemT]) -> Generator[ResultT, None, None]:
-        """Everything that a worker has sent, and its death if that is what happened."""
+        """Yield the results that a worker has sent, and handle its death."""
         try:
             while worker.pipe.poll():
-                message = _loaded(worker.pipe.recv_bytes())
+                message = _unpickled(worker.pipe.recv_bytes())
                 worker.since = time.monotonic()
                 if message is None:
                     worker.ready = True
                 elif isinstance(message, _Unreadable):
                     yield from self._unreadable(worker, message)
                     return
-                elif isinstance(message, Broken):
+                elif isinstance(message, BrokenBlock):
                     culprit, *rest = worker.block.items
                     self._put_back(worker, rest)
                     yield self.task.lost(culprit, Failure(kind="raised", reason=message.reason))
@@ -288,33 +285,33 @@ class Pool(Generic[ItemT, ResultT]):
         except (EOFError, OSError):
             worker.process.join(timeout=10)
         if not worker.process.is_alive() and worker.busy:
-            failure, tries = _death(worker.process.exitcode)
-            yield from self._lost(worker, failure, tries=tries)
+            failure, max_attempts = _failure_of(worker.process.exitcode)
+            yield from self._lost(worker, failure, max_attempts=max_attempts)
 
     def _results(
         self, worker: _Worker[ItemT], results: list[ResultT]
     ) -> Generator[ResultT, None, None]:
         for result in results:
             worker.block = replace(worker.block, items=worker.block.items[1:])
-            if not worker.busy and worker.then is not None:
-                rest, worker.then = worker.then, None
+            if not worker.busy and worker.next_block is not None:
+                rest, worker.next_block = worker.next_block, None
                 seconds, limit = self.task.seconds(result), self.timeout
-                quick = seconds is not None and limit is not None and seconds < CLEARLY * limit
+                quick = seconds is not None and limit is not None and seconds < QUICK_SHARE * limit
                 if quick and not self.task.failed(result):
                     self._send(worker, rest)
                 else:
-                    self.again.append(replace(rest, as_one=False, apart=True))
+                    self.retries.append(replace(rest, as_one=False, apart=True))
             yield result
 
     def _unreadable(
         self, worker: _Worker[ItemT], message: _Unreadable
     ) -> Generator[ResultT, None, None]:
-        """Nobody knows whose results those were: each item comes alone, or this one has failed."""
+        """Retry each item of the block alone, or record the failure of a single item."""
         items = worker.block.items
-        if len(items) > 1 or worker.then is not None:
+        if len(items) > 1 or worker.next_block is not None:
             self._end(worker)
-            then = () if worker.then is None else worker.then.items
-            self.again.extend(Block(items=(item,), apart=True) for item in (*items, *then))
+            following = () if worker.next_block is None else worker.next_block.items
+            self.retries.extend(Block(items=(item,), apart=True) for item in (*items, *following))
             return
         worker.block = Block(items=())
         yield self.task.lost(items[0], Failure(kind="raised", reason=message.reason))
@@ -325,39 +322,39 @@ class Pool(Generic[ItemT, ResultT]):
         worker.process.close()
 
     def _lost(
-        self, worker: _Worker[ItemT], failure: Failure, *, tries: int
+        self, worker: _Worker[ItemT], failure: Failure, *, max_attempts: int
     ) -> Generator[ResultT, None, None]:
-        """The worker is gone at its first unanswered item: try that again, or record it."""
+        """Retry the item that ended its worker, or record its failure."""
         self._end(worker)
         if worker.block.as_one:
-            # one by one it will be seen which of them it was
+            # evaluated one by one, the culprit will show
             self._put_back(worker, worker.block.items)
             return
         culprit, *rest = worker.block.items
         self._put_back(worker, rest)
-        self.tried[culprit] += 1
-        if self.tried[culprit] >= tries:
+        self.attempts[culprit] += 1
+        if self.attempts[culprit] >= max_attempts:
             yield self.task.lost(culprit, failure)
         else:
-            self.again.append(Block(items=(culprit,), apart=True))
+            self.retries.append(Block(items=(culprit,), apart=True))
 
     def _put_back(self, worker: _Worker[ItemT], items: Iterable[ItemT]) -> None:
-        """Items that the worker has not evaluated, which another one does one by one."""
-        then = () if worker.then is None else worker.then.items
-        left = (*items, *then)
-        worker.block, worker.then = Block(items=()), None
+        """Queue the items that the worker has not evaluated, one by one."""
+        following = () if worker.next_block is None else worker.next_block.items
+        left = (*items, *following)
+        worker.block, worker.next_block = Block(items=()), None
         if left:
-            self.again.append(Block(items=left, apart=True))
+            self.retries.append(Block(items=left, apart=True))
 
     def _limit(self, worker: _Worker[ItemT]) -> float:
         if not worker.ready:
-            return START_LIMIT
+            return START_SECONDS
         if self.timeout is None:
             return float("inf")
-        # a whole plan, say, is one piece of work for all its cells
+        # for example, one evaluation computes all cells of a plan
         return self.timeout * (len(worker.block) if worker.block.as_one else 1)
 
-    def _patience(self, busy: list[_Worker[ItemT]]) -> float | None:
+    def _seconds_to_wait(self, busy: list[_Worker[ItemT]]) -> float | None:
         now = time.monotonic()
         left = min(self._limit(worker) - (now - worker.since) for worker in busy)
         if self.deadline is not None:
@@ -365,7 +362,7 @@ class Pool(Generic[ItemT, ResultT]):
         return None if left == float("inf") else max(left, 0.0) + 0.01
 
     def close(self) -> None:
-        """End all workers, and what they started; also if another thread is waiting for them."""
+        """End all workers and what they started, also if another thread waits for them."""
         self.closed = True
         for worker in list(self.workers):
             worker.process.kill()
@@ -379,17 +376,17 @@ class Pool(Generic[ItemT, ResultT]):
 
 @dataclass(frozen=True, slots=True)
 class _Unreadable:
-    """A message that could be sent, but not received."""
+    """A message that could be pickled but not unpickled."""
 
     reason: str
 
 
-def _loaded(data: bytes) -> Any:
-    """A message of a worker."""
+def _unpickled(data: bytes) -> Any:
     try:
         return pickle.loads(data)
-    except Exception as raised:  # any class may raise anything while it is loaded
-        return _Unreadable(f"its result cannot be read in another process: {said(raised)}")
+    except Exception as error:  # user classes may raise anything when they are unpickled
+        reason = f"its result cannot be read in another process: {describe_error(error)}"
+        return _Unreadable(reason)
 
 
 def _kill(worker: _Worker[ItemT]) -> None:
@@ -399,17 +396,18 @@ def _kill(worker: _Worker[ItemT]) -> None:
     worker.process.join(timeout=10)
 
 
-def _death(code: int | None) -> tuple[Failure, int]:
-    """Why an item has no result if its worker ended so, and how often to try it."""
+def _failure_of(code: int | None) -> tuple[Failure, int]:
+    """Return the failure of an item whose worker exited with `code`, and its attempts."""
     if code is None:
-        # with the process that it was forked from
-        return Failure(kind="killed", reason="its process ended."), TRIES_IF_KILLED
+        # it ended with its fork server
+        return Failure(kind="killed", reason="its process ended."), MAX_ATTEMPTS_IF_KILLED
     if code >= 0:
-        return Failure(kind="killed", reason=f"its process ended with exit code {code}."), TRIES
+        reason = f"its process ended with exit code {code}."
+        return Failure(kind="killed", reason=reason), MAX_ATTEMPTS
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    often = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
-    failure = Failure(kind="killed", reason=f"its process was killed by {name}{often}.")
-    return failure, TRIES_IF_KILLED if name in _FROM_OUTSIDE else TRIES
+    hint = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+    failure = Failure(kind="killed", reason=f"its process was killed by {name}{hint}.")
+    return failure, MAX_ATTEMPTS_IF_KILLED if name in _OUTSIDE_SIGNALS else MAX_ATTEMPTS

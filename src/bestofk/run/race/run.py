@@ -42,7 +42,7 @@ class RaceProgress(Progress):
             self.inner.__enter__()
             self.inner.start(total=self.total, done=done, unit=unit)
         elif done:
-            self.inner.found(count=done)
+            self.inner.stored(count=done)
 
     def item(self, *, label: str, failed: bool) -> None:
         self.inner.item(label=label, failed=failed)
@@ -50,8 +50,8 @@ class RaceProgress(Progress):
     def waiting(self, *, count: int) -> None:
         self.inner.waiting(count=count)
 
-    def standing(self, *, words: str) -> None:
-        self.inner.standing(words=words)
+    def standing(self, *, text: str) -> None:
+        self.inner.standing(text=text)
 
     def close(self) -> None:
         """The race is over, or broke off."""
@@ -423,7 +423,7 @@ def run_race(
             )
 
         def watch(words: str) -> None:
-            progress.standing(words=words)
+            progress.standing(text=words)
 
         try:
             with held_threads(task.threads):

@@ -1,4 +1,4 @@
-"""Results on their way to a database: few transactions, and none waits for long."""
+"""Collect results and write them to a database in batches."""
 
 from __future__ import annotations
 
@@ -14,57 +14,49 @@ from bestofk.run.store.payloads import Payload
 
 EntryT = TypeVar("EntryT", bound=CellResult | Payload)
 
-MOST = 1000
-"""So many results are written without waiting."""
-MOST_BYTES = 1 << 24
-"""So many bytes of predictions or payloads too."""
-LONGEST = 0.5
-"""Seconds that a result waits at most, by a clock that does not jump."""
+MAX_WAITING = 1000
+"""Number of results that are written without waiting longer."""
+MAX_WAITING_BYTES = 1 << 24
+"""The same in bytes of predictions or payloads."""
+MAX_WAIT_SECONDS = 0.5
+"""Maximum time that a result waits, on a monotonic clock."""
 
 
 def supersedes(new: CellResult, old: CellResult) -> bool:
-    """Whether `new` replaces what is known of its cell.
+    """Return whether `new` replaces the stored result of its cell.
 
-    A failure gives way to what came later; a loss stays, but for one with predictions where there
-    were none.
+    A later result replaces a failure. A loss is replaced only to add missing predictions.
     """
     if old.failure is not None:
         return True
     return new.failure is None and new.predictions is not None and old.predictions is None
 
 
-def key_of(entry: CellResult | Payload) -> Hashable:
-    """What an entry is found by."""
+def _key(entry: CellResult | Payload) -> Hashable:
     return entry.key.digest if isinstance(entry, CellResult) else entry.key
 
 
-def gives_way(old: CellResult | Payload, new: CellResult | Payload) -> bool:
-    """Whether `new` replaces what is known under its key; a payload never changes."""
-    return isinstance(new, CellResult) and isinstance(old, CellResult) and supersedes(new, old)
-
-
-def size_of(entry: CellResult | Payload) -> int:
-    """Bytes of what may be large."""
+def _size(entry: CellResult | Payload) -> int:
     return len(entry.predictions or b"") if isinstance(entry, CellResult) else len(entry.data)
 
 
 class Buffer(Generic[EntryT]):
-    """Collects results and hands them to `write` in batches, from a thread of its own if need be.
+    """Collect results and pass them to `write` in batches, if necessary from its own thread.
 
-    What could not be written stays in the buffer and is tried again; `add` and `flush` raise
-    what a try in the background raised.
+    Results that could not be written stay in the buffer for the next attempt. `add` and `flush`
+    raise the error of an attempt in the background.
     """
 
     def __init__(
         self,
         write: Callable[[list[EntryT]], None],
         *,
-        most: int = MOST,
-        longest: float = LONGEST,
+        max_waiting: int = MAX_WAITING,
+        max_seconds: float = MAX_WAIT_SECONDS,
     ) -> None:
         self._write = write
-        self._most = most
-        self._longest = longest
+        self._max_waiting = max_waiting
+        self._max_seconds = max_seconds
         self._waiting: dict[Hashable, EntryT] = {}
         self._bytes = 0
         self._since = 0.0
@@ -79,19 +71,19 @@ class Buffer(Generic[EntryT]):
         return len(self._waiting)
 
     def add(self, results: Iterable[EntryT]) -> None:
-        """Keep `results`, and write if there are many."""
+        """Add results, and write them if there are many."""
         self._check()
         with self._changed:
             if not self._waiting:
                 self._since = time.monotonic()
-                self._wake()  # only now: to wake the thread for every cell is expensive
+                self._wake()  # only now, because waking the thread for each cell is slow
             for result in results:
-                self._keep(result)
-            full = len(self._waiting) >= self._most or self._bytes >= MOST_BYTES
+                self._insert(result)
+            full = len(self._waiting) >= self._max_waiting or self._bytes >= MAX_WAITING_BYTES
             failure = self._failure
             if self._waiting and self._thread is None:
                 self._thread = threading.Thread(
-                    target=self._write_in_time, name="bestofk-store", daemon=True
+                    target=self._write_regularly, name="bestofk-store", daemon=True
                 )
                 self._thread.start()
         if failure is not None:
@@ -100,7 +92,7 @@ class Buffer(Generic[EntryT]):
             self.flush()
 
     def flush(self) -> None:
-        """Write all that waits."""
+        """Write all waiting results."""
         self._check()
         with self._writing:
             with self._changed:
@@ -116,7 +108,7 @@ class Buffer(Generic[EntryT]):
                 self._failure = None
 
     def close(self) -> None:
-        """Write all that waits, and stop."""
+        """Write all waiting results and stop."""
         if self._closed or os.getpid() != self._process:
             return
         try:
@@ -129,10 +121,10 @@ class Buffer(Generic[EntryT]):
                 self._thread.join()
 
     def _wake(self) -> None:
-        """Let the thread look again.
+        """Wake the thread.
 
-        All that wait, though it is one: where a signal interrupts a condition that notifies, the
-        entry of a wait that is over stays behind, and the next single notice would go to that.
+        Notify all waiters, although there is one thread. If a signal interrupts `notify`, a
+        finished waiter stays in the list, and a single notification would go to it.
         """
         self._changed.notify_all()
 
@@ -142,28 +134,32 @@ class Buffer(Generic[EntryT]):
         if os.getpid() != self._process:
             raise StoreError("A store cannot be used in a fork of the process that opened it.")
 
-    def _keep(self, result: EntryT) -> None:
-        key = key_of(result)
+    def _insert(self, result: EntryT) -> None:
+        key = _key(result)
         known = self._waiting.get(key)
-        if known is None or gives_way(known, result):
+        if isinstance(result, CellResult) and isinstance(known, CellResult):
+            replaces = supersedes(result, known)
+        else:
+            replaces = known is None  # a payload never changes
+        if replaces:
             self._waiting[key] = result
-            self._bytes += size_of(result)
+            self._bytes += _size(result)
 
     def _put_back(self, batch: dict[Hashable, EntryT]) -> None:
         with self._changed:
             later, self._waiting = self._waiting, batch
             for result in later.values():
-                self._keep(result)
+                self._insert(result)
             self._since = time.monotonic()
 
-    def _write_in_time(self) -> None:
+    def _write_regularly(self) -> None:
         while True:
             with self._changed:
                 while not self._closed:
                     if not self._waiting:
                         self._changed.wait()
                         continue
-                    left = self._since + self._longest - time.monotonic()
+                    left = self._since + self._max_seconds - time.monotonic()
                     if left <= 0:
                         break
                     self._changed.wait(left)
@@ -171,6 +167,6 @@ class Buffer(Generic[EntryT]):
                     return
             try:
                 self.flush()
-            except Exception as failed:
+            except Exception as error:
                 with self._changed:
-                    self._failure = failed
+                    self._failure = error

@@ -1,4 +1,4 @@
-"""Cells to rows and back, and the statements that write and find them."""
+"""Convert cells to rows and back, and write and read them."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
-from bestofk.run.store.buffer import MOST_BYTES
-from bestofk.run.store.payloads import CHECKED, NAMED, checksums, damaged, of_bytes
-from bestofk.run.store.schema import CHECKSUMS_SINCE, SCHEMA_VERSION, cells, escaped, unescaped
+from bestofk.run.store.buffer import MAX_WAITING_BYTES
+from bestofk.run.store.checksums import CHECKED, NAMED, checksums, damaged, of_bytes
+from bestofk.run.store.schema import cells, escaped, unescaped
 from bestofk.run.store.stored_study import CellGroup, StudySpec, now
 
-CHUNK = 2_000
-"""Cells asked for in one query."""
+MAX_QUERIED_CELLS = 2_000
+"""Cells read in one query."""
 
-MOST_IN_VAIN = 3
-"""A table is read from end to end unless it holds more than so many times what is wanted."""
+MAX_SCAN_RATIO = 3
+"""Read the whole table unless it has more than this many times the requested cells."""
 
 _ROW = tuple(column.name for column in cells.c)
-"""The columns that `rows_of` gives, in its order."""
+"""The columns of `rows_of`, in order."""
 Row = tuple[Any, ...]
-"""The columns of `CHECKED` or `NAMED`, as the driver has them."""
+"""The columns of `CHECKED` or `NAMED`, as the driver returns them."""
 
 
 def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
-    """The rows of results with all columns of the table, as the driver takes them."""
-    # column by column, which takes half as long as row by row
+    """Return results as rows with all columns of the table, for the driver."""
+    # column by column, which is twice as fast as row by row
     keys = [result.key for result in results]
     losses = [key.loss for key in keys]
     stored = {loss: escaped(loss) for loss in set(losses)}
     failures = [result.failure for result in results]
     columns: list[list[Any]] = [
         [key.digest for key in keys],
-        _all_are(float, [result.loss for result in results]),
-        _all_are(float, [result.fit_time for result in results]),
-        _all_are(float, [result.predict_time for result in results]),
-        _all_are(int, [result.size for result in results]),
-        _all_are(int, [result.n_train for result in results]),
-        _all_are(int, [result.n_test for result in results]),
+        _cast(float, [result.loss for result in results]),
+        _cast(float, [result.fit_time for result in results]),
+        _cast(float, [result.predict_time for result in results]),
+        _cast(int, [result.size for result in results]),
+        _cast(int, [result.n_train for result in results]),
+        _cast(int, [result.n_test for result in results]),
         [None if failure is None else failure.code for failure in failures],
         [None if failure is None else escaped(failure.reason) for failure in failures],
         [json.dumps(result.warnings) if result.warnings else None for result in results],
@@ -66,16 +66,18 @@ def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
     return list(zip(*(named[name] for name in _ROW), strict=True))
 
 
-def _all_are(kind: type, values: list[Any]) -> list[Any]:
-    """The values as that type and no other, such as NumPy's."""
+def _cast(kind: type, values: list[Any]) -> list[Any]:
+    """Convert values of other types, such as those of NumPy."""
     if set(map(type, values)) <= {kind, type(None)}:
         return values
     return [None if value is None else kind(value) for value in values]
 
 
 def result_of(key: CellKey, row: Row) -> CellResult:
-    """The result of a row, under its key."""
-    _, loss, fit_time, predict_time, size, n_train, n_test, kind, reason, said, held = row[:11]
+    """Return a row as the result of `key`."""
+    _, loss, fit_time, predict_time, size, n_train, n_test, kind, reason, warned, predicted = row[
+        :11
+    ]
     return CellResult(
         key=key,
         loss=loss,
@@ -85,13 +87,13 @@ def result_of(key: CellKey, row: Row) -> CellResult:
         size=size,
         n_train=n_train,
         n_test=n_test,
-        warnings=() if said is None else _said(said),
-        predictions=held,
+        warnings=() if warned is None else _load_warnings(warned),
+        predictions=predicted,
     )
 
 
 def batch_of(rows: Iterable[Row]) -> CellBatch:
-    """The columns of rows with names."""
+    """Return rows with the columns of `NAMED` as a batch."""
     columns = list(zip(*rows, strict=True)) or [()] * len(NAMED)
     named = dict(zip(NAMED, columns, strict=True))
     reasons = named["failure_reason"]
@@ -100,51 +102,38 @@ def batch_of(rows: Iterable[Row]) -> CellBatch:
     return CellBatch(
         **{name: named[name] for name in plain},
         failures={
-            place: Failure.from_code(kind, unescaped(reasons[place] or ""))
-            for place, kind in enumerate(named["failure_kind"])
+            index: Failure.from_code(kind, unescaped(reasons[index] or ""))
+            for index, kind in enumerate(named["failure_kind"])
             if kind is not None
         },
         warnings={
-            place: _said(text) for place, text in enumerate(named["warnings"]) if text is not None
+            index: _load_warnings(text)
+            for index, text in enumerate(named["warnings"])
+            if text is not None
         },
         predictions={
-            place: data for place, data in enumerate(named["predictions"]) if data is not None
+            index: data for index, data in enumerate(named["predictions"]) if data is not None
         },
     )
 
 
 @lru_cache(maxsize=1024)
-def _said(text: str) -> tuple[str, ...]:
-    """Warnings, of which many cells have the same."""
+def _load_warnings(text: str) -> tuple[str, ...]:
+    """Parse warnings; cached, because many cells have the same ones."""
     return tuple(json.loads(text))
-
-
-def key_of(row: Row) -> CellKey:
-    """The key that a row says that it has."""
-    dataset, learner, splits, loss, run, fold, repetition = row[len(CHECKED) :]
-    return CellKey(
-        dataset=dataset,
-        learner=learner,
-        splits=splits,
-        loss=unescaped(loss),
-        run=run,
-        fold=fold,
-        repetition=repetition,
-    )
 
 
 @lru_cache(maxsize=4)
 def _insertion(dialect: sa.Dialect) -> str:
-    """The statement of `write` as text: for a row in SQLite, for all rows in PostgreSQL."""
+    """Return the statement of `write`: for one row in SQLite, for all rows in PostgreSQL."""
     statement: Any
     if dialect.name == "postgresql":
-        # One statement for a batch, and all its rows as one JSON text: a server far away is asked
-        # once, and the driver has one value to adapt.
-        given = sa.cast(sa.bindparam("rows", type_=sa.Text), postgresql.JSON)
-        rows = sa.func.json_to_recordset(given).table_valued(
+        # one statement with all rows as one JSON text: one round trip, and one value to adapt
+        text = sa.cast(sa.bindparam("rows", type_=sa.Text), postgresql.JSON)
+        rows = sa.func.json_to_recordset(text).table_valued(
             *(sa.column(name, cells.c[name].type) for name in _ROW)
         )
-        source = sa.select(rows.render_derived(name="given", with_types=True))
+        source = sa.select(rows.render_derived(name="new_rows", with_types=True))
         statement = postgresql.insert(cells).from_select(list(_ROW), source)
     else:
         statement = sqlite.insert(cells)
@@ -165,33 +154,33 @@ def _insertion(dialect: sa.Dialect) -> str:
 
 
 def write(connection: sa.Connection, results: Sequence[CellResult]) -> None:
-    """Insert, or replace what gives way (see `buffer.supersedes`); each cell once."""
-    # In one order for all, so that two writers never wait for each other.
+    """Insert results, or replace stored ones (see `buffer.supersedes`)."""
+    # sorted, so that two writers never wait for each other
     ordered = sorted(results, key=lambda result: result.key.digest)
     rows = rows_of(ordered, now())
     statement = _insertion(connection.dialect)
     if connection.dialect.name == "postgresql":
         for portion in _portions(rows):
-            given = [dict(zip(_ROW, map(_in_json, row), strict=True)) for row in portion]
-            connection.exec_driver_sql(statement, {"rows": json.dumps(given)})
+            objects = [dict(zip(_ROW, map(_json_value, row), strict=True)) for row in portion]
+            connection.exec_driver_sql(statement, {"rows": json.dumps(objects)})
     else:
         connection.exec_driver_sql(statement, rows)
 
 
 def _portions(rows: list[Row]) -> Iterator[list[Row]]:
-    """Rows in statements that a server takes: it refuses a text of a gigabyte."""
-    start, held = 0, 0
+    """Split rows into statements of limited size; a server refuses a text of a gigabyte."""
+    start, size = 0, 0
     for end, row in enumerate(rows):
-        held += len(row[_ROW.index("predictions")] or b"")
-        if held > MOST_BYTES:
+        size += len(row[_ROW.index("predictions")] or b"")
+        if size > MAX_WAITING_BYTES:
             yield rows[start : end + 1]
-            start, held = end + 1, 0
+            start, size = end + 1, 0
     if start < len(rows):
         yield rows[start:]
 
 
-def _in_json(value: Any) -> Any:
-    """What JSON has no form for, as the text that PostgreSQL reads it from."""
+def _json_value(value: Any) -> Any:
+    """Return bytes and infinities as text that PostgreSQL parses."""
     if isinstance(value, bytes):
         return f"\\x{value.hex()}"
     if isinstance(value, float) and math.isinf(value):
@@ -205,142 +194,119 @@ def rows_with(
     *,
     predictions: bool,
     names: bool = True,
-    version: int = SCHEMA_VERSION,
 ) -> Iterator[tuple[list[Row], list[int]]]:
-    """The rows of those digests that the table holds, in batches; which of a batch are damaged."""
-    columns = NAMED if names else CHECKED
-    for rows in _with_digests(connection, _selection(columns, predictions, version), digests):
+    """Yield batches of the stored rows of `digests`, with the indices of damaged rows."""
+    statement = _selection(NAMED if names else CHECKED, predictions).where(
+        cells.c.digest.in_(digest_selection(connection.dialect))
+    )
+    text = str(statement.compile(dialect=connection.dialect))
+    for parameters in digest_parameters(connection.dialect, digests):
+        result = connection.exec_driver_sql(text, parameters)
+        assert result.cursor is not None
+        rows = list(result.cursor.fetchall())
+        result.close()
         yield rows, damaged(rows, predictions=predictions)
 
 
-def _with_digests(
-    connection: sa.Connection, statement: sa.Select[Any], digests: Sequence[str]
-) -> Iterator[list[Row]]:
-    narrowed = statement.where(cells.c.digest.in_(among(connection.dialect)))
-    text = str(narrowed.compile(dialect=connection.dialect))
-    for given in asked(connection.dialect, digests):
-        yield _fetched(connection.exec_driver_sql(text, given))
-
-
-def _fetched(found: sa.CursorResult[Any]) -> list[Row]:
-    """All rows, as the driver has them."""
-    assert found.cursor is not None
-    rows = list(found.cursor.fetchall())
-    found.close()
-    return rows
-
-
-def among(dialect: sa.Dialect) -> Any:
-    """The digests of the parameter `wanted`, as a selection."""
+def digest_selection(dialect: sa.Dialect) -> Any:
+    """Return a selection of the digests in the parameter `digests`."""
     if dialect.name == "postgresql":
-        listed: Any = sa.func.unnest(sa.bindparam("wanted", type_=postgresql.ARRAY(sa.Text)))
+        listed: Any = sa.func.unnest(sa.bindparam("digests", type_=postgresql.ARRAY(sa.Text)))
         return sa.select(listed)
-    each = sa.func.json_each(sa.bindparam("wanted")).table_valued("value")
+    each = sa.func.json_each(sa.bindparam("digests")).table_valued("value")
     return sa.select(each.c.value)
 
 
-def asked(dialect: sa.Dialect, digests: Sequence[str], chunk: int = CHUNK) -> Iterator[Any]:
-    """The parameters of statements with `among`, some digests at a time."""
+def digest_parameters(
+    dialect: sa.Dialect, digests: Sequence[str], chunk: int = MAX_QUERIED_CELLS
+) -> Iterator[Any]:
+    """Yield the parameters of statements with `digest_selection`, `chunk` digests at a time."""
     for start in range(0, len(digests), chunk):
         part = list(digests[start : start + chunk])
-        yield {"wanted": part} if dialect.name == "postgresql" else (json.dumps(part),)
+        yield {"digests": part} if dialect.name == "postgresql" else (json.dumps(part),)
 
 
-def _selection(columns: Sequence[str], predictions: bool, version: int) -> sa.Select[Any]:
-    """The columns of `CHECKED` or `NAMED`; nulls in place of what is not wanted or not there."""
+def _selection(columns: Sequence[str], predictions: bool) -> sa.Select[Any]:
+    """Select the columns of `CHECKED` or `NAMED`, with nulls for predictions unless requested."""
     absent = set() if predictions else {"predictions", "predictions_checksum"}
-    if version < CHECKSUMS_SINCE:
-        absent |= {"checksum", "predictions_checksum"}
     return sa.select(
         *(sa.null().label(name) if name in absent else cells.c[name] for name in columns)
     )
 
 
 def find(
-    connection: sa.Connection,
-    keys: Mapping[str, CellKey],
-    *,
-    predictions: bool,
-    version: int = SCHEMA_VERSION,
+    connection: sa.Connection, keys: Mapping[str, CellKey], *, predictions: bool
 ) -> tuple[dict[str, CellResult], list[str]]:
-    """The results of those keys that the table holds; the digests of those that are damaged."""
-    found: dict[str, CellResult] = {}
-    spoilt: list[str] = []
-    for rows, wrong in rows_with(
-        connection, list(keys), predictions=predictions, names=False, version=version
-    ):
+    """Return the stored results of `keys` by digest, and the digests of damaged cells."""
+    results: dict[str, CellResult] = {}
+    damaged_digests: list[str] = []
+    for rows, wrong in rows_with(connection, list(keys), predictions=predictions, names=False):
         for row in without(rows, wrong):
-            found[row[0]] = result_of(keys[row[0]], row)
-        spoilt += [rows[place][0] for place in wrong]
-    return found, spoilt
+            results[row[0]] = result_of(keys[row[0]], row)
+        damaged_digests += [rows[index][0] for index in wrong]
+    return results, damaged_digests
 
 
 def batch_with(
-    connection: sa.Connection,
-    digests: Sequence[str],
-    *,
-    predictions: bool,
-    version: int = SCHEMA_VERSION,
+    connection: sa.Connection, digests: Sequence[str], *, predictions: bool
 ) -> tuple[CellBatch, list[str]]:
-    """The same in columns."""
-    sound: list[Row] = []
-    spoilt: list[str] = []
-    for rows, wrong in rows_with(connection, digests, predictions=predictions, version=version):
-        sound += without(rows, wrong)
-        spoilt += [rows[place][0] for place in wrong]
-    return batch_of(sound), spoilt
+    """Return the stored results of `digests` as a batch, and the digests of damaged cells."""
+    intact: list[Row] = []
+    damaged_digests: list[str] = []
+    for rows, wrong in rows_with(connection, digests, predictions=predictions):
+        intact += without(rows, wrong)
+        damaged_digests += [rows[index][0] for index in wrong]
+    return batch_of(intact), damaged_digests
 
 
-def without(rows: list[Row], places: Sequence[int]) -> Iterable[Row]:
-    """The rows that do not stand at `places`."""
-    if not places:
+def without(rows: list[Row], wrong: Sequence[int]) -> Iterable[Row]:
+    """Return the rows without those at the indices `wrong`."""
+    if not wrong:
         return rows
-    wrong = set(places)
-    return [row for place, row in enumerate(rows) if place not in wrong]
+    excluded = set(wrong)
+    return [row for index, row in enumerate(rows) if index not in excluded]
 
 
 def drop_damaged(connection: sa.Connection, digests: Sequence[str]) -> None:
-    """Delete those of the cells that are damaged, as they are now."""
-    spoilt = [
-        rows[place][0]
+    """Delete the cells that are damaged now."""
+    damaged_digests = [
+        rows[index][0]
         for rows, wrong in rows_with(connection, digests, predictions=True)
-        for place in wrong
+        for index in wrong
     ]
-    if spoilt:
-        connection.execute(sa.delete(cells).where(cells.c.digest.in_(spoilt)))
+    if damaged_digests:
+        connection.execute(sa.delete(cells).where(cells.c.digest.in_(damaged_digests)))
 
 
-def of_study(
-    connection: sa.Connection, spec: StudySpec, *, version: int = SCHEMA_VERSION
-) -> Iterator[tuple[list[Row], list[int]]]:
-    """The rows of the learners and data sets of a study, whatever their splits, in batches."""
-    statement = _selection(NAMED, False, version).where(*_of_names(connection, spec))
+def of_study(connection: sa.Connection, spec: StudySpec) -> Iterator[tuple[list[Row], list[int]]]:
+    """Yield batches of the rows of a study's learners and data sets, for all splits."""
+    statement = _selection(NAMED, False).where(*_of_names(connection, spec))
     compiled = statement.compile(
         dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
     )
-    given: Any = compiled.params
+    parameters: Any = compiled.params
     if compiled.positiontup is not None:
-        given = tuple(compiled.params[name] for name in compiled.positiontup)
-    for rows in _streamed(connection, str(compiled), given):
+        parameters = tuple(compiled.params[name] for name in compiled.positiontup)
+    for rows in _streamed(connection, str(compiled), parameters):
         yield rows, damaged(rows, predictions=False)
 
 
-def _streamed(connection: sa.Connection, text: str, given: Any) -> Iterator[list[Row]]:
-    """Rows as the driver has them, some at a time; what is not yet read stays with the server."""
+def _streamed(connection: sa.Connection, text: str, parameters: Any) -> Iterator[list[Row]]:
+    """Yield rows in batches, leaving unread rows on the server."""
     if connection.dialect.name == "postgresql":
-        found = connection.execution_options(yield_per=CHUNK).exec_driver_sql(text, given)
-        for part in found.partitions():
+        streaming = connection.execution_options(yield_per=MAX_QUERIED_CELLS)
+        for part in streaming.exec_driver_sql(text, parameters).partitions():
             yield [tuple(row) for row in part]
         return
-    found = connection.exec_driver_sql(text, given)
-    assert found.cursor is not None
-    while rows := found.cursor.fetchmany(CHUNK):
+    result = connection.exec_driver_sql(text, parameters)
+    assert result.cursor is not None
+    while rows := result.cursor.fetchmany(MAX_QUERIED_CELLS):
         yield list(rows)
-    found.close()
+    result.close()
 
 
 def groups(connection: sa.Connection, spec: StudySpec) -> list[CellGroup]:
-    """The same cells, counted."""
+    """Count the same cells by learner, data set, splits and outcome."""
     by: list[Any] = [cells.c.dataset, cells.c.learner, cells.c.splits, cells.c.run]
     if any(fold is not None for data in spec.datasets for _, fold, _ in data.splits):
         by.append(cells.c.fold)
@@ -371,8 +337,8 @@ def _of_names(connection: sa.Connection, spec: StudySpec) -> tuple[Any, ...]:
     learner: Any = cells.c.learner
     if connection.dialect.name == "sqlite":
         n = connection.execute(sa.select(sa.func.count()).select_from(cells)).scalar_one()
-        if n <= MOST_IN_VAIN * spec.n_cells:
-            # most of the table is wanted: read it from end to end, not learner by learner
+        if n <= MAX_SCAN_RATIO * spec.n_cells:
+            # read the whole table instead of using the index by learner
             learner = sa.literal_column("+bestofk_cells.learner", sa.Text)
     return (
         cells.c.dataset.in_(sorted({data.fingerprint for data in spec.datasets})),

@@ -1,17 +1,10 @@
-"""An SQLite file that is deleted or replaced while it is in use: what it held is kept elsewhere.
-
-A file that was opened stays readable until it is closed, whatever happens to its name. So all
-that a store held, and not only what this process put there, is copied to a new file.
-"""
+"""Open SQLite files and PostgreSQL databases, and turn their errors into sentences."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import tempfile
-import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -20,84 +13,228 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from bestofk._base.errors import BestOfKWarning, MissingExtraError, StoreError
-from bestofk.run.store.migration import prepare, refuse_newer, version_of
-from bestofk.run.store.schema import APPLICATION_ID, READABLE_FROM, SCHEMA_VERSION
-from bestofk.run.store.url import UNTOUCHED, Address, is_server_gone, is_stalemate, one_sentence
+from bestofk._base.errors import MissingExtraError, StoreError
+from bestofk.run.store import schema
+from bestofk.run.store.url import Address
+
+ValueT = TypeVar("ValueT")
+
+FIRST_PAUSE_SECONDS = 0.05
+MAX_PAUSE_SECONDS = 2.0
+"""Time between two attempts to reach a server again."""
+MAX_DEADLOCKS = 5
+"""Times to repeat a transaction that the server aborted because of a deadlock."""
 
 
-class Anchor:
-    """Holds a file open, and knows whether it is still what its name leads to."""
+class Database:
+    """A database whose errors are sentences, shared by a store, its buffers and its claims.
 
-    def __init__(self, path: Path) -> None:
-        # to write: SQLite lays no log for those who only read
-        self._connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=rw", uri=True, check_same_thread=False
-        )
-        self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        self._path = path.absolute()
-        self._file = _identity(self._path)
+    If the server goes away (a restart, a broken connection), calls wait for it, up to `patience`
+    seconds for each time it goes. After that every call fails immediately until the server is back.
+    """
 
-    def is_in_place(self) -> bool:
-        """Whether the name leads to the file that is open."""
-        return _identity(self._path) == self._file
+    def __init__(
+        self, address: Address, *, read_only: bool, busy_timeout: float, patience: float
+    ) -> None:
+        self.address = address
+        self.read_only = read_only
+        self.patience = patience
+        self._busy_timeout = busy_timeout
+        self._process = os.getpid()
+        self._connected = False
+        self._gone_since: float | None = None
+        self._file: tuple[int, int] | None = None
+        if address.path is None:
+            self._engine = self._light_engine = _postgresql_engine(address, busy_timeout)
+        else:
+            engine = partial(
+                _sqlite_engine, address.path, read_only=read_only, busy_timeout=busy_timeout
+            )
+            self._engine = engine()
+            # for writes that need not survive a power failure
+            self._light_engine = engine(durable=False)
 
-    def moved(self, address: Address) -> tuple[Address, Anchor, str]:
-        """Copy what the file held to a new one; its address and anchor, and what happened."""
-        happened = "replaced" if self._path.exists() else "deleted"
-        try:
-            path = _new_file(self._path)
-            with closing(sqlite3.connect(path)) as copy:
-                self._connection.backup(copy)
-                copy.execute("PRAGMA journal_mode = WAL").close()
-            anchor = Anchor(path)
-        except (OSError, sqlite3.Error) as failed:
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Open a connection that sees one state of the store."""
+        with self._sentences(), self._engine.connect() as connection:
+            yield connection
+
+    def read(self, query: Callable[[sa.Connection], ValueT]) -> ValueT:
+        """Return ``query(connection)``, repeated if the server was away."""
+
+        def attempt() -> ValueT:
+            with self._engine.connect() as connection:
+                return query(connection)
+
+        return self._with_patience(attempt)
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Open a transaction."""
+        self.check_writable()
+        with self._sentences(), self._engine.execution_options(writes=True).begin() as connection:
+            yield connection
+
+    def commit(self, write: Callable[[sa.Connection], ValueT], *, lightly: bool = False) -> ValueT:
+        """Run ``write(connection)`` in a transaction, repeated if the server was away.
+
+        Writing `lightly` is faster, but a power failure may lose the transaction.
+        """
+        self.check_writable()
+
+        def attempt() -> ValueT:
+            engine = self._light_engine if lightly else self._engine
+            with engine.execution_options(writes=True).begin() as connection:
+                if lightly and connection.dialect.name == "postgresql":
+                    connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+                value = write(connection)
+            self._check_file()
+            return value
+
+        return self._with_patience(attempt)
+
+    def prepare(self, *, create: bool) -> None:
+        """Check the tables, and create them if there are none."""
+        with self.reading() as connection:
+            version = _schema_version(connection)
+        self._connected = True
+        if version is None:
+            if self.read_only:
+                raise StoreError(f"{self.address.shown}: there is no bestofk store here.")
+            with self.writing() as connection:
+                _create_tables(connection, self.address.shown, create=create)
+            if self.address.path is not None:
+                with self._sentences():
+                    _use_write_ahead_log(self._engine)
+        else:
+            check_version(version, self.address.shown)
+        if self.address.path is not None:
+            self._file = _file_identity(self.address.path)
+
+    def dispose(self) -> None:
+        """Close all connections, except in a fork, whose connections belong to the parent."""
+        if os.getpid() == self._process:
+            with suppress(sa.exc.SQLAlchemyError):
+                self._light_engine.dispose()
+                self._engine.dispose()
+
+    def check_writable(self) -> None:
+        """Raise if the store was opened for reading only."""
+        if self.read_only:
+            raise StoreError(f"{self.address.shown}: the store was opened for reading only.")
+
+    def _check_file(self) -> None:
+        """Raise if the file was deleted or replaced, because new results would be lost."""
+        path = self.address.path
+        if path is not None and self._file is not None and _file_identity(path) != self._file:
             raise StoreError(
-                f"{address.shown}: the store was {happened} while it was in use, and what it held "
-                f"could not be kept elsewhere: {' '.join(str(failed).split())}."
-            ) from None
-        self.close()
-        return Address(kind="sqlite", shown=str(path), path=path), anchor, happened
+                f"{self.address.shown}: the store was deleted, moved or replaced during the run, "
+                "and results since then are lost: start the run again."
+            )
 
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
+    def _sentences(self) -> Any:
+        return one_sentence(self.address, busy_timeout=self._busy_timeout)
+
+    def _with_patience(self, attempt: Callable[[], ValueT]) -> ValueT:
+        deadlocks, pause, attempts = 0, FIRST_PAUSE_SECONDS, 0
+        while True:
+            with self._sentences():
+                try:
+                    value = attempt()
+                except sa.exc.DBAPIError as error:
+                    attempts += 1
+                    if is_deadlock(error) and deadlocks < MAX_DEADLOCKS:
+                        deadlocks += 1
+                    elif not self._may_return(error, attempts):
+                        raise
+                else:
+                    self._gone_since = None
+                    return value
+            if attempts > 1:
+                time.sleep(pause)
+                pause = min(2 * pause, MAX_PAUSE_SECONDS)
+
+    def _may_return(self, error: sa.exc.DBAPIError, attempts: int) -> bool:
+        """Return whether to wait for a server that went away."""
+        if self.address.path is not None or not self._connected or not is_server_gone(error):
+            return False
+        if self._gone_since is None:
+            self._gone_since = time.monotonic()
+        # try at least once more, because the server may only have dropped an old connection
+        return attempts == 1 or time.monotonic() - self._gone_since < self.patience
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
-def _new_file(path: Path) -> Path:
-    """A file that was not there before: beside the old one, else among temporary files."""
-    for folder in (path.parent, Path(tempfile.gettempdir())):
-        for number in range(1, 1000):
-            name = f"{path.stem}-rescued{'' if number == 1 else f'-{number}'}{path.suffix}"
-            try:
-                os.close(os.open(folder / name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            except FileExistsError:
-                continue
-            except OSError:
-                break
-            return folder / name
-    raise OSError("no folder can be written")
+# Schema version and tables
+
+UNKNOWN_VERSION = -1
+"""Schema version of tables that do not state it."""
 
 
-# SQLite files: told from foreign ones without opening them, and opened with care.
+def check_version(version: int, shown: str) -> None:
+    """Refuse a store of another schema version."""
+    if version == UNKNOWN_VERSION:
+        raise StoreError(f"{shown}: the store does not state its schema version; {UNCHANGED}.")
+    if version != schema.SCHEMA_VERSION:
+        raise StoreError(
+            f"{shown}: the store has schema version {version}, but this bestofk needs version "
+            f"{schema.SCHEMA_VERSION}: use another store, or the bestofk that wrote it; "
+            f"{UNCHANGED}."
+        )
 
+
+def _schema_version(connection: sa.Connection) -> int | None:
+    """Return the schema version of the tables; None if there are none."""
+    if not sa.inspect(connection).has_table(schema.meta.name):
+        return None
+    if connection.dialect.name == "sqlite":
+        return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+    query = sa.select(schema.meta.c.value).where(schema.meta.c.name == "schema_version")
+    text = connection.execute(query).scalar_one_or_none()
+    return int(text) if text is not None and text.isdecimal() else UNKNOWN_VERSION
+
+
+def _create_tables(connection: sa.Connection, shown: str, *, create: bool) -> None:
+    """Create the tables in an open transaction, unless another process did so meanwhile."""
+    if connection.dialect.name == "postgresql":
+        lock = sa.text("SELECT pg_advisory_xact_lock(:id)")
+        connection.execute(lock, {"id": schema.APPLICATION_ID})
+    version = _schema_version(connection)
+    if version is not None:
+        check_version(version, shown)
+        return
+    if not create:
+        raise StoreError(f"{shown}: there is no bestofk store here.")
+    schema.metadata.create_all(connection, checkfirst=False)
+    connection.execute(
+        sa.insert(schema.meta),
+        [{"name": "application_id", "value": str(schema.APPLICATION_ID)},
+         {"name": "schema_version", "value": str(schema.SCHEMA_VERSION)}],
+    )  # fmt: skip
+    if connection.dialect.name == "sqlite":
+        # in the file header, so that `check_file` can read it without opening the database
+        connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
+
+
+# SQLite files
 
 _MAGIC = b"SQLite format 3\0"
-_HEADER = 100
-_CHECKED_BYTES = 1 << 25
+_HEADER_BYTES = 100
+_MAX_CHECKED_BYTES = 1 << 25
 """Files up to this size are checked page by page when they are opened."""
 
 
 def check_file(path: Path, shown: str, *, create: bool) -> None:
-    """Refuse what is no store, by reading alone."""
+    """Refuse a file that is not a store, without writing to it."""
     try:
         if path.is_dir():
             raise StoreError(f"{shown}: a store is a file; this is a directory.")
@@ -112,65 +249,63 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
         if not path.is_file():
             raise StoreError(f"{shown}: a store is a file; this is a pipe, a socket or a device.")
         with path.open("rb") as file:
-            header = file.read(_HEADER)
-    except OSError as failed:
-        raise StoreError(f"{shown}: the store cannot be read: {failed.strerror}.") from None
+            header = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise StoreError(f"{shown}: the store cannot be read: {error.strerror}.") from None
     if not header:
         if not create:
             raise StoreError(f"{shown}: this is not a bestofk store but an empty file.")
         return
-    if len(header) < _HEADER or not header.startswith(_MAGIC):
-        raise StoreError(f"{shown}: this is not a bestofk store; {UNTOUCHED}.")
-    if int.from_bytes(header[68:72]) != APPLICATION_ID:
+    if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
+        raise StoreError(f"{shown}: this is not a bestofk store; {UNCHANGED}.")
+    if int.from_bytes(header[68:72]) != schema.APPLICATION_ID:
         raise StoreError(
-            f"{shown}: this is an SQLite file of another program, not a bestofk store; {UNTOUCHED}."
+            f"{shown}: this is an SQLite file of another program, not a bestofk store; {UNCHANGED}."
         )
-    refuse_newer(int.from_bytes(header[60:64]), shown)
+    check_version(int.from_bytes(header[60:64]), shown)
     _check_pages(path, shown)
 
 
 def _check_pages(path: Path, shown: str) -> None:
-    """Refuse a damaged file before anything could write to it."""
+    """Refuse a damaged file before anything can write to it."""
     logs = [Path(f"{path}-{kind}") for kind in ("wal", "journal")]
-    # Where nobody has the file open, it can be read without laying locks and logs beside it.
+    # without a log no process has the file open, and it can be read without locks and logs
     if not any(log.exists() for log in logs) and _is_sound(path, immutable=1):
         return
-    # A log is of a process at work, or of one that was killed: without it the file may look
-    # damaged. One that takes back half a transaction is obeyed when the store is opened to write.
+    # a log belongs to a running or killed process, and without it the file may look damaged
     if any(log.exists() for log in logs) and _is_sound(path):
         return
-    raise StoreError(f"{shown}: the store is damaged; {UNTOUCHED}.")
+    raise StoreError(f"{shown}: the store is damaged; {UNCHANGED}.")
 
 
 def _is_sound(path: Path, **options: Any) -> bool:
     try:
         with closing(_connect(path, "ro", timeout=5.0, **options)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if path.stat().st_size > _CHECKED_BYTES:
+            if path.stat().st_size > _MAX_CHECKED_BYTES:
                 return True
             return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-    except sqlite3.Error as failed:
-        code = getattr(failed, "sqlite_errorcode", 0) & 0xFF
-        # What else may be wrong shows when the store is opened for its work.
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        # other errors show when the store is opened
         return code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def sqlite_engine(
+def _sqlite_engine(
     path: Path, *, read_only: bool, busy_timeout: float, durable: bool = True
 ) -> sa.Engine:
-    """An engine whose transactions are written out, for one file."""
-    mode = "rwc"
+    """Return an engine for one file, with explicit transactions."""
+    mode = "rwc" if durable else "rw"
 
     def connect() -> sqlite3.Connection:
         if read_only:
             return _connect_to_read(path, busy_timeout)
         nonlocal mode
-        # Made once: a file that was deleted since is not made again.
-        connection = _connect(path, mode if durable else "rw", timeout=busy_timeout)
-        mode = "rw"
-        # Committed cells outlive a power cut.
+        connection = _connect(path, mode, timeout=busy_timeout)
+        mode = "rw"  # do not create a file that was deleted meanwhile
+        # committed cells survive a power failure
         connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-        # 16 MB of log before it is folded in: digests fall all over their index.
+        # checkpoint every 16 MB, because digests are scattered over their index
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         return connection
 
@@ -182,13 +317,13 @@ def sqlite_engine(
 
 
 def _begin(connection: sa.Connection) -> None:
-    # A transaction that will write takes its lock first: one that asks later may not wait for it.
+    # A writing transaction takes its lock first, because SQLite may refuse to upgrade a read lock.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def use_write_ahead_log(engine: sa.Engine) -> None:
-    """Readers do not wait for writers; file systems that cannot do it keep their journal."""
+def _use_write_ahead_log(engine: sa.Engine) -> None:
+    """Let readers and writers work at the same time, if the file system can."""
     connection = engine.raw_connection()
     try:
         connection.cursor().execute("PRAGMA journal_mode = WAL").close()
@@ -208,8 +343,8 @@ def _connect(path: Path, mode: str, *, timeout: float, **options: Any) -> sqlite
 
 
 def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
-    """Read even where the directory is read-only and SQLite cannot lay its files beside."""
-    # Opened as if to write, SQLite takes its files away again at the end.
+    """Connect for reading, also if the directory is read-only."""
+    # in mode "rw" SQLite removes its log files at the end
     connection = _connect(path, "rw", timeout=busy_timeout)
     try:
         connection.execute("PRAGMA query_only = ON")
@@ -222,200 +357,7 @@ def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
     return connection
 
 
-# An SQLite file or a PostgreSQL database, whose troubles are waited for or told in a sentence.
-
-
-ValueT = TypeVar("ValueT")
-
-FIRST_PAUSE = 0.05
-LONGEST_PAUSE = 2.0
-"""Seconds between two tries to reach a server again."""
-MOST_STALEMATES = 5
-
-
-class Database:
-    """An engine whose errors are sentences; what a store, its buffers and its claims share.
-
-    A server that goes away (a restart, a broken line) is waited for, `patience` seconds for each
-    time it goes; after that every call fails at once until the server is back. An SQLite file
-    that is deleted or replaced while it is in use is kept under another name.
-    """
-
-    def __init__(
-        self, address: Address, *, read_only: bool, busy_timeout: float, patience: float
-    ) -> None:
-        self.address = address
-        self.read_only = read_only
-        self.patience = patience
-        self.version = SCHEMA_VERSION
-        self._busy_timeout = busy_timeout
-        self._process = os.getpid()
-        self._met = False
-        self._gone_since: float | None = None
-        self._anchor: Anchor | None = None
-        self._moving = threading.RLock()
-        self._untold: list[str] = []
-        self._open_engines()
-
-    def _open_engines(self) -> None:
-        path = self.address.path
-        if path is None:
-            self._engine = self._light = _postgresql_engine(self.address, self._busy_timeout)
-            return
-        engine = partial(
-            sqlite_engine, path, read_only=self.read_only, busy_timeout=self._busy_timeout
-        )
-        self._engine = engine()
-        # for what need not outlive a power cut
-        self._light = engine(durable=False)
-
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """A connection that sees one state of the store."""
-        with self._sentences(), self._engine.connect() as connection:
-            yield connection
-
-    def read(self, ask: Callable[[sa.Connection], ValueT]) -> ValueT:
-        """What `ask` finds; it is asked again where the server was away."""
-
-        def attempt() -> ValueT:
-            with self._engine.connect() as connection:
-                return ask(connection)
-
-        return self._patiently(attempt)
-
-    @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
-        """A transaction: all of it or nothing."""
-        self._check_writable()
-        with self._sentences(), self._engine.execution_options(writes=True).begin() as connection:
-            yield connection
-
-    def commit(self, write: Callable[[sa.Connection], ValueT], *, lightly: bool = False) -> ValueT:
-        """Commit what `write` does; again, where the server was away or the file was moved.
-
-        What is written `lightly` costs less, and may be lost in a power cut.
-        """
-        self._check_writable()
-
-        def attempt() -> ValueT:
-            engine = self._light if lightly else self._engine
-            with engine.execution_options(writes=True).begin() as connection:
-                if lightly and connection.dialect.name == "postgresql":
-                    connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
-                return write(connection)
-
-        return self._patiently(attempt)
-
-    def tell(self) -> None:
-        """Say what happened to the store since the last time, where the caller can hear it."""
-        while self._untold:
-            warnings.warn(self._untold.pop(0), BestOfKWarning, stacklevel=4)
-
-    def prepare(self, *, create: bool) -> None:
-        """See that the tables are there and of this version."""
-        shown = self.address.shown
-        with self.reading() as connection:
-            version = version_of(connection)
-        self._met = True
-        if version is not None:
-            refuse_newer(version, shown)
-        if version != SCHEMA_VERSION:
-            if self.read_only:
-                self._read_older(version)
-                return
-            with self.writing() as connection:
-                prepare(connection, shown, create=create)
-            if self.address.path is not None:
-                with self._sentences():
-                    use_write_ahead_log(self._engine)
-        if self.address.path is not None and not self.read_only:
-            with self._sentences():
-                self._anchor = Anchor(self.address.path)
-
-    def _read_older(self, version: int | None) -> None:
-        shown = self.address.shown
-        if version is None:
-            raise StoreError(f"{shown}: there is no bestofk store here.")
-        if version < READABLE_FROM:
-            raise StoreError(
-                f"{shown}: the store has the older schema version {version}: opened to write, it "
-                f"is brought to version {SCHEMA_VERSION}."
-            )
-        self.version = version
-
-    def dispose(self) -> None:
-        """Close all connections, but for those that a fork has from its parent."""
-        if os.getpid() != self._process:
-            return
-        with suppress(sa.exc.SQLAlchemyError):
-            self._light.dispose()
-            self._engine.dispose()
-        if self._anchor is not None:
-            self._anchor.close()
-
-    def _check_writable(self) -> None:
-        if self.read_only:
-            raise StoreError(f"{self.address.shown}: the store was opened to read only.")
-
-    def _sentences(self) -> Any:
-        return one_sentence(self.address, busy_timeout=self._busy_timeout)
-
-    def _patiently(self, attempt: Callable[[], ValueT]) -> ValueT:
-        stalemates, pause, tries = 0, FIRST_PAUSE, 0
-        while True:
-            self._stay_in_place()
-            anchor = self._anchor
-            try:
-                with self._sentences():
-                    try:
-                        value = attempt()
-                    except sa.exc.DBAPIError as failed:
-                        tries += 1
-                        if is_stalemate(failed) and stalemates < MOST_STALEMATES:
-                            stalemates += 1
-                        elif not self._may_return(failed, tries):
-                            raise
-                    else:
-                        self._gone_since = None
-                        self._stay_in_place()
-                        if self._anchor is not anchor:
-                            continue  # what was written went with the file
-                        return value
-            except StoreError:
-                self._stay_in_place()
-                if self._anchor is anchor:
-                    raise
-                continue
-            if tries > 1:
-                time.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
-
-    def _may_return(self, failed: sa.exc.DBAPIError, tries: int) -> bool:
-        """Whether a server that went away is still waited for."""
-        if self.address.path is not None or not self._met or not is_server_gone(failed):
-            return False
-        if self._gone_since is None:
-            self._gone_since = time.monotonic()
-        # once more at least: the server may only have dropped an old connection
-        return tries == 1 or time.monotonic() - self._gone_since < self.patience
-
-    def _stay_in_place(self) -> None:
-        """Go on in a copy where the file has been deleted or replaced."""
-        if self._anchor is None or self._anchor.is_in_place():
-            return
-        with self._moving:
-            if self._anchor.is_in_place():
-                return
-            lost = self.address.shown
-            self.address, self._anchor, happened = self._anchor.moved(self.address)
-            self._light.dispose()
-            self._engine.dispose()
-            self._open_engines()
-            self._untold.append(
-                f"{lost}: the store was {happened} while it was in use; what it held and what "
-                f"comes is kept in {self.address.shown}: give that as the store to resume."
-            )
+# PostgreSQL
 
 
 def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
@@ -425,10 +367,84 @@ def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
     except ImportError:
         raise MissingExtraError("PostgreSQL stores", "postgres") from None
 
-    def settle(connection: Any, record: Any) -> None:  # noqa: ARG001
+    def set_lock_timeout(connection: Any, record: Any) -> None:  # noqa: ARG001
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = {int(busy_timeout * 1000)}")
         connection.commit()
 
-    sa.event.listen(engine, "connect", settle)
+    sa.event.listen(engine, "connect", set_lock_timeout)
     return engine
+
+
+# Database errors as sentences
+
+SAFE = "committed results are safe, and the same command resumes from there"
+UNCHANGED = "it was not changed"
+
+# by primary SQLite result code (the low byte of the extended one)
+_SQLITE_SENTENCES = {
+    sqlite3.SQLITE_FULL: f"the disk is full: {SAFE}, once there is space",
+    sqlite3.SQLITE_READONLY: f"the store cannot be written: {SAFE}, once it is writable",
+    sqlite3.SQLITE_PERM: f"the store cannot be written: {SAFE}, once it is writable",
+    sqlite3.SQLITE_CANTOPEN: "the store cannot be opened: its directory must exist and be writable",
+    sqlite3.SQLITE_IOERR: f"the disk failed or is full: {SAFE}",
+    sqlite3.SQLITE_CORRUPT: f"the store is damaged; {UNCHANGED}",
+    sqlite3.SQLITE_NOTADB: f"this is not a bestofk store; {UNCHANGED}",
+}
+# by beginning of the PostgreSQL SQLSTATE; the longest match counts
+_POSTGRESQL_SENTENCES = {
+    "53100": f"the server's disk is full: {SAFE}, once there is space",
+    "55P03": f"another process has locked the store for too long: {SAFE}",
+    "57P": f"the server has closed the connection: {SAFE}",
+    "25006": f"the store cannot be written: {SAFE}, once it is writable",
+    "42501": "the user is not allowed to use these tables",
+    "3D000": "there is no such database",
+    "42703": "the tables are not those of a bestofk store; they were not changed",
+    "42P01": "the tables are not those of a bestofk store; they were not changed",
+}
+
+
+@contextmanager
+def one_sentence(address: Address, *, busy_timeout: float) -> Iterator[None]:
+    """Turn driver errors into a StoreError that never shows the password."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+        cause = getattr(error, "orig", None) or error
+        sentence = _sentence(cause, address, busy_timeout)
+        raise StoreError(f"{address.shown}: {sentence}.") from None
+
+
+def is_server_gone(error: sa.exc.DBAPIError) -> bool:
+    """Return whether the server went away or is starting, so that it may be back soon."""
+    if error.connection_invalidated:
+        return True
+    state = getattr(error.orig, "sqlstate", None)
+    if state is None:  # there was no server to report one
+        return isinstance(error, sa.exc.OperationalError)
+    return str(state).startswith(("08", "57P"))
+
+
+def is_deadlock(error: sa.exc.DBAPIError) -> bool:
+    """Return whether two transactions waited for each other, so that one must be repeated."""
+    return getattr(error.orig, "sqlstate", None) in ("40001", "40P01")
+
+
+def _sentence(cause: BaseException, address: Address, busy_timeout: float) -> str:
+    code = getattr(cause, "sqlite_errorcode", None)
+    if code is not None:
+        primary = code & 0xFF
+        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return (
+                f"another process has locked the store for longer than {busy_timeout:g} s: {SAFE}"
+            )
+        if primary in _SQLITE_SENTENCES:
+            return _SQLITE_SENTENCES[primary]
+    state = getattr(cause, "sqlstate", None) or ""
+    for prefix in sorted(_POSTGRESQL_SENTENCES, key=len, reverse=True):
+        if state.startswith(prefix):
+            return _POSTGRESQL_SENTENCES[prefix]
+    details = " ".join(str(cause).split()).rstrip(". ")
+    if len(details) > 200:
+        details = details[:197] + "..."
+    return f"the database failed: {address.without_secrets(details)}"

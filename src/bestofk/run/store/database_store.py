@@ -18,14 +18,14 @@ from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.claims import Claims, drop_claims
 from bestofk.run.store.database import Database, check_file
 from bestofk.run.store.payloads import Payload
-from bestofk.run.store.schema import PAYLOADS_SINCE, cells, payloads, studies
+from bestofk.run.store.schema import cells, payloads, studies
 from bestofk.run.store.store import Store, check_results
 from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
 from bestofk.run.store.url import Address
 
 
 class _Writer:
-    """Commits the batches of a store; what is done is no longer claimed."""
+    """Commits the batches of a store and releases their claims."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,16 +42,16 @@ class _Writer:
     def _write(
         self, write: Callable[[sa.Connection, Any], None], batch: list[Any], digests: list[str]
     ) -> None:
-        def both(connection: sa.Connection) -> None:
+        def write_and_release(connection: sa.Connection) -> None:
             write(connection, batch)
             if self.claiming:
                 drop_claims(connection, digests)
 
-        self._database.commit(both)
+        self._database.commit(write_and_release)
 
 
 class DatabaseStore(Store):
-    """Cells in tables, written in batches."""
+    """A store in database tables, written in batches."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -60,80 +60,61 @@ class DatabaseStore(Store):
         self._buffer = Buffer(writer.write_cells)
         self._payloads = Buffer(writer.write_payloads)
         buffers = (self._buffer, self._payloads)
-        self._last = weakref.finalize(self, _let_go, buffers, database)
+        self._finalizer = weakref.finalize(self, _finalize, buffers, database)
 
     @property
     def shown_url(self) -> str:
         return self._database.address.shown
 
-    def get(
-        self, keys: Sequence[CellKey], *, retry_failures: bool = False, predictions: bool = True
-    ) -> dict[str, CellResult]:
+    def get(self, keys: Sequence[CellKey], *, predictions: bool = True) -> dict[str, CellResult]:
         self.flush()
         by_digest = {key.digest: key for key in keys}
-        found, spoilt = self._database.read(
-            lambda connection: store_cells.find(
-                connection, by_digest, predictions=predictions, version=self._database.version
-            )
+        results, damaged = self._database.read(
+            lambda connection: store_cells.find(connection, by_digest, predictions=predictions)
         )
-        self._put_right_cells(spoilt)
-        if not retry_failures:
-            return found
-        return {digest: result for digest, result in found.items() if result.failure is None}
+        self._drop_damaged_cells(damaged)
+        return results
 
     def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
         self.flush()
-        spoilt: list[str] = []
+        damaged: list[str] = []
 
-        def ask(connection: sa.Connection) -> tuple[CellBatch, list[str]]:
-            return store_cells.batch_with(
-                connection, part, predictions=predictions, version=self._database.version
-            )
+        def query(connection: sa.Connection) -> tuple[CellBatch, list[str]]:
+            return store_cells.batch_with(connection, part, predictions=predictions)
 
-        for start in range(0, len(digests), store_cells.CHUNK):
-            part = digests[start : start + store_cells.CHUNK]
-            batch, wrong = self._database.read(ask)
-            spoilt += wrong
+        for start in range(0, len(digests), store_cells.MAX_QUERIED_CELLS):
+            part = digests[start : start + store_cells.MAX_QUERIED_CELLS]
+            batch, damaged_part = self._database.read(query)
+            damaged += damaged_part
             yield batch
-        self._put_right_cells(spoilt)
+        self._drop_damaged_cells(damaged)
 
     def put(self, results: Iterable[CellResult]) -> None:
-        self._check_writable()
+        self._database.check_writable()
         self._buffer.add(check_results(results))
 
     def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
         self.flush()
-        if self._database.version < PAYLOADS_SINCE:
-            return {}
-        found, spoilt = self._database.read(
-            lambda connection: store_payloads.find(
-                connection, digests, name, version=self._database.version
-            )
+        data, damaged = self._database.read(
+            lambda connection: store_payloads.find(connection, digests, name)
         )
-        if spoilt:
-            self._put_right(
-                spoilt, lambda connection: store_payloads.drop_damaged(connection, spoilt, name)
+        if damaged:
+            self._drop_damaged(
+                damaged, lambda connection: store_payloads.drop_damaged(connection, damaged, name)
             )
-        return found
+        return data
 
     def put_payloads(self, payloads: Iterable[Payload]) -> None:
-        self._check_writable()
+        self._database.check_writable()
         self._payloads.add(payloads)
 
     def n_payloads(self) -> int:
         self.flush()
-        if self._database.version < PAYLOADS_SINCE:
-            return 0
         return self._count(payloads)
-
-    def _check_writable(self) -> None:
-        if self._database.read_only:
-            raise StoreError(f"{self.shown_url}: the store was opened to read only.")
 
     def flush(self) -> None:
         self._buffer.flush()
         self._payloads.flush()
-        self._database.tell()
 
     def claims(self) -> Claims | None:
         if self._database.read_only:
@@ -148,27 +129,29 @@ class DatabaseStore(Store):
             finally:
                 self._payloads.close()
         finally:
-            self._last.detach()
+            self._finalizer.detach()
             self._database.dispose()
-        self._database.tell()
 
-    def _put_right_cells(self, spoilt: Sequence[str]) -> None:
-        if spoilt:
-            self._put_right(spoilt, lambda connection: store_cells.drop_damaged(connection, spoilt))
+    def _drop_damaged_cells(self, damaged: Sequence[str]) -> None:
+        if damaged:
+            self._drop_damaged(
+                damaged, lambda connection: store_cells.drop_damaged(connection, damaged)
+            )
 
-    def _put_right(self, spoilt: Sequence[str], drop: Callable[[sa.Connection], None]) -> None:
-        """Say that some of what was kept is damaged; delete it where the store may be changed."""
-        one = len(spoilt) == 1
-        count = "1 stored result is damaged" if one else f"{len(spoilt)} stored results are damaged"
-        was, it = ("was", "it") if one else ("were", "them")
-        then = f"{was} left out: the command that made {it} computes {it} again"
+    def _drop_damaged(self, damaged: Sequence[str], drop: Callable[[sa.Connection], None]) -> None:
+        """Warn of damaged results, and delete them unless the store is read-only."""
+        if len(damaged) == 1:
+            count, was, it = "1 stored result is damaged", "was", "it"
+        else:
+            count, was, it = f"{len(damaged)} stored results are damaged", "were", "them"
+        action = f"{was} ignored: the command that computed {it} computes {it} again"
         if not self._database.read_only:
             self._database.commit(drop)
-            then = f"{was} deleted, to be computed again"
-        warnings.warn(f"{self.shown_url}: {count} and {then}.", BestOfKWarning, stacklevel=4)
+            action = f"{was} deleted, to be computed again"
+        warnings.warn(f"{self.shown_url}: {count} and {action}.", BestOfKWarning, stacklevel=4)
 
-    def _register(self, spec: StudySpec) -> int:
-        def register(connection: sa.Connection) -> int:
+    def register(self, spec: StudySpec) -> int:
+        def write(connection: sa.Connection) -> int:
             known = sa.select(studies.c.id, studies.c.specification).where(
                 studies.c.digest == spec.digest
             )
@@ -186,17 +169,17 @@ class DatabaseStore(Store):
                     },
                 )
                 row = connection.execute(known.with_for_update()).one()
-            held = self._read_spec(row.id, row.specification)
-            wanted = spec.registered_after(held)
-            if wanted != held:
+            stored = self._read_spec(row.id, row.specification)
+            merged = spec.merged_into(stored)
+            if merged != stored:
                 connection.execute(
                     sa.update(studies)
                     .where(studies.c.id == row.id)
-                    .values(specification=wanted.as_json())
+                    .values(specification=merged.as_json())
                 )
             return int(row.id)
 
-        return self._database.commit(register)
+        return self._database.commit(write)
 
     def studies(self) -> tuple[StoredStudy, ...]:
         statement = sa.select(studies.c.id, studies.c.created, studies.c.specification)
@@ -217,8 +200,8 @@ class DatabaseStore(Store):
             return StudySpec.from_json(text)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             raise StoreError(
-                f"{self.shown_url}: what was asked of study {number} is damaged and cannot be "
-                "read; its fits are safe, and the command that made them finds them."
+                f"{self.shown_url}: the specification of study {number} is damaged; its fits are "
+                "safe, and the command that computed them finds them."
             ) from None
 
     def n_cells(self) -> int:
@@ -233,30 +216,20 @@ class DatabaseStore(Store):
         self.flush()
         return self._database.read(lambda connection: store_cells.groups(connection, spec))
 
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
-        for rows in self._rows(spec):
-            for row in rows:
-                yield store_cells.result_of(store_cells.key_of(row), row)
-
     def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        for rows in self._rows(spec):
-            yield store_cells.batch_of(rows)
-
-    def _rows(self, spec: StudySpec) -> Iterator[Iterable[store_cells.Row]]:
         self.flush()
-        spoilt: list[str] = []
+        damaged: list[str] = []
         with self._database.reading() as connection:
-            version = self._database.version
-            for rows, wrong in store_cells.of_study(connection, spec, version=version):
-                spoilt += [rows[place][0] for place in wrong]
-                yield store_cells.without(rows, wrong)
-        self._put_right_cells(spoilt)
+            for rows, wrong in store_cells.of_study(connection, spec):
+                damaged += [rows[index][0] for index in wrong]
+                yield store_cells.batch_of(store_cells.without(rows, wrong))
+        self._drop_damaged_cells(damaged)
 
 
 def open_database(
     address: Address, *, create: bool, read_only: bool, busy_timeout: float, patience: float
 ) -> DatabaseStore:
-    """The store at `address`, ready to use."""
+    """Open the store at `address`."""
     if address.path is not None:
         check_file(address.path, address.shown, create=create)
     database = Database(address, read_only=read_only, busy_timeout=busy_timeout, patience=patience)
@@ -268,8 +241,8 @@ def open_database(
     return DatabaseStore(database)
 
 
-def _let_go(buffers: tuple[Buffer[CellResult], Buffer[Payload]], database: Database) -> None:
-    """A store that nobody closed writes what waits when it goes."""
+def _finalize(buffers: tuple[Buffer[CellResult], Buffer[Payload]], database: Database) -> None:
+    """Write the waiting results of a store that was not closed."""
     for buffer in buffers:
         with suppress(StoreError):
             buffer.close()

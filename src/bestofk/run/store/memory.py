@@ -1,4 +1,4 @@
-"""A store that lives as long as its process."""
+"""A store in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, no
 
 
 class MemoryStore(Store):
-    """A dictionary with the manners of a store."""
+    """A store that lasts as long as its process."""
 
     def __init__(self) -> None:
         self._results: dict[str, CellResult] = {}
@@ -32,16 +32,11 @@ class MemoryStore(Store):
         self,
         keys: Sequence[CellKey],
         *,
-        retry_failures: bool = False,
-        predictions: bool = True,  # noqa: ARG002  (they cost nothing here)
+        predictions: bool = True,  # noqa: ARG002  (they are in memory anyway)
     ) -> dict[str, CellResult]:
         self._check()
-        found = {}
-        for key in keys:
-            result = self._results.get(key.digest)
-            if result is not None and not (retry_failures and result.failure is not None):
-                found[key.digest] = result
-        return found
+        digests = (key.digest for key in keys)
+        return {digest: self._results[digest] for digest in digests if digest in self._results}
 
     def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:  # noqa: ARG002
         self._check()
@@ -57,8 +52,11 @@ class MemoryStore(Store):
 
     def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
         self._check()
-        found = ((digest, self._payloads.get((digest, name))) for digest in digests)
-        return {digest: payload.data for digest, payload in found if payload is not None}
+        return {
+            digest: self._payloads[digest, name].data
+            for digest in digests
+            if (digest, name) in self._payloads
+        }
 
     def put_payloads(self, payloads: Iterable[Payload]) -> None:
         self._check()
@@ -76,13 +74,13 @@ class MemoryStore(Store):
     def close(self) -> None:
         self._closed = True
 
-    def _register(self, spec: StudySpec) -> int:
+    def register(self, spec: StudySpec) -> int:
         self._check()
         with self._lock:
-            for place, study in enumerate(self._studies):
+            for index, study in enumerate(self._studies):
                 if study.spec.digest == spec.digest:
-                    wanted = spec.registered_after(study.spec)
-                    self._studies[place] = replace(study, spec=wanted)
+                    merged = spec.merged_into(study.spec)
+                    self._studies[index] = replace(study, spec=merged)
                     return study.id
             number = len(self._studies) + 1
             self._studies.append(StoredStudy(id=number, created=now(), spec=spec))
@@ -110,10 +108,10 @@ class MemoryStore(Store):
                 count=1,
                 seconds=(result.fit_time or 0.0) + (result.predict_time or 0.0),
             )
-            for result in self._candidates(spec)
+            for result in self._cells_of(spec)
         ]
 
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
+    def _cells_of(self, spec: StudySpec) -> Iterator[CellResult]:
         self._check()
         datasets = {data.fingerprint for data in spec.datasets}
         learners = {learner.fingerprint for learner in spec.learners}
@@ -128,7 +126,7 @@ class MemoryStore(Store):
                 yield result
 
     def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        yield CellBatch.of(list(self._candidates(spec)))
+        yield CellBatch.of(list(self._cells_of(spec)))
 
     def _check(self) -> None:
         if self._closed:

@@ -8,21 +8,15 @@ import sqlalchemy as sa
 from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 APPLICATION_ID = 0x424F464B
-"""The letters BOFK: stands in the header of an SQLite file."""
+"""The letters BOFK, in the header of an SQLite file."""
 SCHEMA_VERSION = 3
-READABLE_FROM = 1
-"""Stores from this version on can be read as they are."""
-CHECKSUMS_SINCE = 3
-"""The version that brought checksums; cells of older ones have none."""
-PAYLOADS_SINCE = 2
-"""The version that brought payloads."""
 
 
 class Float8(UserDefinedType[float]):
-    """A float that comes back to the bit.
+    """A float that keeps all its bits.
 
-    SQLite keeps whole numbers in a column of type REAL as integers and so loses the sign of -0.0;
-    a column without a type keeps the eight bytes.
+    SQLite stores whole numbers in a REAL column as integers and loses the sign of -0.0. A column
+    without a type keeps the eight bytes.
     """
 
     cache_ok = True
@@ -32,19 +26,19 @@ class Float8(UserDefinedType[float]):
 
 
 def escaped(text: str) -> str:
-    """Any text as ASCII: every server takes it, whatever its encoding."""
+    """Return any text as ASCII, which servers of all encodings accept."""
     return text.encode("unicode_escape").decode("ascii")
 
 
 def unescaped(text: str) -> str:
-    """The text that `escaped` was given."""
+    """Undo `escaped`."""
     if "\\" not in text:
         return text
     return text.encode("ascii").decode("unicode_escape")
 
 
 class AnyText(TypeDecorator[str]):
-    """Text that may hold anything (NUL, lone surrogates), escaped to ASCII for every server."""
+    """Text with any characters (NUL, lone surrogates), escaped to ASCII."""
 
     impl = sa.Text
     cache_ok = True
@@ -124,7 +118,7 @@ claims = sa.Table(
     sa.Column("claimer", sa.Text, nullable=False),
     sqlite_with_rowid=False,
 )
-"""What processes work on, by the digests of cells and payloads."""
+"""Cells and payloads that processes work on."""
 
 claimers = sa.Table(
     "bestofk_claimers",
@@ -133,4 +127,4 @@ claimers = sa.Table(
     sa.Column("process", sa.Text, nullable=False),
     sa.Column("beat", sa.BigInteger, nullable=False),
 )
-"""Processes at work; the living count their beats on."""
+"""Processes at work, with their heartbeat counts."""

@@ -1,10 +1,10 @@
-"""The store of cells and payloads: what is done is kept, and is never done again.
+"""Stores of cells and payloads, so that nothing is computed twice.
 
-Every store keeps the same promises. A cell is found by its key alone, comes back to the bit, and
-is shared by all studies that need it. A result that was committed stays, whatever happens to the
-process; at most half a second of results waits for its commit. Several processes may fill one
-store at the same time. A failure gives way to what came later, a loss never changes.
-Work that is no cell of a comparison (the lab's, the papers') is kept as payloads.
+Every store keeps the same promises. A cell is found by its key alone, keeps all its bits, and is
+shared by all studies that need it. A committed result survives the end of the process, and results
+wait at most half a second for their commit. Several processes can fill one store at the same time.
+A later result replaces a failure, but a loss never changes. Results other than cells (of
+simulations and reproductions) are stored as payloads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.checks import positive, refuse
 from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellBatch, CellKey, CellResult
-from bestofk.run.experiment import Experiment
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.stored_study import (
     CellGroup,
@@ -27,7 +26,6 @@ from bestofk.run.store.stored_study import (
     StudySpec,
     Tally,
     splits_of,
-    study_of,
     tally,
 )
 from bestofk.run.store.url import parse_address
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from bestofk.run.store.claims import Claims
 
 BUSY_TIMEOUT = 30.0
-"""Seconds to wait for another process that writes."""
+"""Seconds to wait for a lock of another process."""
 PATIENCE = 60.0
 """Seconds to wait for a server that went away."""
 
@@ -51,32 +49,32 @@ def open_store(
     busy_timeout: float = BUSY_TIMEOUT,
     patience: float = PATIENCE,
 ) -> Store:
-    """Open a store, and create or migrate it where that is needed.
+    """Open a store, or create it.
 
     Parameters
     ----------
     store : path, URL or None
-        None: memory. A path or ``"sqlite:///x.db"``: an SQLite file.
-        ``"postgresql+psycopg://user:password@host/database"``: tables in that database.
+        None means memory. A path or ``"sqlite:///x.db"`` names an SQLite file.
+        ``"postgresql+psycopg://user:password@host/database"`` names a PostgreSQL database.
     create : bool
-        Whether a store that is not there is made.
+        Whether to create a store that does not exist.
     read_only : bool
-        Nothing is written: neither cells nor a migration; implies ``create=False``.
+        Open for reading only; implies ``create=False``.
     busy_timeout : float
-        Seconds to wait for a lock that another process holds.
+        Seconds to wait for a lock of another process.
     patience : float
-        Seconds to wait for a server that was there and went away, as in a restart.
+        Seconds to wait for a server that goes away after the store was opened, as in a restart.
 
     Returns
     -------
     Store
-        A context manager that writes what waits when it is left.
+        A context manager that writes waiting results at the end.
 
     Raises
     ------
     StoreError
-        The file is foreign, damaged, of a later version, or cannot be read or written; a foreign
-        or damaged file is not touched.
+        The file is foreign, damaged, of another schema version, or cannot be read or written. A
+        foreign or damaged file is not changed.
     MissingExtraError
         The driver of the server is not installed.
 
@@ -111,134 +109,94 @@ def open_store(
 
 
 class Store(ABC):
-    """Cells and studies; see the module for what every store promises."""
+    """Cells, payloads and studies; see the module for the promises of every store."""
 
     @property
     @abstractmethod
     def shown_url(self) -> str:
-        """Where the store is, without its password."""
+        """The address of the store without its password."""
 
     @abstractmethod
-    def get(
-        self, keys: Sequence[CellKey], *, retry_failures: bool = False, predictions: bool = True
-    ) -> dict[str, CellResult]:
-        """What the store holds of `keys`, by their digests.
-
-        With `retry_failures` the cells that failed are left out, as if they had never run;
-        without `predictions` those are not fetched.
-        """
+    def get(self, keys: Sequence[CellKey], *, predictions: bool = True) -> dict[str, CellResult]:
+        """Return the stored results of `keys` by digest, with or without their predictions."""
 
     @abstractmethod
     def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
-        """The same in columns, some cells at a time; what is damaged is left out and told."""
+        """Yield stored cells in columns; damaged cells are omitted with a warning."""
 
     @abstractmethod
     def put(self, results: Iterable[CellResult]) -> None:
-        """Keep `results`; they are committed within half a second."""
+        """Store `results`; they are committed within half a second."""
 
     @abstractmethod
     def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
-        """The data called `name` that the store holds under `digests`."""
+        """Return the data called `name` by digest."""
 
     @abstractmethod
     def put_payloads(self, payloads: Iterable[Payload]) -> None:
-        """Keep `payloads`; they are committed within half a second, and never change."""
+        """Store `payloads`; they are committed within half a second and never change."""
 
     @abstractmethod
     def n_payloads(self) -> int:
-        """Number of payloads."""
+        """Return the number of payloads."""
 
     @abstractmethod
     def flush(self) -> None:
-        """Commit what waits."""
+        """Commit all waiting results."""
 
     @abstractmethod
     def close(self) -> None:
-        """Commit what waits, and let go of the store."""
-
-    def register(
-        self, study: StudySpec | Experiment, *, title: str = "", command: Sequence[str] = ()
-    ) -> int:
-        """The number of the study; the same work keeps its number.
-
-        `title` and `command` are for an experiment; a specification holds its own.
-        """
-        if isinstance(study, Experiment):
-            study = study_of(study, title=title, command=command)
-        return self._register(study)
+        """Commit all waiting results and close the store."""
 
     @abstractmethod
-    def _register(self, spec: StudySpec) -> int:
-        """The number of the study with that digest."""
+    def register(self, spec: StudySpec) -> int:
+        """Store a study, or merge it with a study of the same work, and return its number."""
 
     @abstractmethod
     def studies(self) -> tuple[StoredStudy, ...]:
-        """All studies, in the order in which they came."""
+        """Return all studies, oldest first."""
 
     @abstractmethod
     def n_cells(self) -> int:
-        """Number of cells of all studies."""
+        """Return the number of cells of all studies."""
 
     @abstractmethod
     def _groups(self, spec: StudySpec) -> list[CellGroup]:
-        """Cells of the names of a study, counted."""
-
-    @abstractmethod
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
-        """Cells of the names of a study, whatever their splits, without predictions."""
+        """Count the cells of a study's learners and data sets."""
 
     @abstractmethod
     def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        """The same in columns."""
+        """Yield the cells of a study's learners and data sets in columns, for all splits."""
 
     def claims(self) -> Claims | None:
-        """Claims of this process on the work of others; None where no other can be."""
+        """Return the claims of this process; None if no other process can use the store."""
         return None
 
     def study(self, number: int) -> StoredStudy:
-        """The study of that number."""
+        """Return a study by its number."""
         for study in self.studies():
             if study.id == number:
                 return study
         known = [str(study.id) for study in self.studies()]
         if not known:
-            raise StoreError(f"{self.shown_url}: the store holds no studies.")
+            raise StoreError(f"{self.shown_url}: the store has no studies.")
         raise UnknownNameError("study", str(number), known)
 
     def tally(self, spec: StudySpec) -> Tally:
-        """How far a study has come."""
+        """Count the finished and failed cells of a study."""
         return tally(spec, self._groups(spec))
 
-    def cells_of(self, spec: StudySpec) -> Iterator[tuple[int, int, CellResult]]:
-        """The cells of a study with the positions of their learner and data set.
-
-        In no certain order; a cell that two names of the study share comes for both.
-        """
-        sets = splits_of(spec)
-        learners: dict[str, list[int]] = {}
-        for place, learner in enumerate(spec.learners):
-            learners.setdefault(learner.fingerprint, []).append(place)
-        for result in self._candidates(spec):
-            key = result.key
-            at = (key.dataset, key.splits, key.run)
-            for dataset in (*sets.get((*at, None), ()), *sets.get((*at, key.fold), ())):
-                for learner_place in learners.get(key.learner, ()):
-                    yield learner_place, dataset, result
-
     def batches_of(self, spec: StudySpec) -> Iterator[tuple[CellBatch, list[tuple[int, int, int]]]]:
-        """The same in columns: batches, with (row, data set, learner) of what is the study's."""
-        sets = splits_of(spec)
-        learners: dict[str, list[int]] = {}
-        for place, learner in enumerate(spec.learners):
-            learners.setdefault(learner.fingerprint, []).append(place)
+        """Yield batches of cells, with (row, data set, learner) indices for the study's cells."""
+        datasets, learners = splits_of(spec), _learner_indices(spec)
         for batch in self._batches_of(spec):
-            found: list[tuple[int, int, int]] = []
+            indices: list[tuple[int, int, int]] = []
             names = zip(batch.dataset, batch.splits, batch.run, batch.fold, strict=True)
             for row, (name, splits, run, fold) in enumerate(names):
-                places = sets.get((name, splits, run, None)) or sets.get((name, splits, run, fold))
-                for place in places or ():
-                    found.extend((row, place, each) for each in learners[batch.learner[row]])
-            yield batch, found
+                whole_run = datasets.get((name, splits, run, None))
+                for dataset in whole_run or datasets.get((name, splits, run, fold)) or ():
+                    indices.extend((row, dataset, each) for each in learners[batch.learner[row]])
+            yield batch, indices
 
     def __enter__(self) -> Self:
         return self
@@ -252,7 +210,7 @@ class Store(ABC):
         try:
             self.close()
         except StoreError:
-            # What ended the work is what the user must hear of.
+            # do not hide the error that ended the work
             if error is None:
                 raise
 
@@ -260,8 +218,16 @@ class Store(ABC):
         return f"{type(self).__name__}({self.shown_url!r})"
 
 
+def _learner_indices(spec: StudySpec) -> dict[str, list[int]]:
+    """Return the indices of the learners of a study by fingerprint."""
+    indices: dict[str, list[int]] = {}
+    for index, learner in enumerate(spec.learners):
+        indices.setdefault(learner.fingerprint, []).append(index)
+    return indices
+
+
 def check_results(results: Iterable[CellResult]) -> list[CellResult]:
-    """`results` as a list; a loss that is no number is refused at the door."""
+    """Return `results` as a list; refuse values that are not cells and losses that are NaN."""
     checked = list(results)
     for result in checked:
         if not isinstance(result, CellResult):

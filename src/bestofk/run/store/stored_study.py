@@ -1,4 +1,4 @@
-"""A study as a store keeps it: what was asked, and how far it has come."""
+"""Studies as a store keeps them: their specification, and how many cells are done."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bestofk.run.experiment import Experiment
 from bestofk.run.store.url import hide_passwords
 from bestofk.splits.design import Subsets
 
-MOST_SETTINGS = 2000
-"""Characters of a learner's text that are kept."""
+MAX_SETTINGS_LENGTH = 2000
+"""Maximum length of a learner's stored text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class StudyLearner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyData:
-    """A data set of a study, with the splits that were made of it."""
+    """A data set of a study, with its splits."""
 
     name: str
     fingerprint: str
@@ -38,29 +38,29 @@ class StudyData:
     runs: int
     folds: int
     splits: tuple[tuple[int, int | None, str], ...]
-    """(run, fold, fingerprint); fold None where one fingerprint serves all folds of the run."""
+    """(run, fold, fingerprint); the fold is None if one fingerprint covers all folds of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredDecision:
-    """What was asked of a decision about a study, and what a reader must know of it besides.
+    """The settings of a decision about a study, and notes for the reader.
 
     Attributes
     ----------
     options : dict
         What `bestofk.decide.Settings.to_dict` wrote.
     created : str
-        UTC, ISO 8601; for the reader only.
+        Time in UTC and ISO 8601, for the reader only.
     command : tuple of str
-        The words of the command line, if there was one; passwords in it are hidden.
+        Arguments of the command line, if there was one, with passwords hidden.
     fits : int or None
-        How many fits it was made from, where not all were there.
+        Number of fits that the decision used, if some were missing.
     notes : tuple of str
-        Why, in sentences.
+        The reason, in sentences.
     replication : dict or None
-        How often other random splits gave the same, where that was asked for.
+        How often other random splits gave the same decision, if requested.
     race : dict or None
-        When it was to stop, where it was to stop before the end of the plan.
+        The rule for stopping before the end of the plan, if there was one.
     """
 
     options: dict[str, Any]
@@ -72,8 +72,8 @@ class StoredDecision:
     race: dict[str, Any] | None = None
 
     @property
-    def asked(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        """What tells it from other decisions about the same study."""
+    def settings(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """Settings that distinguish it from other decisions about the same study."""
         return self.options, self.race
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class StoredDecision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudySpec:
-    """What a comparison was asked to do: enough to find its cells and to name them."""
+    """The specification of a comparison, sufficient to find and name its cells."""
 
     title: str
     learners: tuple[StudyLearner, ...]
@@ -93,54 +93,52 @@ class StudySpec:
     """The kind of the design (see `bestofk.splits.design`)."""
     stratified: bool | None
     loss: str
-    """The one that decides."""
+    """The metric of the decision."""
     repetitions: int
     random_state: int
     also: tuple[str, ...] = ()
-    """Other losses by which the same models were judged."""
+    """Other metrics of the same models."""
     also_ways: tuple[tuple[str, ...], ...] = ()
-    """For each of them and each data set, how its cells were evaluated."""
+    """For each of them and each data set, the digest of how its cells were evaluated."""
     versions: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
-    """The words of the command line, if there was one; passwords in it are hidden."""
+    """Arguments of the command line, if there was one, with passwords hidden."""
     notes: tuple[str, ...] = ()
-    """What a reader must know of the splits."""
+    """Notes on the splits."""
     taken: tuple[str, ...] = ()
-    """What the target was taken for, where its values do not make that evident."""
+    """How the target was interpreted, if its values leave that open."""
     caution: str | None = None
-    """What the test is known to do to learners such as these; None where that is not known."""
+    """Known error rates of the test for such learners; None if unknown."""
     n_train: tuple[int, ...] | None = None
     n_test: tuple[int, ...] | None = None
-    """Rows of the parts of the first data set, as its design has them; None: not known."""
+    """Training and test rows of the first data set; None if unknown."""
     groups: int | None = None
-    """Groups of rows of the first data set that stay whole; None: every row stands for itself."""
+    """Number of groups of rows of the first data set; None if rows are not grouped."""
     replicates: str = ""
-    """The digest of the study that this one repeats over other random splits."""
+    """Digest of the study that this one repeats with other random splits."""
     decisions: tuple[StoredDecision, ...] = ()
-    """What was asked of the decisions about it, the last one last."""
+    """The decisions about the study, newest last."""
     account: tuple[str, ...] = ()
-    """What was understood of the data, in sentences."""
+    """How the data were interpreted, in sentences."""
     preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
-    """By data set and learner: what was done to the rows inside the folds."""
+    """Preparation of the rows inside the folds, by data set and learner."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
 
     @property
     def digest(self) -> str:
-        """The same for the same work, whatever its title, versions, command line or decisions."""
+        """Digest of the work, without title, versions, command line and decisions."""
         work = asdict(replace(self, decisions=()))
         for name in _NOT_WORK:
             del work[name]
-        if not self.also:
-            del work["also"]  # as earlier versions knew the work
         for learner in work["learners"]:
-            del learner["settings"]  # its fingerprint says it, without addresses in memory
+            del learner["settings"]  # the fingerprint covers them, without memory addresses
         return hashlib.sha256(_dump(work).encode()).hexdigest()[:32]
 
     def by_loss(self, loss: str) -> StudySpec:
-        """The same study by one of the other losses, whose cells have splits of other names."""
-        ways = self.also_ways[self.also.index(loss)]
+        """Return the study with one of the other metrics, whose split names differ."""
+        digests = self.also_ways[self.also.index(loss)]
         return replace(
             self,
             loss=loss,
@@ -150,11 +148,11 @@ class StudySpec:
                 replace(
                     data,
                     splits=tuple(
-                        (run, fold, f"{name.rpartition(':')[0]}:{way}")
+                        (run, fold, f"{name.rpartition(':')[0]}:{digest}")
                         for run, fold, name in data.splits
                     ),
                 )
-                for data, way in zip(self.datasets, ways, strict=True)
+                for data, digest in zip(self.datasets, digests, strict=True)
             ),
         )
 
@@ -167,48 +165,41 @@ class StudySpec:
         return splits * len(self.learners) * self.repetitions
 
     def as_json(self) -> str:
-        """ASCII text that `from_json` reads back."""
+        """Return the specification as ASCII text for `from_json`."""
         return _dump(asdict(self))
 
     @classmethod
     def from_json(cls, text: str) -> StudySpec:
-        """The specification that `as_json` wrote; fields of later versions are left out."""
-        found = {name: value for name, value in json.loads(text).items() if name in _FIELDS}
-        found["learners"] = tuple(StudyLearner(**learner) for learner in found["learners"])
-        found["datasets"] = tuple(
+        """Return the specification that `as_json` wrote, ignoring unknown fields."""
+        fields = {name: value for name, value in json.loads(text).items() if name in _FIELDS}
+        fields["learners"] = tuple(StudyLearner(**learner) for learner in fields["learners"])
+        fields["datasets"] = tuple(
             StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
-            for data in found["datasets"]
+            for data in fields["datasets"]
         )
-        found["also_ways"] = tuple(map(tuple, found.get("also_ways") or ()))
+        fields["also_ways"] = tuple(map(tuple, fields.get("also_ways") or ()))
         for name in ("also", "command", "notes", "taken", "n_train", "n_test", "account"):
-            if found.get(name) is not None:
-                found[name] = tuple(found[name])
-        found["decisions"] = tuple(
-            StoredDecision(**{name: one[name] for name in _OF_DECISION if name in one})
-            for one in found.get("decisions", ())
+            if fields.get(name) is not None:
+                fields[name] = tuple(fields[name])
+        fields["decisions"] = tuple(
+            StoredDecision(**{name: each[name] for name in _DECISION_FIELDS if name in each})
+            for each in fields.get("decisions", ())
         )
-        return cls(**found)
+        return cls(**fields)
 
-    def registered_after(self, known: StudySpec) -> StudySpec:
-        """What a store keeps when the work that it knows is registered again.
+    def merged_into(self, stored: StudySpec) -> StudySpec:
+        """Return what a store keeps if the same work is registered again.
 
-        The first title, versions and command stay. A decision with other options than those
-        before comes last; one with the same options takes the place of the earlier one.
+        The stored title, versions and command stay. New decisions come last and replace stored
+        ones with the same settings.
         """
-        asked = [one.asked for one in self.decisions]
-        earlier = [one for one in known.decisions if one.asked not in asked]
-        found = replace(known, decisions=(*earlier, *self.decisions))
-        if known.caution is not None:
-            return found
-        # of an older version, which did not keep these
-        return replace(
-            found, notes=self.notes, caution=self.caution, n_train=self.n_train, n_test=self.n_test,
-            account=self.account, preparation=self.preparation,
-        )  # fmt: skip
+        settings = [decision.settings for decision in self.decisions]
+        earlier = [each for each in stored.decisions if each.settings not in settings]
+        return replace(stored, decisions=(*earlier, *self.decisions))
 
 
 def subsets_of(plan: str) -> Subsets | None:
-    """The runs on parts of the rows that a plan has, from its specification."""
+    """Return the runs on subsets of the rows in a plan specification."""
     if "+" not in plan:
         return None
     from bestofk.splits.plans import specify
@@ -217,12 +208,12 @@ def subsets_of(plan: str) -> Subsets | None:
 
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
-_OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
+_DECISION_FIELDS = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
     "replicates", "decisions", "account", "preparation",
 )  # fmt: skip
-"""Fields that do not say what is to be run."""
+"""Fields that do not determine the cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,13 +222,13 @@ class StoredStudy:
 
     id: int
     created: str
-    """UTC, ISO 8601; for the reader only."""
+    """Time in UTC and ISO 8601, for the reader only."""
     spec: StudySpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureCount:
-    """How often a learner failed for one reason."""
+    """Number of failures of a learner for one reason."""
 
     learner: str
     kind: str
@@ -247,7 +238,7 @@ class FailureCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """How far a study has come."""
+    """Counts of the finished and failed cells of a study."""
 
     cells: int
     """All cells of the study."""
@@ -255,9 +246,9 @@ class Tally:
     """Cells with a loss."""
     failed: int
     seconds: float
-    """Spent in fit and predict."""
+    """Total time of fit and predict."""
     failures: tuple[FailureCount, ...]
-    """The most frequent first."""
+    """Failures, most frequent first."""
 
     @property
     def missing(self) -> int:
@@ -265,12 +256,12 @@ class Tally:
         return self.cells - self.done - self.failed
 
     def explain(self) -> str:
-        """The numbers in sentences."""
-        words = [f"{self.done} of {self.cells} fits have a loss"]
-        words.append(f", {self.failed} failed" if self.failed else "")
-        words.append(f", {self.missing} are still to be evaluated" if self.missing else "")
-        words.append(f"; fit and predict took {self.seconds:.4g} s.")
-        lines = ["".join(words)]
+        """Return the counts in sentences."""
+        parts = [f"{self.done} of {self.cells} fits have a loss"]
+        parts.append(f", {self.failed} failed" if self.failed else "")
+        parts.append(f", {self.missing} are still to be evaluated" if self.missing else "")
+        parts.append(f"; fit and predict took {self.seconds:.4g} s.")
+        lines = ["".join(parts)]
         for failure in self.failures:
             times = "once" if failure.count == 1 else f"{failure.count} times"
             lines.append(f"{failure.learner!r} failed {times} ({failure.kind}): {failure.reason}")
@@ -279,7 +270,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellGroup:
-    """Cells that agree in all that a tally asks of them."""
+    """A count of cells with the same learner, data set, splits and outcome."""
 
     dataset: str
     learner: str
@@ -295,7 +286,7 @@ class CellGroup:
 def study_of(
     experiment: Experiment, *, title: str = "", plan: str | None = None, command: Sequence[str] = ()
 ) -> StudySpec:
-    """The specification of an experiment, with the versions of what ran it."""
+    """Return the specification of an experiment, with the versions of the software."""
     designs = [splits.design for splits in experiment.splits]
     return StudySpec(
         title=title or _title(experiment),
@@ -315,9 +306,9 @@ def study_of(
                 columns=data.d,
                 runs=splits.runs,
                 folds=splits.folds,
-                splits=_split_names(experiment, place),
+                splits=_split_names(experiment, index),
             )
-            for place, (data, splits) in enumerate(
+            for index, (data, splits) in enumerate(
                 zip(experiment.datasets, experiment.splits, strict=True)
             )
         ),
@@ -327,7 +318,7 @@ def study_of(
         loss=experiment.loss.name,
         also=tuple(loss.name for loss in experiment.also),
         also_ways=tuple(
-            tuple(other.way(place).digest for place in range(len(experiment.datasets)))
+            tuple(other.way(index).digest for index in range(len(experiment.datasets)))
             for other in experiment.others
         ),
         repetitions=experiment.repetitions,
@@ -342,7 +333,7 @@ def study_of(
 
 
 def _account(experiment: Experiment) -> tuple[str, ...]:
-    """What was understood of the data; each sentence once, by data set where there are several."""
+    """Return how the data were interpreted; each sentence once, with the data set if several."""
     several = len(experiment.datasets) > 1
     return tuple(
         dict.fromkeys(
@@ -356,23 +347,22 @@ def _account(experiment: Experiment) -> tuple[str, ...]:
 
 
 def tally(spec: StudySpec, groups: Sequence[CellGroup]) -> Tally:
-    """Count the cells of a study; a cell that two of its names share counts for both."""
+    """Count the cells of a study; a cell that two learners or data sets share counts for both."""
     learners: dict[str, list[str]] = {}
     for learner in spec.learners:
         learners.setdefault(learner.fingerprint, []).append(learner.name)
-    sets = splits_of(spec)
+    datasets = splits_of(spec)
     done, seconds = 0, 0.0
     failed: dict[tuple[str, str, str], int] = {}
     for group in groups:
-        at = (group.dataset, group.splits, group.run, group.fold)
-        times = len(sets.get(at, ()))
+        times = len(datasets.get((group.dataset, group.splits, group.run, group.fold), ()))
         for name in learners.get(group.learner, ()):
             seconds += group.seconds * times
             if group.kind is None:
                 done += group.count * times
             elif times:
-                why = (name, group.kind.partition(":")[0], group.reason or "")
-                failed[why] = failed.get(why, 0) + group.count * times
+                reason = (name, group.kind.partition(":")[0], group.reason or "")
+                failed[reason] = failed.get(reason, 0) + group.count * times
     return Tally(
         cells=spec.n_cells,
         done=done,
@@ -388,12 +378,12 @@ def tally(spec: StudySpec, groups: Sequence[CellGroup]) -> Tally:
 
 
 def splits_of(spec: StudySpec) -> dict[tuple[str, str, int, int | None], list[int]]:
-    """Positions of the data sets by (data set, splits, run, fold) of their cells."""
-    found: dict[tuple[str, str, int, int | None], list[int]] = {}
-    for place, data in enumerate(spec.datasets):
+    """Return the indices of the data sets by (data set, splits, run, fold) of their cells."""
+    indices: dict[tuple[str, str, int, int | None], list[int]] = {}
+    for index, data in enumerate(spec.datasets):
         for run, fold, fingerprint in data.splits:
-            found.setdefault((data.fingerprint, fingerprint, run, fold), []).append(place)
-    return found
+            indices.setdefault((data.fingerprint, fingerprint, run, fold), []).append(index)
+    return indices
 
 
 def _title(experiment: Experiment) -> str:
@@ -418,11 +408,11 @@ def _split_names(experiment: Experiment, dataset: int) -> tuple[tuple[int, int |
 
 
 def _settings_text(estimator: Any) -> str:
-    """The estimator as one line; a broken repr is no reason to stop."""
+    """Return the estimator as one line, or its class if its repr fails."""
     try:
         text = " ".join(repr(estimator).split())
-        return text if len(text) <= MOST_SETTINGS else text[: MOST_SETTINGS - 3] + "..."
-    except Exception:  # whatever a stranger's class raises
+        return text if len(text) <= MAX_SETTINGS_LENGTH else text[: MAX_SETTINGS_LENGTH - 3] + "..."
+    except Exception:  # user classes may raise anything
         return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
@@ -432,17 +422,17 @@ def _versions() -> dict[str, str]:
 
     from bestofk.version import __version__
 
-    found = {"bestofk": __version__, "python": platform.python_version()}
+    versions = {"bestofk": __version__, "python": platform.python_version()}
     for package in ("numpy", "scikit-learn"):
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def now() -> str:
-    """The time as text, for the reader: nothing is decided by it."""
+    """Return the time as text, for the reader only."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

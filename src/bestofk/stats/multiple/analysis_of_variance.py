@@ -1,4 +1,4 @@
-"""One-way analysis of variance of K learners."""
+"""One-way and repeated-measures analysis of variance of K learners."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import open_level
 from bestofk.stats.multiple.result import (
     MultipleResult,
+    all_learners,
     batch_words,
     centred,
     columns_of_tests,
-    everybody,
     exponent,
     extremes_words,
     hypothesis_words,
@@ -34,7 +34,7 @@ from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AnovaResult(MultipleResult):
-    """Evidence that K learners do not all have the same expected loss.
+    """Result of a one-way analysis of variance of K learners.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class AnovaResult(MultipleResult):
     mse: FloatOrArray
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -67,21 +67,21 @@ class AnovaResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, self.means.shape[-1])
         if np.ndim(self.pvalue):
             return batch_words("analysis of variance", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"{everybody(len(named))} have the same expected {spoken().name}"
+        claim = f"{all_learners(len(named))} have the same expected {spoken().name}"
         numbers = (
             f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
             f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"
@@ -95,8 +95,8 @@ class AnovaResult(MultipleResult):
 def anova(losses: npt.ArrayLike) -> AnovaResult:
     """Test that K learners have the same expected loss, by one-way analysis of variance.
 
-    H0: mu_1 = ... = mu_K. The L losses of a learner are taken as a sample of their own: which
-    fold or split they come from is not used (`repeated_measures_anova` uses it).
+    H0: mu_1 = ... = mu_K. The L losses of each learner count as a separate sample. The test ignores
+    which fold or split a loss comes from; `repeated_measures_anova` uses it.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
 
         MST = L sum_i (m_i - m)^2 / (K - 1),   MSE = sum_ij (Y_ij - m_i)^2 / (K L - K),
 
-    and f = MST / MSE is F distributed with K - 1 and K (L - 1) degrees of freedom. Equal means
-    without any spread give f = 0 and p = 1; different means without spread give p = 0.
+    and f = MST / MSE is F distributed with K - 1 and K (L - 1) degrees of freedom. Without any
+    spread, equal means give f = 0 and p = 1, and different means give p = 0.
 
     References
     ----------
@@ -140,7 +140,7 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
 
 
 def anova_of(parts: OneWayParts) -> AnovaResult:
-    """The analysis of variance from sums of squares."""
+    """Return the analysis of variance from sums of squares."""
     from bestofk.stats.tails import f_sf
 
     df = parts.df
@@ -157,10 +157,10 @@ def anova_of(parts: OneWayParts) -> AnovaResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OneWayParts:
-    """Sums of squares in units of a power of two (so that they neither vanish nor overflow).
+    """Sums of squares in units of a power of two, so that they neither vanish nor overflow.
 
-    `offsets` are the means of the learners less that of the first one, in that unit; `powers`
-    is the power of two, of shape (...); `columns` is L.
+    `offsets` are the means of the learners minus that of the first one, in that unit. `powers` is
+    the power of two, of shape (...). `columns` is L.
     """
 
     means: Floats
@@ -172,21 +172,21 @@ class OneWayParts:
 
     @property
     def df(self) -> tuple[float, float]:
-        """(K - 1, K (L - 1))."""
+        """Degrees of freedom (K - 1, K (L - 1))."""
         K = self.means.shape[-1]
         return float(K - 1), float(K * (self.columns - 1))
 
     def in_squared_unit(self, square: Any) -> Any:
-        """A mean square in the unit of the losses."""
+        """Convert a mean square to the unit of the losses."""
         with np.errstate(over="ignore", under="ignore"):
             return np.ldexp(square, 2 * self.powers)
 
 
 def one_way_parts(losses: Floats) -> OneWayParts:
-    """Sums of squares between and within learners, for losses of shape (..., K, L)."""
+    """Return the sums of squares between and within learners for losses of shape (..., K, L)."""
     L = losses.shape[-1]
     power = exponent(losses)
-    # a product with a power of two is exact too, and quicker
+    # a product with a power of two is also exact, and faster
     Y = losses * np.ldexp(1.0, -power) if np.abs(power).max() < 1000 else np.ldexp(losses, -power)
     m = Y.mean(axis=-1, keepdims=True)
     between, within = sum_of_squares(centred(m, -2)), sum_of_squares(centred(Y, -1))
@@ -201,12 +201,12 @@ def one_way_parts(losses: Floats) -> OneWayParts:
     )
 
 
-# How far K repeated measures are from equal variances of all differences.
+# Sphericity: equal variances of all differences between learners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epsilons:
-    """Factors for both degrees of freedom; 1 where sphericity holds."""
+    """Factors for both degrees of freedom; 1 if sphericity holds."""
 
     greenhouse_geisser: float
     huynh_feldt: float
@@ -215,7 +215,7 @@ class Epsilons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mauchly:
-    """Mauchly's W, its chi-squared approximation and the p-value of sphericity."""
+    """Mauchly's W, its chi-squared approximation and the p-value for sphericity."""
 
     w: float
     statistic: float
@@ -224,12 +224,12 @@ class Mauchly:
 
 
 def greenhouse_geisser(table: Floats) -> float:
-    """Greenhouse and Geisser's epsilon of a (K, n) table, between 1 / (K - 1) and 1.
+    """Return Greenhouse and Geisser's epsilon of a (K, n) table, between 1 / (K - 1) and 1.
 
     Notes
     -----
     With S the K x K covariance of the learners, centred over rows and columns, epsilon is
-    tr(S)^2 / ((K - 1) tr(S^2)). Without any interaction it is 1.
+    tr(S)^2 / ((K - 1) tr(S^2)). Without interaction it is 1.
 
     References
     ----------
@@ -244,7 +244,7 @@ def greenhouse_geisser(table: Floats) -> float:
     """
     K, n = table.shape
     R = _interaction(table)
-    # tr(S^2) from the smaller of the two Gram matrices, which share their eigenvalues
+    # compute tr(S^2) from the smaller of the two Gram matrices, which share their eigenvalues
     gram = R @ R.T if n >= K else R.T @ R
     square = float(np.square(gram).sum())
     if square == 0.0:
@@ -254,12 +254,12 @@ def greenhouse_geisser(table: Floats) -> float:
 
 
 def epsilons(table: Floats) -> Epsilons:
-    """The three epsilons of a (K, n) table.
+    """Return the three epsilons of a (K, n) table.
 
     Notes
     -----
-    Huynh and Feldt's is (n (K - 1) e - 2) / ((K - 1) (n - 1 - (K - 1) e)) with e that of
-    Greenhouse and Geisser, and at most 1.
+    Huynh and Feldt's epsilon is (n (K - 1) e - 2) / ((K - 1) (n - 1 - (K - 1) e)), at most 1,
+    with e the epsilon of Greenhouse and Geisser.
 
     References
     ----------
@@ -285,7 +285,7 @@ def epsilons(table: Floats) -> Epsilons:
 
 
 def mauchly(table: Floats) -> Mauchly | None:
-    """Mauchly's test of sphericity on a (K, n) table; None where n < K leaves no determinant.
+    """Run Mauchly's test of sphericity on a (K, n) table; return None if n < K.
 
     Notes
     -----
@@ -312,7 +312,7 @@ def mauchly(table: Floats) -> Mauchly | None:
     R = _interaction(table)
     if p == 1 or not R.any():
         return Mauchly(w=1.0, statistic=0.0, df=max(p * (p + 1) / 2 - 1, 0.0), pvalue=1.0)
-    # R has one zero eigenvalue (the constant vector); the others are those of the contrasts.
+    # R has one zero eigenvalue (the constant vector); the others are those of the contrasts
     roots = np.maximum(np.linalg.eigvalsh(R @ R.T)[1:], 0.0)
     f = p * (p + 1) / 2.0 - 1.0
     if roots[0] <= 1e-14 * roots[-1]:
@@ -328,19 +328,19 @@ def mauchly(table: Floats) -> Mauchly | None:
 
 
 def _interaction(table: Floats) -> Floats:
-    """The table less the effects of rows and columns, in units of a power of two."""
+    """Return the table without the effects of rows and columns, in units of a power of two."""
     R = centred(centred(np.ldexp(table, -exponent(table)), -1), -2)
     if float(sum_of_squares(R)) == 0.0:
         return np.zeros_like(R)
     return np.asarray(R / np.abs(R).max(), dtype=np.float64)
 
 
-# Repeated-measures analysis of variance: K learners on the same blocks.
+# Repeated-measures analysis of variance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RepeatedMeasuresResult(MultipleResult):
-    """Evidence that K learners differ, with the blocks taken out.
+    """Result of a repeated-measures analysis of variance of K learners.
 
     Attributes
     ----------
@@ -355,7 +355,7 @@ class RepeatedMeasuresResult(MultipleResult):
     greenhouse_geisser_pvalue, huynh_feldt_pvalue, lower_bound_pvalue : float
         The p-values with both degrees of freedom times that epsilon.
     sphericity : Mauchly or None
-        Mauchly's test; None where there are fewer blocks than learners.
+        Mauchly's test; None if there are fewer blocks than learners.
     blocks : int
         Number of blocks n.
     """
@@ -372,7 +372,7 @@ class RepeatedMeasuresResult(MultipleResult):
     blocks: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -386,18 +386,18 @@ class RepeatedMeasuresResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print; the verdict is that with the epsilon.
+        """Describe the result in sentences, ready to print; epsilon decides the verdict.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, len(self.means))
-        claim = f"{everybody(len(named))} have the same expected {spoken().name}"
+        claim = f"{all_learners(len(named))} have the same expected {spoken().name}"
         e = self.epsilons.greenhouse_geisser
         numbers = (
             f"repeated-measures analysis of variance over {self.blocks} blocks, "
@@ -436,9 +436,9 @@ def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
     Notes
     -----
     F = [SSA / (K - 1)] / [SSAB / ((K - 1) (n - 1))] with SSA between the learners and SSAB the
-    interaction of learner and block. Where the differences of the pairs have unequal variances
-    F rejects too often; multiplying both degrees of freedom by epsilon corrects that. For
-    K = 2, F is the square of the paired t statistic.
+    interaction of learner and block. If the differences of the pairs have unequal variances, F
+    rejects too often; multiplying both degrees of freedom by epsilon corrects this. For K = 2, F
+    is the square of the paired t statistic.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Cochran's Q: K classifiers on one test set."""
+"""Tests of the right answers of K classifiers on one test set: Cochran's Q and Looney's F."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from bestofk.stats.multiple.analysis_of_variance import greenhouse_geisser
 from bestofk.stats.multiple.result import (
     EQUALLY_RIGHT,
     MultipleResult,
+    all_learners,
     batch_words,
     columns_of_tests,
-    everybody,
     extremes_words,
     hypothesis_words,
     learner_names,
@@ -31,7 +31,7 @@ from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CochranResult(MultipleResult):
-    """Evidence that K classifiers are not equally often right.
+    """Result of Cochran's Q test of K classifiers.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class CochranResult(MultipleResult):
     shares : ndarray of shape (..., K)
         Share of right answers of each learner.
     informative : int or ndarray
-        Instances on which the learners do not all agree; the others do not enter Q.
+        Number of instances on which the learners disagree; the others do not affect Q.
     instances : int
         Number of instances N.
     """
@@ -55,7 +55,7 @@ class CochranResult(MultipleResult):
     instances: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -65,14 +65,14 @@ class CochranResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, self.shares.shape[-1])
@@ -86,7 +86,7 @@ class CochranResult(MultipleResult):
         return (
             f"{extremes_words(self.shares, named, 'share of right answers')} The learners disagree "
             f"on {self.informative} of {self.instances} instances. "
-            f"{hypothesis_words(p, alpha, EQUALLY_RIGHT.format(everybody(len(named))), numbers)}"
+            f"{hypothesis_words(p, alpha, EQUALLY_RIGHT.format(all_learners(len(named))), numbers)}"
         )
 
 
@@ -114,8 +114,7 @@ def cochran_q(correct: npt.ArrayLike) -> CochranResult:
         Q = (K - 1) (K sum_j G_j^2 - T^2) / (K T - sum_i L_i^2),
 
     chi-squared with K - 1 degrees of freedom for many instances. For K = 2 it is McNemar's
-    statistic without the correction for continuity. Learners that always agree give Q = 0 and
-    p = 1.
+    statistic without the continuity correction. If the learners always agree, Q = 0 and p = 1.
 
     References
     ----------
@@ -146,12 +145,9 @@ def cochran_q(correct: npt.ArrayLike) -> CochranResult:
     )
 
 
-# Looney's F: K classifiers on one test set, by an analysis of variance.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LooneyResult(MultipleResult):
-    """Evidence that K classifiers are not equally often right.
+    """Result of Looney's F test of K classifiers.
 
     Attributes
     ----------
@@ -162,7 +158,7 @@ class LooneyResult(MultipleResult):
     epsilon : float
         Greenhouse and Geisser's epsilon of the K x K covariance.
     adjusted_pvalue : float
-        The p-value of F+: both degrees of freedom times epsilon.
+        The p-value of F+, with both degrees of freedom times epsilon.
     shares : ndarray of shape (K,)
         Share of right answers of each learner.
     instances : int
@@ -179,11 +175,11 @@ class LooneyResult(MultipleResult):
 
     @property
     def verdict_pvalue(self) -> float:
-        """That of F+."""
+        """The p-value of F+."""
         return self.adjusted_pvalue
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -195,14 +191,14 @@ class LooneyResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print; the verdict is that of F+.
+        """Describe the result in sentences, ready to print; F+ decides the verdict.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, len(self.shares))
@@ -213,7 +209,7 @@ class LooneyResult(MultipleResult):
             f"degrees of freedom {number(a)} and {number(b)}, "
             f"{pvalue_words(self.adjusted_pvalue, alpha)}"
         )
-        claim = EQUALLY_RIGHT.format(everybody(len(named)))
+        claim = EQUALLY_RIGHT.format(all_learners(len(named)))
         return (
             f"{extremes_words(self.shares, named, 'share of right answers')} Over {self.instances} "
             f"instances: {hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"
@@ -237,15 +233,15 @@ def looney(correct: npt.ArrayLike) -> LooneyResult:
 
     Notes
     -----
-    With ``p_.j``, ``p_i.`` and ``p`` the shares of right answers of a learner, on an instance and
-    of all::
+    With ``p_.j``, ``p_i.`` and ``p`` the shares of right answers of learner j, on instance i, and
+    overall::
 
         SSA = N sum_j p_.j^2 - N K p^2,    SSB = K sum_i p_i.^2 - N K p^2,
         SST = N K p (1 - p),    SSAB = SST - SSA - SSB,
         F = [SSA / (K - 1)] / [SSAB / ((K - 1) (N - 1))]
 
-    is F distributed with K - 1 and (K - 1) (N - 1) degrees of freedom. F+ multiplies both by the
-    epsilon of Greenhouse and Geisser, and is what Looney recommends. The sums are computed in
+    is F distributed with K - 1 and (K - 1) (N - 1) degrees of freedom. F+, which Looney
+    recommends, multiplies both by the epsilon of Greenhouse and Geisser. The sums are computed in
     whole numbers.
 
     References
@@ -266,7 +262,7 @@ def looney(correct: npt.ArrayLike) -> LooneyResult:
     x = zero_one(correct, "correct", batch=False)
     K, N = x.shape
     G, L, T = x.sum(axis=1), x.sum(axis=0), x.sum()
-    # N K SSA and N K SSAB, exactly
+    # exact values of N K SSA and N K SSAB
     ssa = K * np.square(G).sum() - T * T
     ssab = N * K * T - K * np.square(G).sum() - N * np.square(L).sum() + T * T
     df = (K - 1.0, (K - 1.0) * (N - 1.0))

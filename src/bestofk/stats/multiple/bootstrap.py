@@ -1,9 +1,10 @@
-"""Bootstrap-A: is the mean loss of any of K learners out of line, from all rearrangements?"""
+"""Bootstrap-A: compare the mean loss of each of K learners with all rearrangements."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -26,32 +27,32 @@ from bestofk._base.results import open_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.result import MultipleResult, learner_names
 from bestofk.stats.null_distributions.draws import drawn_tails
-from bestofk.stats.null_distributions.signs import mean_difference, two_sided
-from bestofk.stats.null_distributions.sums import place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import mean_difference, two_sided
+from bestofk.stats.null_distributions.sums import step_grid, sum_tails
 
-LISTED = 12
+MAX_LISTED = 12
 METHODS = ("exact", "resample")
 SHAPES = "(learners, data sets), with folds and repetitions as further axes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapPairs(MultipleResult):
-    """Bootstrap-A with two learners, for several pairs.
+    """Result of Bootstrap-A with two learners, for several pairs.
 
     Attributes
     ----------
     pairs : tuple of (int, int)
         The learners compared.
     estimates : ndarray of shape (pairs,)
-        Mean loss of the first less that of the second.
+        Mean loss of the first minus that of the second.
     pvalues, adjusted_pvalues : ndarray of shape (pairs,)
-        Two-sided; the latter for the number of pairs.
+        Two-sided p-values, before and after adjustment for the number of pairs.
     correction : str
-        How they were adjusted.
+        The correction of the p-values.
     error_bound : ndarray of shape (pairs,)
-        By how much a p-value may be off; 0 where it was counted out.
+        Largest error of each p-value; 0 if it was counted exactly.
     names : tuple of str
-        What the learners are called in sentences.
+        Names of the learners in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -64,11 +65,11 @@ class BootstrapPairs(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.adjusted_pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return {
             "a": [self.names[i] for i, _ in self.pairs],
             "b": [self.names[j] for _, j in self.pairs],
@@ -78,18 +79,18 @@ class BootstrapPairs(MultipleResult):
         }
 
     def rejected(self, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
-        """Where the two learners differ at level `alpha`, adjusted for the number of pairs."""
+        """Return which pairs differ at level `alpha`, adjusted for the number of pairs."""
         return np.asarray(self.adjusted_pvalues <= probability(alpha, "alpha"))
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences; beyond a dozen pairs only those that differ are listed.
+        """Describe the result in sentences; of more than 12 pairs list only those that differ.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Names of all learners, instead of those given to the test.
+            Names of all learners, instead of those of the result.
         alpha : float, optional
-            Level of significance of the whole family; 0.05 by default.
+            Significance level of the whole family; 0.05 by default.
         """
         alpha = open_level(alpha)
         rejected = self.rejected(alpha)
@@ -100,7 +101,7 @@ class BootstrapPairs(MultipleResult):
             f"(sign-flip test, adjusted with {CORRECTIONS[self.correction].words})."
         ]
         for k, (i, j) in enumerate(self.pairs):
-            if len(self.pairs) > LISTED and not rejected[k]:
+            if len(self.pairs) > MAX_LISTED and not rejected[k]:
                 continue
             estimate = float(self.estimates[k])
             if estimate == 0:
@@ -121,29 +122,29 @@ class BootstrapPairs(MultipleResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapAResult(MultipleResult):
-    """What Bootstrap-A found.
+    """Result of Bootstrap-A.
 
     Attributes
     ----------
     estimates : ndarray of shape (A,)
-        Mean loss of every learner.
+        Mean loss of each learner.
     pvalues : ndarray of shape (A,)
-        Two-sided p-value of every learner against the mean of all; never 0.
+        Two-sided p-value of each learner against the mean of all; never 0.
     adjusted_pvalues : ndarray of shape (A,)
-        The same adjusted for A simultaneous tests.
+        P-values adjusted for A simultaneous tests.
     correction : str
-        How they were adjusted.
+        The correction of the p-values.
     error_bound : ndarray of shape (A,)
-        By how much a p-value may be off; 0 where it was counted out (and
-        where it was resampled, which has an error of another kind).
+        Largest error of each p-value; 0 if it was counted exactly or resampled (resampling has
+        an error of another kind).
     method : {"exact", "resample"}
-        Where the rearrangement distribution comes from.
+        Exact rearrangement distribution, or random rearrangements.
     resamples : int
         Number of random rearrangements; 0 for the exact distribution.
     cells : ndarray of shape (A, D)
-        Mean loss of every learner on every data set.
+        Mean loss of each learner on each data set.
     names : tuple of str
-        What the learners are called in sentences.
+        Names of the learners in sentences.
     """
 
     estimates: Floats
@@ -158,11 +159,11 @@ class BootstrapAResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.adjusted_pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner."""
+        """Return one row per learner."""
         return {
             "learner": self.names,
             "mean": self.estimates,
@@ -171,7 +172,7 @@ class BootstrapAResult(MultipleResult):
         }
 
     def rejected(self, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
-        """Which learners differ from the mean of all at level `alpha`, adjusted."""
+        """Return which learners differ from the mean of all at level `alpha`, adjusted."""
         return np.asarray(self.adjusted_pvalues <= probability(alpha, "alpha"))
 
     def posthoc(
@@ -180,17 +181,17 @@ class BootstrapAResult(MultipleResult):
         correction: str = "holm",
         pairs: Sequence[tuple[int, int]] | None = None,
     ) -> BootstrapPairs:
-        """The same test with two learners at a time: the paired sign-flip test, always exact.
+        """Run the test with two learners at a time: the paired sign-flip test, always exact.
 
         Parameters
         ----------
         correction : {"bonferroni", "holm", "hochberg", "benjamini-hochberg", "none"}
             Adjustment for the number of pairs.
         pairs : sequence of (int, int), optional
-            The pairs to compare; all of them when not given.
+            The pairs to compare; all pairs by default.
         """
         one_of(correction, "correction", tuple(CORRECTIONS))
-        chosen = chosen_pairs(pairs, self.cells.shape[0])
+        chosen = checked_pairs(pairs, self.cells.shape[0])
         i, j = np.asarray(chosen, dtype=np.intp).T
         p, bounds = two_sided(self.cells[i], self.cells[j])
         return BootstrapPairs(
@@ -204,25 +205,25 @@ class BootstrapAResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences; beyond a dozen learners only those that differ are listed.
+        """Describe the result in sentences; of more than 12 learners list only those that differ.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the learners, instead of those given to the test.
+            Names of the learners, instead of those of the result.
         alpha : float, optional
-            Level of significance of the whole family; 0.05 by default.
+            Significance level of the whole family; 0.05 by default.
         """
         alpha = open_level(alpha)
         rejected = self.rejected(alpha)
         learners, datasets = self.cells.shape
         named = learner_names(self.names if names is None else names, learners)
-        # 1e-12: what is only the rounding of two means is none
+        # differences within the rounding of two means do not count
         centre = float(self.estimates.mean())
         noise = 1e-12 * float(np.abs(self.estimates).max())
         sentences = [
             f"Bootstrap-A on {learners} learners and {counted(datasets, 'data set')} "
-            f"({origin(self.method, self.resamples)}; p-values adjusted for "
+            f"({distribution_text(self.method, self.resamples)}; p-values adjusted for "
             f"{learners} tests with {CORRECTIONS[self.correction].words}): "
             + (
                 f"the hypothesis that all learners have the same {spoken().mean} is rejected at "
@@ -232,22 +233,23 @@ class BootstrapAResult(MultipleResult):
             )
         ]
         for a in range(learners):
-            if learners > LISTED and not rejected[a]:
+            if learners > MAX_LISTED and not rejected[a]:
                 continue
             estimate = float(self.estimates[a])
             if abs(estimate - centre) <= noise:
-                place_words = "the mean of all learners"
+                relation = "the mean of all learners"
             else:
                 side = spoken().side(below=estimate < centre)
-                place_words = f"{side} the mean of all learners, {number(spoken().value(centre))}"
+                relation = f"{side} the mean of all learners, {number(spoken().value(centre))}"
             sentences.append(
                 f"{named[a]} has a {spoken().mean} of {number(spoken().value(estimate))}, "
-                f"{place_words} ({pvalue_words(float(self.pvalues[a]))}, adjusted "
+                f"{relation} ({pvalue_words(float(self.pvalues[a]))}, adjusted "
                 f"{pvalue_words(float(self.adjusted_pvalues[a]), alpha)}; "
                 f"{'significant' if rejected[a] else 'not significant'})."
             )
         if self.error_bound.any():
-            sentences.append(f"No p-value is off by more than {float(self.error_bound.max()):.2g}.")
+            largest = float(self.error_bound.max())
+            sentences.append(f"The error of the p-values is at most {largest:.2g}.")
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
@@ -260,18 +262,18 @@ def bootstrap_a(
     correction: str = "bonferroni",
     names: Sequence[Any] | None = None,
 ) -> BootstrapAResult:
-    """Bootstrap-A of Otero et al.: which learners depart from the mean of all.
+    """Bootstrap-A of Otero et al.: find the learners that differ from the mean of all.
 
-    Tests the hypothesis that the expected loss does not depend on the learner: on every data
-    set the learners might as well have been labelled otherwise.
+    Test the null hypothesis that the expected loss does not depend on the learner: on every data
+    set the labels of the learners are exchangeable.
 
     Parameters
     ----------
     losses : array_like, shape (A, D), (A, D, F) or (A, D, F, R)
-        Losses of A learners on D data sets, F folds and R repetitions; folds and repetitions of
-        a cell are averaged, and stay together when learners are rearranged.
+        Losses of A learners on D data sets, F folds and R repetitions. Folds and repetitions of a
+        cell are averaged, and stay together in a rearrangement of the learners.
     method : {"exact", "resample"}
-        The rearrangement distribution itself, or random rearrangements.
+        Use the exact rearrangement distribution, or random rearrangements.
     resamples : int
         Number of random rearrangements.
     random_state : int, numpy.random.Generator or None
@@ -287,22 +289,21 @@ def bootstrap_a(
 
     Notes
     -----
-    The statistic of learner a is its mean e_a over everything; e*_a is the same after an
-    independent permutation of the learners inside each data set. The p-value is
-    min(1, 2 min(P(e*_a <= e_a), P(e*_a >= e_a))), both tails with equality: the observed
-    arrangement is one of the rearrangements, so that no p-value is 0.
+    The statistic of learner a is its overall mean e_a; e*_a is its overall mean after an
+    independent permutation of the learners within each data set. The p-value is
+    min(1, 2 min(P(e*_a <= e_a), P(e*_a >= e_a))), both tails including equality. The observed
+    arrangement is one of the rearrangements, so no p-value is 0.
 
-    Under rearrangement the total of every learner is a sum of D independent draws of one of A
-    values each. Its distribution is counted out where A^(D/2) is small and convolved on whole
-    steps where the cell means are multiples of one unit (sums of up to about 2^28 / (A D)
-    units); else its transform is inverted numerically, however many data sets there are, and
-    `error_bound` says how far the p-values may be off, within 1 percent of them. Tail
-    probabilities keep their relative accuracy down to the
-    smallest ones (below 2e-308 they are given as that). Random rearrangements give
-    (b + 1) / (m + 1) for each tail.
+    Under rearrangement the total of each learner is a sum of D independent draws from A values
+    each. Its distribution is counted if A^(D/2) is small. It is convolved on whole steps if the
+    cell means are multiples of one unit (sums of up to about 2^28 / (A D) units). Otherwise its
+    transform is inverted numerically, for any number of data sets, and `error_bound` contains the
+    error of the p-values, within 1 percent of them. Tail probabilities keep their relative
+    accuracy down to the smallest ones (2e-308 replaces anything smaller). Random rearrangements
+    give (b + 1) / (m + 1) for each tail.
 
-    Without the adjustment the chance that some learner of five is found to differ though none
-    does is about 0.22 at the level 0.05.
+    Without the adjustment, the chance of finding a difference among five equal learners is about
+    0.22 at level 0.05.
 
     References
     ----------
@@ -326,8 +327,8 @@ def bootstrap_a(
     cells = cell_means(losses)
     everyone = np.arange(cells.shape[0])
     if method == "exact":
-        placed = place(cells, choices=everyone.size, queries=everyone.size)
-        tails = sum_tails(placed, everyone, everyone)
+        grid = step_grid(cells, choices=everyone.size, queries=everyone.size)
+        tails = sum_tails(grid, everyone, everyone)
     else:
         (tails,) = drawn_tails(
             cells, everyone[None], everyone[None], resamples=resamples, generator=rng
@@ -347,15 +348,15 @@ def bootstrap_a(
 
 
 def cell_means(losses: Any) -> Floats:
-    """Mean loss of every learner on every data set, from a complete table."""
+    """Return the mean loss of each learner on each data set, from a complete table."""
     try:
-        holes = bool(np.isnan(np.asarray(losses, dtype=np.float64)).any())
+        incomplete = bool(np.isnan(np.asarray(losses, dtype=np.float64)).any())
     except (TypeError, ValueError):
-        holes = False
-    if holes:
+        incomplete = False
+    if incomplete:
         raise ArgumentError(
-            "losses must be complete; got missing cells, which bootstrap_b(losses, "
-            'missing="allow") takes as intervals.'
+            "losses must be complete; got missing cells: use bootstrap_b(losses, "
+            'missing="allow"), which treats them as intervals.'
         )
     table = finite_array(losses, "losses", min_ndim=2)
     check_shape(table, "losses", (2, 3, 4))
@@ -363,26 +364,26 @@ def cell_means(losses: Any) -> Floats:
 
 
 def check_shape(table: Floats, where: str, ndims: tuple[int, ...]) -> None:
-    """Refuse a table with other axes, with one learner only, or with nothing in it."""
+    """Raise an error if a table has other axes, fewer than 2 learners, or no losses."""
     if table.ndim not in ndims or table.shape[0] < 2 or table.size == 0:
         raise ArgumentError(
-            f"{where} must have the axes {SHAPES}, and at least 2 learners; "
+            f"{where} must have the axes {SHAPES}, with at least 2 learners; "
             f"got an array of shape {table.shape}."
         )
 
 
 def mean_of(table: Floats, axis: int) -> Floats:
-    """The mean along an axis, also where the sum would overflow."""
+    """Return the mean along an axis without overflow of the sum."""
     exponent = int(np.frexp(np.abs(table).max())[1])
     return np.asarray(np.ldexp(np.ldexp(table, -exponent).mean(axis=axis), exponent))
 
 
-def chosen_pairs(
+def checked_pairs(
     pairs: Sequence[tuple[int, int]] | None, learners: int
 ) -> tuple[tuple[int, int], ...]:
-    """The pairs asked for, checked; all pairs (i, j) with i < j when none were."""
+    """Return the pairs after checking them; by default all pairs (i, j) with i < j."""
     if pairs is None:
-        return tuple((i, j) for i in range(learners) for j in range(i + 1, learners))
+        return tuple(combinations(range(learners), 2))
     chosen = tuple((int(i), int(j)) for i, j in pairs)
     if not chosen or any(
         i == j or not 0 <= i < learners or not 0 <= j < learners for i, j in chosen
@@ -391,8 +392,8 @@ def chosen_pairs(
     return chosen
 
 
-def origin(method: str, resamples: int) -> str:
-    """Where the distribution comes from, in words."""
+def distribution_text(method: str, resamples: int) -> str:
+    """Describe the rearrangement distribution."""
     if method == "exact":
         return "exact rearrangement distribution"
     return f"{resamples} random rearrangements"

@@ -1,4 +1,7 @@
-"""Two rules that make one interval of all the p-values that intervals of losses allow."""
+"""Bootstrap-B: Bootstrap-A for losses that are known up to intervals.
+
+Two rules turn intervals of losses into an interval of p-values.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +27,17 @@ from bestofk._base.formatting import capitalised, counted, joined, number, pvalu
 from bestofk._base.results import decided_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.bootstrap import (
-    LISTED,
+    MAX_LISTED,
     METHODS,
     check_shape,
-    chosen_pairs,
+    checked_pairs,
+    distribution_text,
     mean_of,
-    origin,
 )
 from bestofk.stats.multiple.result import MultipleResult, learner_names
 from bestofk.stats.null_distributions.draws import drawn_tails
-from bestofk.stats.null_distributions.signs import both_tails
-from bestofk.stats.null_distributions.sums import Rows, Tails, place, sum_tails
+from bestofk.stats.null_distributions.sign_flips import both_tails
+from bestofk.stats.null_distributions.sums import Rows, Tails, step_grid, sum_tails
 
 RULES = ("vertex", "paper")
 
@@ -42,16 +45,16 @@ RULES = ("vertex", "paper")
 def tails_by_rule(
     cells: Floats, rule: str, method: str, resamples: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Lower and upper tails and their bounds, of two tables per learner: shape (3, 2, A).
+    """Return lower and upper tails with bounds for two tables per learner, of shape (3, 2, A).
 
-    By the rule "vertex" these are the two corners of the learner; by the rule "paper" the lower
-    ends at the observed upper end and the upper ends at the observed lower end.
+    For the rule "vertex" the tables are the two corners of the learner. For the rule "paper" they
+    are the lower ends at the observed upper end and the upper ends at the observed lower end.
     """
     learners = cells.shape[1]
     low, high = np.arange(learners), np.arange(learners) + learners
     if rule == "vertex":
-        own = np.eye(learners, dtype=np.bool_)
-        members = np.concatenate([np.where(own, low, high), np.where(own, high, low)])
+        itself = np.eye(learners, dtype=np.bool_)
+        members = np.concatenate([np.where(itself, low, high), np.where(itself, high, low)])
         queries = np.concatenate([low, high])[:, None]
     else:
         members, queries = np.stack([low, high]), np.stack([high, low])
@@ -59,11 +62,11 @@ def tails_by_rule(
     if method == "resample":
         return _drawn(ends, members, queries, resamples, rng)
     if (cells[0] == cells[1]).all():
-        # without width all tables are one
-        drawn = [sum_tails(place(ends, choices=learners, queries=learners), low, low)] * 2
+        # without width all tables are the same
+        drawn = [sum_tails(step_grid(ends, choices=learners, queries=learners), low, low)] * 2
     else:
-        placed = place(ends, choices=learners, queries=learners, tables=len(members))
-        drawn = [sum_tails(placed, m, q) for m, q in zip(members, queries, strict=True)]
+        grid = step_grid(ends, choices=learners, queries=learners, tables=len(members))
+        drawn = [sum_tails(grid, m, q) for m, q in zip(members, queries, strict=True)]
     return _two_tables(drawn)
 
 
@@ -74,7 +77,7 @@ def _drawn(
 
 
 def _two_tables(tails: list[Tails]) -> tuple[Floats, Floats]:
-    """Lower and upper tails of all first tables, then of all second ones: shape (3, 2, tests)."""
+    """Stack the tails of all first tables, then of all second ones: shape (3, 2, tests)."""
     lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in tails], axis=1)
     upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in tails], axis=1)
     return lower.reshape(3, 2, -1), upper.reshape(3, 2, -1)
@@ -85,10 +88,10 @@ def _with_bounds(tail: Floats, bounds: Floats) -> Floats:
 
 
 def _vertex_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """[p-, p+], shape (A, 2), and their bounds, (2, A, 2), from the tails at the two corners."""
+    """Return [p-, p+] of shape (A, 2) and bounds (2, A, 2) from the tails at the two corners."""
     p = np.minimum(2 * np.minimum(lower, upper), 1.0)
-    # the corners lie on different sides of the middle when c < 1/2 at the one (lower ends of a)
-    # and P(S* >= s) < 1/2 at the other; small tails make a large p+ here, so the bounds swap
+    # the corners are on different sides of the middle if c < 1/2 at the first (lower ends of a)
+    # and P(S* >= s) < 1/2 at the second; small tails give a large p+ here, so the bounds swap
     apart = ((lower[:, 0] < 0.5) & (upper[:, 1] < 0.5))[[0, 2, 1]]
     largest = np.where(apart, 1.0, p.max(axis=1))
     ends = np.stack([p.min(axis=1), largest], axis=-1)
@@ -96,7 +99,7 @@ def _vertex_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 
 
 def _paper_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """The same by equations (22), (23), (26) and (27) of the paper."""
+    """Return the same by equations (22), (23), (26) and (27) of the paper."""
     largest = np.minimum(2 * np.minimum(lower[:, 0], upper[:, 1]), 1.0)
     smallest = np.minimum(2 * np.minimum(lower[:, 1], upper[:, 0]), 1.0)
     ends = np.stack([smallest, largest], axis=-1)
@@ -119,7 +122,7 @@ def _paper_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Flo
 
 
 def ends_by_rule(rule: str, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """[p-, p+], shape (tests, 2), and bounds of both, shape (2, tests, 2)."""
+    """Return [p-, p+] of shape (tests, 2), and bounds of both of shape (2, tests, 2)."""
     return (_vertex_ends if rule == "vertex" else _paper_ends)(lower, upper)
 
 
@@ -131,7 +134,7 @@ def pairs_by_rule(
     resamples: int,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
-    """The same with two learners at a time."""
+    """Return [p-, p+] and their bounds for pairs of learners."""
     if method == "exact":
         return (_vertex_pairs if rule == "vertex" else _paper_pairs)(cells, pairs)
     learners = cells.shape[1]
@@ -148,11 +151,10 @@ def pairs_by_rule(
     return ends_by_rule(rule, *tails)
 
 
-# Repetitions of a fold, and missing ones, as one interval per learner, data set and fold.
-
+# Intervals from repetitions and missing losses
 
 QUANTILES = {"central": (0.45, 0.55), "interquartile": (0.25, 0.75)}
-WORDS = (
+INTERVAL_OPTIONS = (
     "'central', 'interquartile', a pair of quantiles, ('median-radius', share) or a function of "
     "the losses that returns lower and upper ends"
 )
@@ -167,9 +169,9 @@ def interval_cells(
     missing: str,
     loss_range: tuple[float, float],
 ) -> Floats:
-    """Lower and upper ends by learner and data set, shape (2, A, D)."""
+    """Return lower and upper ends by learner and data set, of shape (2, A, D)."""
     if (losses is None) == (intervals is None):
-        raise ArgumentError("bootstrap_b must be given either losses or intervals, one of the two.")
+        raise ArgumentError("bootstrap_b requires either losses or intervals.")
     if losses is not None:
         table = _numbers(losses, "losses")
         check_shape(table, "losses", (2, 3, 4))
@@ -180,14 +182,14 @@ def interval_cells(
         if ends.ndim not in (3, 4) or ends.shape[0] != 2 or ends.shape[1] < 2 or ends.size == 0:
             raise ArgumentError(
                 "intervals must have the axes (2, learners, data sets) or (2, learners, data "
-                f"sets, folds), and at least 2 learners; got an array of shape {ends.shape}."
+                f"sets, folds), with at least 2 learners; got an array of shape {ends.shape}."
             )
-        ends = spanned(ends, missing=missing, loss_range=loss_range)
+        ends = with_missing_ends(ends, missing=missing, loss_range=loss_range)
     return mean_of(ends.reshape(*ends.shape[:3], -1), 3)
 
 
 def _numbers(value: Any, where: str) -> Floats:
-    """`value` as an array in which NaN stands for what is missing."""
+    """Return `value` as an array without infinities; NaN marks missing values."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -204,11 +206,11 @@ def repetition_intervals(
     missing: str = "refuse",
     loss_range: tuple[float, float] = (0.0, 1.0),
 ) -> Floats:
-    """Lower and upper ends, shape (2, A, D, F), from losses of shape (A, D, F, R).
+    """Return lower and upper ends of shape (2, A, D, F) from losses of shape (A, D, F, R).
 
-    A missing repetition (NaN) may have been anything in `loss_range`: between quantiles the
-    lower end is taken with the smallest loss in its place and the upper one with the largest;
-    any other interval becomes the whole range. So a cell without any repetition spans the range.
+    A missing repetition (NaN) may be anything in `loss_range`. For quantiles, the smallest loss
+    replaces it in the lower end and the largest loss in the upper end. Any other interval becomes
+    the whole range. A cell without repetitions spans the whole range.
     """
     quantiles, ends = _rule(interval)
     holes = np.isnan(losses)
@@ -225,8 +227,10 @@ def repetition_intervals(
     return _ordered(np.where(incomplete, low, lower), np.where(incomplete, high, upper))
 
 
-def spanned(intervals: Floats, *, missing: str, loss_range: tuple[float, float]) -> Floats:
-    """Given intervals of shape (2, ...), a missing end replaced by that end of the range."""
+def with_missing_ends(
+    intervals: Floats, *, missing: str, loss_range: tuple[float, float]
+) -> Floats:
+    """Replace missing ends of intervals of shape (2, ...) by that end of the range."""
     holes = np.isnan(intervals)
     if holes.any():
         low, high = _range(intervals, missing, loss_range)
@@ -236,7 +240,7 @@ def spanned(intervals: Floats, *, missing: str, loss_range: tuple[float, float])
     if (intervals[0] > intervals[1]).any():
         at = tuple(int(i) for i in np.argwhere(intervals[0] > intervals[1])[0])
         raise ArgumentError(
-            "intervals must have lower ends at most as large as the upper ones; got "
+            "intervals must not have lower ends above the upper ones; got "
             f"[{intervals[0][at]}, {intervals[1][at]}] at position {at}."
         )
     return intervals
@@ -255,17 +259,17 @@ def _rule(interval: Any) -> tuple[tuple[float, float] | None, Ends]:
         try:
             q = (float(first), float(second))
         except (TypeError, ValueError):
-            raise refuse("interval", WORDS, interval) from None
+            raise refuse("interval", INTERVAL_OPTIONS, interval) from None
         if 0.0 <= q[0] <= q[1] <= 1.0:
             return q, lambda losses: tuple(np.quantile(losses, q, axis=-1))
-    raise refuse("interval", WORDS, interval)
+    raise refuse("interval", INTERVAL_OPTIONS, interval)
 
 
 def _median_radius(losses: Floats, share: float) -> tuple[Floats, Floats]:
-    """The median and around it the smallest radius that covers that share of the repetitions."""
+    """Return the median -+ the smallest radius that covers that share of the repetitions."""
     median = np.median(losses, axis=-1)
     distances = np.sort(np.abs(losses - median[..., None]), axis=-1)
-    # a share such as 0.1 of 30 is 3, whatever the last bit of the product says
+    # a share such as 0.1 of 30 is 3, whatever the rounding of the product
     covered = max(int(np.ceil(share * losses.shape[-1] - 1e-9)), 1)
     radius = distances[..., covered - 1]
     return median - radius, median + radius
@@ -293,8 +297,8 @@ def _range(values: Floats, missing: str, loss_range: tuple[float, float]) -> tup
     if missing == "refuse":
         at = tuple(int(i) for i in np.argwhere(np.isnan(values))[0])
         raise ArgumentError(
-            f"losses must be complete; got a missing one at position {at}: missing='allow' with "
-            "loss_range=(lowest, highest) puts the range of the loss in its place."
+            f"losses must be complete; got a missing one at position {at}: use missing='allow' "
+            "with loss_range=(lowest, highest) to replace it by the range of the loss."
         )
     try:
         low, high = (float(end) for end in loss_range)
@@ -304,38 +308,38 @@ def _range(values: Floats, missing: str, loss_range: tuple[float, float]) -> tup
         raise refuse("loss_range", "a finite pair (lowest, highest)", loss_range)
     if np.nanmin(values, initial=low) < low or np.nanmax(values, initial=high) > high:
         raise ArgumentError(
-            f"loss_range must hold all losses; got ({low:g}, {high:g}) for losses from "
+            f"loss_range must contain all losses; got ({low:g}, {high:g}) for losses from "
             f"{np.nanmin(values):g} to {np.nanmax(values):g}."
         )
     return low, high
 
 
-# Bootstrap-B: Bootstrap-A on intervals, with p-values that are intervals too.
+# Bootstrap-B
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalPairs(MultipleResult):
-    """Bootstrap-B with two learners, for several pairs.
+    """Result of Bootstrap-B with two learners, for several pairs.
 
     Attributes
     ----------
     pairs : tuple of (int, int)
-        The learners compared. By the rule ``"paper"`` the first is compared with what the two
-        could be, so that (i, j) and (j, i) may differ.
+        The learners compared. The rule ``"paper"`` compares the first with the intervals of both,
+        so (i, j) and (j, i) may differ.
     estimates : ndarray of shape (pairs, 2)
-        Smallest and largest mean loss of the first less that of the second.
+        Smallest and largest mean loss of the first minus that of the second.
     pvalues, adjusted_pvalues : ndarray of shape (pairs, 2)
-        Smallest and largest p-value; the latter for the number of pairs.
+        Smallest and largest p-value, before and after adjustment for the number of pairs.
     verdicts : tuple of str
-        ``"significant"``, ``"not significant"`` or ``"inconclusive"``, from the adjusted ones.
+        ``"significant"``, ``"not significant"`` or ``"inconclusive"``, from the adjusted p-values.
     alpha : float
         The level of the verdicts.
     correction, rule : str
-        How the p-values were adjusted and obtained.
+        The correction and the rule of the p-values.
     error_bound : ndarray of shape (pairs, 2)
-        By how much a p-value may be off; 0 where it was counted out.
+        Largest error of each p-value; 0 if it was counted exactly.
     names : tuple of str
-        What the learners are called in sentences.
+        Names of the learners in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -351,11 +355,11 @@ class IntervalPairs(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest adjusted p-value, each at the larger end of what it may be."""
+        """The smallest adjusted p-value, taking the upper end of each."""
         return float(self.adjusted_pvalues.max(axis=-1).min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return {
             "a": [self.names[i] for i, _ in self.pairs],
             "b": [self.names[j] for _, j in self.pairs],
@@ -365,60 +369,60 @@ class IntervalPairs(MultipleResult):
         }
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences; beyond a dozen pairs only those that differ are listed.
+        """Describe the result in sentences; of more than 12 pairs list only those that differ.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Names of all learners, instead of those given to the test.
+            Names of all learners, instead of those of the result.
         alpha : float, optional
-            The level of the verdicts; another one is refused.
+            The level of the verdicts; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         named = learner_names(self.names if names is None else names, len(self.names))
         sentences = [
             f"The differences within {counted(len(self.pairs), 'pair')} are "
-            f"{_tally(self.verdicts)} at level {self.alpha:g} (rule {self.rule!r}, adjusted by "
-            f"the method {self.correction!r})."
+            f"{_tally(self.verdicts)} at level {self.alpha:g} (rule {self.rule!r}, adjusted with "
+            f"{CORRECTIONS[self.correction].words})."
         ]
         sentences += [
             f"{_pair_words(named[i], named[j], self.estimates[k])}: {self.verdicts[k]} "
             f"({_range_words(self.pvalues[k], self.adjusted_pvalues[k])})."
             for k, (i, j) in enumerate(self.pairs)
-            if len(self.pairs) <= LISTED or self.verdicts[k] == "significant"
+            if len(self.pairs) <= MAX_LISTED or self.verdicts[k] == "significant"
         ]
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootstrapBResult(MultipleResult):
-    """What Bootstrap-B found.
+    """Result of Bootstrap-B.
 
     Attributes
     ----------
     intervals : ndarray of shape (A, 2)
-        Mean lower and mean upper end of every learner.
+        Mean lower and mean upper end of each learner.
     pvalues : ndarray of shape (A, 2)
-        Smallest and largest p-value of every learner against the mean of all.
+        Smallest and largest p-value of each learner against the mean of all.
     adjusted_pvalues : ndarray of shape (A, 2)
-        The same adjusted for A simultaneous tests.
+        P-values adjusted for A simultaneous tests.
     verdicts : tuple of str
-        ``"significant"`` where the largest adjusted p-value is below `alpha`,
-        ``"not significant"`` where the smallest is above it, else ``"inconclusive"``.
+        ``"significant"`` if the largest adjusted p-value is below `alpha`, ``"not significant"``
+        if the smallest is above it, else ``"inconclusive"``.
     alpha : float
         The level of the verdicts.
     correction, rule : str
-        How the p-values were adjusted and obtained.
+        The correction and the rule of the p-values.
     error_bound : ndarray of shape (A, 2)
-        By how much a p-value may be off; 0 where it was counted out.
+        Largest error of each p-value; 0 if it was counted exactly.
     method : {"exact", "resample"}
-        Where the rearrangement distribution comes from.
+        Exact rearrangement distribution, or random rearrangements.
     resamples : int
         Number of random rearrangements; 0 for the exact distribution.
     cells : ndarray of shape (2, A, D)
-        Lower and upper ends of every learner on every data set, averaged over folds.
+        Lower and upper ends of each learner on each data set, averaged over folds.
     names : tuple of str
-        What the learners are called in sentences.
+        Names of the learners in sentences.
     """
 
     intervals: Floats
@@ -436,11 +440,11 @@ class BootstrapBResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest adjusted p-value, each at the larger end of what it may be."""
+        """The smallest adjusted p-value, taking the upper end of each."""
         return float(self.adjusted_pvalues.max(axis=-1).min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner."""
+        """Return one row per learner."""
         return {
             "learner": self.names,
             **_ends(mean=self.intervals),
@@ -458,24 +462,24 @@ class BootstrapBResult(MultipleResult):
         resamples: int = 100_000,
         random_state: RandomState = 0,
     ) -> IntervalPairs:
-        """The same test, by the same rule, with two learners at a time.
+        """Run the test by the same rule with two learners at a time.
 
         Parameters
         ----------
         correction : {"bonferroni", "holm", "hochberg", "benjamini-hochberg", "none"}
             Adjustment for the number of pairs.
         alpha : float, optional
-            Level of the verdicts; that of the result itself when not given.
+            Level of the verdicts; by default that of this result.
         pairs : sequence of (int, int), optional
-            The pairs to compare; all (i, j) with i < j when not given.
+            The pairs to compare; by default all (i, j) with i < j.
         method, resamples, random_state
-            As for `bootstrap_b`; whatever the method was there, the default is exact.
+            As for `bootstrap_b`. The default is exact, whatever the method of this result.
         """
         one_of(correction, "correction", tuple(CORRECTIONS))
         one_of(method, "method", METHODS)
         whole(resamples, "resamples", at_least=1)
         alpha = self.alpha if alpha is None else probability(alpha, "alpha")
-        chosen = chosen_pairs(pairs, self.cells.shape[1])
+        chosen = checked_pairs(pairs, self.cells.shape[1])
         rng = generator(random_state)
         p, bounds = pairs_by_rule(self.rule, self.cells, chosen, method, resamples, rng)
         adjusted = adjust(p.T, correction).T
@@ -494,26 +498,27 @@ class BootstrapBResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences; beyond a dozen learners only those that differ are listed.
+        """Describe the result in sentences; of more than 12 learners list only those that differ.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the learners, instead of those given to the test.
+            Names of the learners, instead of those of the result.
         alpha : float, optional
-            The level of the verdicts; another one is refused.
+            The level of the verdicts; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         learners, datasets = self.cells.shape[1:]
         named = learner_names(self.names if names is None else names, learners)
         sentences = [
             f"Bootstrap-B on {learners} learners and {counted(datasets, 'data set')} "
-            f"({origin(self.method, self.resamples)}; rule {self.rule!r}; p-values adjusted for "
-            f"{learners} tests with {CORRECTIONS[self.correction].words}): the differences from "
-            f"the mean of all learners are {_tally(self.verdicts)} at level {self.alpha:g}."
+            f"({distribution_text(self.method, self.resamples)}; rule {self.rule!r}; p-values "
+            f"adjusted for {learners} tests with {CORRECTIONS[self.correction].words}): the "
+            f"differences from the mean of all learners are {_tally(self.verdicts)} at level "
+            f"{self.alpha:g}."
         ]
         for a in range(learners):
-            if learners > LISTED and self.verdicts[a] != "significant":
+            if learners > MAX_LISTED and self.verdicts[a] != "significant":
                 continue
             shown = sorted(spoken().value(float(end)) for end in self.intervals[a])
             low, high = map(number, shown)
@@ -524,12 +529,13 @@ class BootstrapBResult(MultipleResult):
                 f"({_range_words(self.pvalues[a], self.adjusted_pvalues[a])})."
             )
         if self.error_bound.any():
-            sentences.append(f"No p-value is off by more than {float(self.error_bound.max()):.2g}.")
+            largest = float(self.error_bound.max())
+            sentences.append(f"The error of the p-values is at most {largest:.2g}.")
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
 def _ends(**columns: Floats) -> dict[str, Floats]:
-    """Two columns for each: the smallest and the largest that it may be."""
+    """Return two columns for each array of intervals: the lower and the upper ends."""
     return {
         f"{name}_{end}": values[:, k]
         for name, values in columns.items()
@@ -552,10 +558,10 @@ def bootstrap_b(
     alpha: float = 0.05,
     names: Sequence[Any] | None = None,
 ) -> BootstrapBResult:
-    """Bootstrap-B of Otero et al.: Bootstrap-A where losses are known up to intervals.
+    """Bootstrap-B of Otero et al.: Bootstrap-A for losses that are known up to intervals.
 
-    Tests the hypothesis that the expected loss does not depend on the learner, for everything
-    that the losses could be inside their intervals at once: the p-value is an interval.
+    Test the null hypothesis that the expected loss does not depend on the learner, for all
+    possible losses inside the intervals at once: the p-value is an interval.
 
     Parameters
     ----------
@@ -565,26 +571,27 @@ def bootstrap_b(
         Lower and upper ends, instead of `losses`.
     rule : {"vertex", "paper"}
         ``"vertex"``: the smallest and largest p-value of Bootstrap-A inside the intervals.
-        ``"paper"``: the printed rule, which compares resampled intervals with the observed one;
-        wider, and not symmetric between two learners.
+        ``"paper"``: the published rule, which compares resampled intervals with the observed one;
+        it is wider, and not symmetric between two learners.
     method : {"exact", "resample"}
-        The rearrangement distribution itself, or random rearrangements.
+        Use the exact rearrangement distribution, or random rearrangements.
     resamples : int
         Number of random rearrangements.
     random_state : int, numpy.random.Generator or None
         Source of the random rearrangements.
     interval : str, tuple or callable
-        How the repetitions of a fold become an interval; it matters more than anything else.
-        ``"central"``: from the 0.45 to the 0.55 quantile. ``"interquartile"``. ``(q, r)``: from
-        the quantile q to r. ``("median-radius", 0.1)``: the median, plus and minus the radius
-        that covers that share. A function that takes the losses, repetitions last, and returns
-        lower and upper ends. One repetition has width 0 by all but the last.
+        How the repetitions of a fold become an interval; no other argument matters as much.
+        ``"central"``: from the 0.45 to the 0.55 quantile. ``"interquartile"``: from the 0.25 to
+        the 0.75 quantile. ``(q, r)``: from the quantile q to r. ``("median-radius", 0.1)``: the
+        median plus and minus the radius that covers that share. A function takes the losses,
+        repetitions last, and returns lower and upper ends. Except for functions, the interval of
+        a single repetition has width 0.
     missing : {"refuse", "allow"}
-        ``"allow"``: a NaN stands for a missing loss, which could be anything in `loss_range`.
+        ``"allow"``: NaN marks a missing loss, which may be anything in `loss_range`.
     loss_range : (float, float)
         Lowest and highest possible loss.
     correction : {"bonferroni", "holm", "hochberg", "benjamini-hochberg", "none"}
-        Adjustment for A simultaneous tests, of both ends alike.
+        Adjustment of both ends for A simultaneous tests.
     alpha : float
         Level of the verdicts.
     names : sequence of str, optional
@@ -596,18 +603,18 @@ def bootstrap_b(
 
     Notes
     -----
-    With s the mean of learner a and S* the same after rearrangement, c = P(S* <= s) grows with
-    every loss of a and falls with every loss of another learner; P(S* >= s) does the opposite.
-    So by the rule ``"vertex"`` both are extreme at two corners: the lower ends of a with the
-    upper ends of the others, and the reverse. p- is the smaller of the two p-values; p+ is the
-    larger, or 1 where the two corners lie on different sides of the middle, since some point
+    Let s be the mean of learner a and S* its mean after rearrangement. c = P(S* <= s) increases
+    with every loss of a and decreases with every loss of another learner; P(S* >= s) does the
+    opposite. So for the rule ``"vertex"`` both are extreme at two corners: the lower ends of a
+    with the upper ends of the others, and the reverse. p- is the smaller of the two p-values. p+ is
+    the larger, or 1 if the two corners are on different sides of the middle, because some point
     between them then has both tails at 1/2 or more. Both ends are attained.
 
-    By the rule ``"paper"``, with L* and U* the lower and upper means of a resample and
+    For the rule ``"paper"``, with L* and U* the lower and upper means of a resample and
     [q-, q+] the observed interval of a, p+ = min(1, 2 min(P(L* <= q+), P(U* >= q-))) and
     p- = min(1, 2 min(P(U* <= q-), P(L* >= q+))). Here p- may be 0.
 
-    Intervals of width 0 give Bootstrap-A, p- = p+. For the exact distribution and
+    Intervals of width 0 give Bootstrap-A with p- = p+. For the exact distribution and
     `error_bound` see `bootstrap_a`.
 
     References
@@ -661,7 +668,7 @@ def _verdicts(adjusted: Floats, alpha: float) -> tuple[str, ...]:
 
 
 def _tally(verdicts: tuple[str, ...]) -> str:
-    """``significant for 1, not significant for 3 and inconclusive for 1``."""
+    """Return text such as ``significant for 1, not significant for 3 and inconclusive for 1``."""
     kinds = ("significant", "not significant", "inconclusive")
     return joined([f"{kind} for {verdicts.count(kind)}" for kind in kinds if kind in verdicts])
 
@@ -684,7 +691,7 @@ def _pair_words(a: str, b: str, difference: Floats) -> str:
 
 
 def _side_words(intervals: Floats, a: int) -> str:
-    """Where a learner stands to the mean of all, itself included, wherever the losses lie."""
+    """Describe on which side of the mean of all learners a learner is, for all possible losses."""
     others = np.delete(intervals, a, axis=0).mean(axis=0)
     low, high = float(intervals[a, 0] - others[1]), float(intervals[a, 1] - others[0])
     noise = 1e-12 * float(np.abs(intervals).max())
@@ -702,7 +709,7 @@ def _range_words(p: Floats, adjusted: Floats) -> str:
 
 
 def _ends_words(p: Floats) -> str:
-    """``p = 0.012``, or ``p from 0.0032 to 0.0050``."""
+    """Return text such as ``p = 0.012``, or ``p from 0.0032 to 0.0050``."""
     low, high = (pvalue_words(float(end)) for end in p)
     if low == high:
         return low

@@ -1,10 +1,13 @@
-"""Compact letters: two learners share a letter exactly when they do not differ."""
+"""Comparisons of all pairs of K learners: compact letters, Nemenyi, adjusted pairwise tests."""
 
 from __future__ import annotations
 
 import math
+import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -29,22 +32,22 @@ from bestofk.stats.multiple.studentized_range import quantile, survival
 from bestofk.stats.pairwise.pairs import all_pairs
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-_MOST_COLUMNS = 400
-"""Insert-and-absorb may need exponentially many columns; beyond these a greedy cover does."""
+_MAX_COLUMNS = 400
+"""Insert-and-absorb may need exponentially many columns; beyond this limit use a greedy cover."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactLetters(Presented):
-    """Letters of K learners.
+    """A compact letter display of K learners.
 
     Attributes
     ----------
     groups : tuple of tuple of int
-        The learners that have each letter, by their places in `order`; no two of them differ.
+        The learners that have each letter, in the order of `order`; no two of them differ.
     letters : tuple of str
         The letter of each group: a to z, A to Z, then a1, b1, and so on.
     order : tuple of int
-        The order in which letters were given out, best first.
+        The learners in the order in which they get letters, best first.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -52,7 +55,7 @@ class CompactLetters(Presented):
     order: tuple[int, ...]
 
     def of(self, learner: int) -> tuple[str, ...]:
-        """The letters of one learner."""
+        """Return the letters of one learner."""
         return tuple(
             letter
             for letter, group in zip(self.letters, self.groups, strict=True)
@@ -60,39 +63,39 @@ class CompactLetters(Presented):
         )
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner, best first."""
+        """Return one row per learner, best first."""
         return {
             "learner": self.order,
             "letters": ["".join(self.of(learner)) for learner in self.order],
         }
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The letters in sentences, ready to print.
+        """Describe the letters in a sentence, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Has no effect: which pairs differ was said before.
+            Has no effect, because the pairs that differ are fixed.
         """
         open_level(alpha)
         named = learner_names(names, len(self.order))
-        told = [f"{named[k]} ({''.join(self.of(k))})" for k in self.order]
-        return f"Learners that share a letter do not differ significantly: {shortened(told)}."
+        lettered = [f"{named[k]} ({''.join(self.of(k))})" for k in self.order]
+        return f"Learners that share a letter do not differ significantly: {shortened(lettered)}."
 
 
 def compact_letters(
     different: npt.ArrayLike, *, order: Sequence[int] | None = None
 ) -> CompactLetters:
-    """Give letters to K learners such that two share one exactly when they do not differ.
+    """Assign letters to K learners so that two share one if and only if they do not differ.
 
     Parameters
     ----------
     different : array_like of bool, shape (K, K)
         Which pairs differ significantly; symmetric, False on the diagonal.
     order : sequence of int, optional
-        The learners, best first: earlier ones have earlier letters. As given by default.
+        The learners, best first; earlier learners get earlier letters. Default: 0, 1, ..., K - 1.
 
     Returns
     -------
@@ -100,10 +103,10 @@ def compact_letters(
 
     Notes
     -----
-    Insert and absorb: from one letter that all share, every pair that differs splits each letter
-    that holds both in two, one without the first and one without the second; letters whose
-    learners all have another letter besides are absorbed. Then, by sweeping, a letter that no
-    pair needs is taken away.
+    The insert-and-absorb algorithm starts from one letter that all learners share. Each pair that
+    differs splits every letter of both into two, one without the first learner and one without the
+    second. A letter is absorbed if another letter contains all of its learners. Finally a sweep
+    removes letters that no pair needs.
 
     References
     ----------
@@ -131,17 +134,17 @@ def compact_letters(
     K = len(matrix)
     ranked = tuple(range(K)) if order is None else tuple(int(k) for k in order)
     if sorted(ranked) != list(range(K)):
-        raise ArgumentError(f"order must hold each of {K} learners once; got {ranked!r}.")
-    # bits of an int: bit r is the learner at rank r
+        raise ArgumentError(f"order must contain each of {K} learners once; got {ranked!r}.")
+    # a column is an int whose bit r is the learner at rank r
     apart = matrix[np.ix_(ranked, ranked)]
     columns = _insert_and_absorb(apart)
     if columns is None:
         columns = _greedy_cover(apart)
-    columns = _swept(columns, apart)
+    columns = _sweep(columns, apart)
     members = sorted(tuple(r for r in range(K) if column >> r & 1) for column in columns)
     return CompactLetters(
         groups=tuple(tuple(ranked[r] for r in group) for group in members),
-        letters=tuple(_letter(place) for place in range(len(members))),
+        letters=tuple(_letter(index) for index in range(len(members))),
         order=ranked,
     )
 
@@ -150,92 +153,87 @@ def _insert_and_absorb(apart: npt.NDArray[np.bool_]) -> list[int] | None:
     K = len(apart)
     columns = [(1 << K) - 1]
     for i, j in np.argwhere(np.triu(apart)).tolist():
-        one, other = 1 << i, 1 << j
-        both = one | other
-        kept = [column for column in columns if column & both != both]
-        split = {column & ~one for column in columns if column & both == both}
-        split |= {column & ~other for column in columns if column & both == both}
+        first, second = 1 << i, 1 << j
+        both = first | second
+        remaining = [column for column in columns if column & both != both]
+        split = {column & ~first for column in columns if column & both == both}
+        split |= {column & ~second for column in columns if column & both == both}
         for column in sorted(split, key=int.bit_count, reverse=True):
-            if not any(column & held == column for held in kept):
-                kept.append(column)
-        if len(kept) > _MOST_COLUMNS:
+            if not any(column & other == column for other in remaining):
+                remaining.append(column)
+        if len(remaining) > _MAX_COLUMNS:
             return None
-        columns = kept
+        columns = remaining
     return columns
 
 
 def _greedy_cover(apart: npt.NDArray[np.bool_]) -> list[int]:
-    """Sets without differences that hold every pair without a difference, grown one by one."""
+    """Grow sets without differences, one by one, until they cover all pairs that do not differ."""
     K = len(apart)
-    alike = [sum(1 << j for j in range(K) if j != i and not apart[i, j]) for i in range(K)]
-    wanting = list(alike)
+    similar = [sum(1 << j for j in range(K) if j != i and not apart[i, j]) for i in range(K)]
+    uncovered = list(similar)
     columns: list[int] = []
     for i in range(K):
-        while wanting[i] or not any(column >> i & 1 for column in columns):
-            column, candidates = 1 << i, alike[i]
+        while uncovered[i] or not any(column >> i & 1 for column in columns):
+            column, candidates = 1 << i, similar[i]
             while candidates:
-                # first those whose pair with i is still without a letter
-                choice = (candidates & wanting[i]) or candidates
+                # prefer learners whose pair with i has no letter yet
+                choice = (candidates & uncovered[i]) or candidates
                 j = (choice & -choice).bit_length() - 1
                 column |= 1 << j
-                candidates &= alike[j]
+                candidates &= similar[j]
             for j in range(K):
                 if column >> j & 1:
-                    wanting[j] &= ~column
+                    uncovered[j] &= ~column
             columns.append(column)
     return columns
 
 
-def _swept(columns: list[int], apart: npt.NDArray[np.bool_]) -> list[int]:
-    """Without the columns whose every pair (or lone learner) another column holds too."""
+def _sweep(columns: list[int], apart: npt.NDArray[np.bool_]) -> list[int]:
+    """Drop columns whose pairs (or single learner) are all in other columns."""
     K = len(apart)
-    kept = sorted(columns, key=int.bit_count)
-    for column in list(kept):
-        rest = [other for other in kept if other is not column]
-        covered = all(column & ~_joined(rest, r) == 0 for r in range(K) if column >> r & 1)
-        if covered:
-            kept = rest
-    return kept
+    remaining = sorted(columns, key=int.bit_count)
+    for column in list(remaining):
+        rest = [other for other in remaining if other is not column]
+        if all(column & ~_sharing(rest, r) == 0 for r in range(K) if column >> r & 1):
+            remaining = rest
+    return remaining
 
 
-def _joined(columns: list[int], learner: int) -> int:
-    """Everyone who shares a column with a learner, itself included where it has any."""
-    found = 0
-    for column in columns:
-        if column >> learner & 1:
-            found |= column
-    return found
+def _sharing(columns: list[int], learner: int) -> int:
+    """Return the learners that share a column with a learner, including itself."""
+    return reduce(or_, (column for column in columns if column >> learner & 1), 0)
 
 
-def _letter(place: int) -> str:
-    alphabet = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    letter, turn = alphabet[place % len(alphabet)], place // len(alphabet)
-    return letter if not turn else f"{letter}{turn}"
+def _letter(index: int) -> str:
+    alphabet = string.ascii_letters
+    letter, turn = alphabet[index % len(alphabet)], index // len(alphabet)
+    return f"{letter}{turn}" if turn else letter
 
 
-# Nemenyi: which average ranks differ by more than the critical difference.
+# Nemenyi's test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NemenyiResult(MultipleResult):
-    """All pairs of K learners by their average ranks.
+    """Result of Nemenyi's comparison of all pairs of K learners by average ranks.
 
     Attributes
     ----------
     average_ranks : ndarray of shape (K,)
         Mean rank of each learner over the blocks; 1 is the smallest loss.
     critical_difference : float
-        Average ranks that differ by more than this differ significantly.
+        Average ranks differ significantly if they differ by more than this.
     alpha : float
         Level for all pairs together.
     statistics, pvalues : ndarray of shape (K, K)
         Studentized range of each pair and its p-value, adjusted for all pairs; symmetric, with
         0 and 1 on the diagonal.
     order : tuple of int
-        Learners by ascending average rank; equal ranks stand in the order given.
+        Learners by ascending average rank; equal ranks keep the order of the input.
     groups : tuple of tuple of int
-        The largest sets of two or more neighbours in that order which no significant difference
-        splits: the bars of a critical difference diagram.
+        The largest sets of two or more neighbours in that order without a significant difference:
+        the bars of a critical difference diagram.
     blocks : int
         Number of blocks N.
     """
@@ -250,30 +248,30 @@ class NemenyiResult(MultipleResult):
     blocks: int
 
     def different(self, i: int, j: int) -> bool:
-        """Whether the average ranks of two learners differ by more than the critical difference."""
+        """Return whether the average ranks of two learners exceed the critical difference."""
         gap = abs(float(self.average_ranks[i]) - float(self.average_ranks[j]))
         return gap > self.critical_difference
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return square_columns(
             {"average_rank": self.average_ranks}, statistic=self.statistics, pvalue=self.pvalues
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            The level at which it was decided; another one is refused.
+            The level at which it was decided; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         ranks = self.average_ranks
@@ -291,8 +289,8 @@ class NemenyiResult(MultipleResult):
 def nemenyi(losses: npt.ArrayLike, alpha: float = 0.05) -> NemenyiResult:
     """Compare all pairs of K learners by their average ranks over N blocks.
 
-    H0, for each pair: both are ranked alike; the error of all pairs together is held at the
-    level. The post-hoc test of `friedman`.
+    H0, for each pair: both are ranked alike. The test controls the error of all pairs together. It
+    is the post-hoc test of `friedman`.
 
     Parameters
     ----------
@@ -352,7 +350,7 @@ def nemenyi(losses: npt.ArrayLike, alpha: float = 0.05) -> NemenyiResult:
 
 
 def _tails(q: Floats, K: int) -> Floats:
-    """Average ranks are few different numbers: each tail once."""
+    """Compute each distinct tail once, because average ranks have few distinct values."""
     distinct, where = np.unique(q, return_inverse=True)
     return survival(distinct, groups=K)[where]
 
@@ -360,7 +358,7 @@ def _tails(q: Floats, K: int) -> Floats:
 def _bars(
     order: npt.NDArray[np.intp], ranks: Floats, critical_difference: float
 ) -> tuple[tuple[int, ...], ...]:
-    """Maximal windows of the sorted ranks whose ends are not farther apart than CD."""
+    """Return the maximal windows of sorted ranks whose ends differ by at most CD."""
     ends = np.searchsorted(ranks, ranks + critical_difference, side="right")
     bars, covered = [], 0
     for start, end in enumerate(ends.tolist()):
@@ -370,25 +368,25 @@ def _bars(
     return tuple(bars)
 
 
-# Post-hoc comparisons: one pairwise test for every pair, or against one control, adjusted.
+# Adjusted pairwise tests
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PosthocResult(MultipleResult):
-    """Pairs of K learners with p-values adjusted for their number.
+    """Pairwise comparisons of K learners with adjusted p-values.
 
     Attributes
     ----------
     test, correction : str
-        What was tested for each pair, and how the p-values were adjusted.
+        The pairwise test and the correction of the p-values.
     control : int or None
-        The learner that all others were compared with; None where all pairs were.
+        The learner that was compared with all others; None if all pairs were compared.
     pairs : ndarray of int, shape (m, 2)
         The learners of each pair; i < j, or the control first.
     statistics, pvalues, adjusted_pvalues : ndarray of shape (m,)
         Two-sided evidence for each pair, before and after the correction.
     estimates : ndarray of shape (m,)
-        Mean loss of the first less that of the second.
+        Mean loss of the first learner minus that of the second.
     means : ndarray of shape (K,)
         Mean loss of each learner.
     """
@@ -404,12 +402,12 @@ class PosthocResult(MultipleResult):
     means: Floats
 
     def matrix(self, *, adjusted: bool = True) -> Floats:
-        """The p-values as a symmetric (K, K) array with 1 on the diagonal.
+        """Return the p-values as a symmetric (K, K) array with 1 on the diagonal.
 
         Parameters
         ----------
         adjusted : bool
-            Whether the adjusted p-values are wanted.
+            Whether to return the adjusted p-values.
         """
         if self.control is not None:
             raise ArgumentError(
@@ -423,11 +421,11 @@ class PosthocResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.adjusted_pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return {
             "a": self.pairs[:, 0],
             "b": self.pairs[:, 1],
@@ -438,7 +436,7 @@ class PosthocResult(MultipleResult):
         }
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
@@ -471,27 +469,26 @@ def posthoc(
 ) -> PosthocResult:
     """Compare all pairs of K learners, or all with one control, by a pairwise test.
 
-    H0, for each pair: that of the pairwise test, two-sided. The correction holds the error of
-    all of them together (or, for Benjamini and Hochberg's or Yekutieli's, the expected share of
+    H0, for each pair: that of the pairwise test, two-sided. The correction controls the error of
+    all pairs together (or, for Benjamini and Hochberg's or Yekutieli's, the expected share of
     false discoveries).
 
     Parameters
     ----------
     losses : array_like of shape (K, n)
         The loss of each of K learners on each of n blocks, such as data sets; (K, runs, folds)
-        for the tests that want both.
+        for tests on runs and folds.
     test : {"t", "wilcoxon", "sign", "permutation"}, another name of a pairwise test, or callable
         A callable takes two arrays, the losses of two learners, and returns a p-value or an
         object with `pvalue` (and `statistic`), such as `scipy.stats.ttest_rel`.
     correction : str
-        How the p-values are adjusted for the number of pairs: ``"holm"`` or another name in
-        `bestofk.stats.adjust.CORRECTIONS`. ``"shaffer"`` and ``"bergmann-hommel"`` are for all
-        pairs,
-        not for a control.
+        The correction for the number of pairs: ``"holm"`` or another name in
+        `bestofk.stats.adjust.CORRECTIONS`. ``"shaffer"`` and ``"bergmann-hommel"`` require all
+        pairs, not a control.
     control : int, optional
-        Compare this learner with each other one, instead of all pairs.
+        Compare this learner with each other one instead of all pairs.
     **arguments
-        Handed to the pairwise test, such as ``random_state`` or ``n_train``.
+        Passed to the pairwise test, such as ``random_state`` or ``n_train``.
 
     Returns
     -------
@@ -524,8 +521,8 @@ def posthoc(
     correction = one_of(correction, "correction", tuple(CORRECTIONS))
     if control is not None and CORRECTIONS[correction].needs_all_pairs:
         raise ArgumentError(
-            f"correction must be one of any family where there is a control; got {correction!r}, "
-            "which is made for all pairs: 'holm' works."
+            f"correction must not require all pairs if there is a control; got {correction!r}: "
+            "'holm' works."
         )
     K = len(Y)
     if control is not None and whole(control, "control", at_least=0) >= K:
@@ -557,45 +554,45 @@ def posthoc(
 def _by_name(
     test: str, Y: Floats, control: int | None, pairs: npt.NDArray[np.intp], arguments: Any
 ) -> tuple[str, Floats, Floats]:
-    """All pairs in one call of a test from the registry."""
+    """Run a registered test on all pairs in one call."""
     entry = PAIRWISE_TESTS[_full_name(test)]
     if entry.bayesian:
-        raise ArgumentError(f"test must be one with a p-value; {entry.name!r} has none to adjust.")
+        raise ArgumentError(f"test must be one with p-values to adjust; got {entry.name!r}.")
     if Y.ndim != 1 + entry.axes:
-        wanted = "(K learners, blocks)" if entry.axes == 1 else "(K learners, runs, folds)"
+        shape = "(K learners, blocks)" if entry.axes == 1 else "(K learners, runs, folds)"
         raise ArgumentError(
-            f"losses must have shape {wanted} for the test {test!r}; got shape {Y.shape}."
+            f"losses must have shape {shape} for the test {test!r}; got shape {Y.shape}."
         )
-    found: Any
+    result: Any
     if control is None:
-        found = all_pairs(entry.name, Y, **arguments)
+        result = all_pairs(entry.name, Y, **arguments)
     else:
         function, options = entry.load(), {**entry.arguments, **arguments}
-        found = function(Y[control][None], Y[pairs[:, 1]], alternative="two-sided", **options)
+        result = function(Y[control][None], Y[pairs[:, 1]], alternative="two-sided", **options)
     name = "paired t" if test == "t" else entry.name
-    return name, np.asarray(found.statistic, np.float64), np.asarray(found.pvalue, np.float64)
+    return name, np.asarray(result.statistic, np.float64), np.asarray(result.pvalue, np.float64)
 
 
 def _one_by_one(
     test: Callable[..., Any], Y: Floats, pairs: npt.NDArray[np.intp], arguments: Any
 ) -> tuple[Floats, Floats]:
-    """A foreign function need not broadcast: it sees one pair at a time."""
+    """Call a user's function for one pair at a time, because it may not broadcast."""
     statistics, pvalues = np.zeros(len(pairs)), np.ones(len(pairs))
     for row, (i, j) in enumerate(pairs.tolist()):
-        found = test(Y[i].copy(), Y[j].copy(), **arguments)
-        p = np.asarray(getattr(found, "pvalue", found), dtype=np.float64)
+        result = test(Y[i].copy(), Y[j].copy(), **arguments)
+        p = np.asarray(getattr(result, "pvalue", result), dtype=np.float64)
         if p.ndim or not 0.0 <= p <= 1.0:
             raise ArgumentError(
                 f"test must return one p-value between 0 and 1 for a pair; got {p} for learners "
                 f"{i} and {j}."
             )
-        statistics[row] = float(getattr(found, "statistic", 0.0))
+        statistics[row] = float(getattr(result, "statistic", 0.0))
         pvalues[row] = float(p)
     return statistics, pvalues
 
 
 def _full_name(test: str) -> str:
-    """The registered name of a test, from that or from its shorthand."""
+    """Return the registered name of a test, given that name or its shorthand."""
     for entry in PAIRWISE_TESTS.values():
         if entry.shorthand and entry.shorthand == test:
             return entry.name

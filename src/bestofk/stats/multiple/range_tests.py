@@ -1,4 +1,4 @@
-"""Tukey's honestly significant differences: all pairs after a one-way analysis of variance."""
+"""Range tests after a one-way analysis of variance: Tukey's, and Newman and Keuls's."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from bestofk.stats.pairwise.result import Interval
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TukeyResult(MultipleResult):
-    """All pairs of K learners, adjusted for their number.
+    """Result of Tukey's comparison of all pairs of K learners.
 
     Attributes
     ----------
@@ -41,11 +41,11 @@ class TukeyResult(MultipleResult):
         Studentized range of each pair and its p-value, adjusted for all pairs; symmetric, with
         0 and 1 on the diagonal.
     estimates : ndarray of shape (K, K)
-        Mean loss of the row less that of the column.
+        Mean loss of the row minus that of the column.
     means : ndarray of shape (K,)
         Mean loss of each learner.
     standard_error : float
-        sqrt(MSE / L), of one mean.
+        Standard error sqrt(MSE / L) of one mean.
     df : float
         Degrees of freedom, K (L - 1).
     """
@@ -58,12 +58,12 @@ class TukeyResult(MultipleResult):
     df: float
 
     def confidence_interval(self, level: float = 0.95) -> Interval:
-        """Simultaneous intervals of all differences, as two (K, K) arrays.
+        """Return simultaneous intervals of all differences as two (K, K) arrays.
 
         Parameters
         ----------
         level : float
-            Probability that all of them hold at once.
+            Probability that all intervals hold simultaneously.
         """
         alpha = 1.0 - probability(level, "level")
         half = float(quantile(alpha, groups=len(self.means), df=self.df)) * self.standard_error
@@ -73,11 +73,11 @@ class TukeyResult(MultipleResult):
 
     @property
     def pvalue(self) -> float:
-        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
         return float(self.pvalues.min())
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair."""
+        """Return one row per pair."""
         return square_columns(
             {"mean": self.means},
             estimate=self.estimates,
@@ -86,7 +86,7 @@ class TukeyResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class TukeyResult(MultipleResult):
 def tukey(losses: npt.ArrayLike) -> TukeyResult:
     """Compare all pairs of K learners by Tukey's range test.
 
-    H0, for each pair: mu_i = mu_j, with the error of all pairs together held at the level.
+    H0, for each pair: mu_i = mu_j. The test controls the error of all pairs together.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def tukey(losses: npt.ArrayLike) -> TukeyResult:
 
     Notes
     -----
-    ``q_ij = |m_i - m_j| sqrt(L / MSE)`` is compared, for every pair, with the studentized range of
+    For each pair ``q_ij = |m_i - m_j| sqrt(L / MSE)`` is compared with the studentized range of
     all K means with K (L - 1) degrees of freedom.
 
     References
@@ -161,25 +161,24 @@ def tukey(losses: npt.ArrayLike) -> TukeyResult:
     )
 
 
-# Newman-Keuls: which neighbours in the order of the means cannot be told apart.
+# Newman-Keuls test
 
-
-Places = npt.NDArray[np.intp]
+Positions = npt.NDArray[np.intp]
 Marks = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeWindow:
-    """One tested window of neighbours in ascending order of the means.
+    """A tested window of neighbours in ascending order of the means.
 
     Attributes
     ----------
     start, size : int
-        Position of its first learner in `order`, and the number P of learners in it.
+        Position of its first learner in `order`, and its number P of learners.
     statistic, critical_value : float
-        Studentized range of its ends, and what it must exceed to be rejected.
+        Studentized range of its ends; the window is rejected if it exceeds the critical value.
     accepted : bool
-        Whether its learners are taken to have the same expected loss.
+        Whether the learners of the window do not differ significantly.
     """
 
     start: int
@@ -191,15 +190,15 @@ class RangeWindow:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NewmanKeulsResult(Presented):
-    """The order of the means and the underlines.
+    """Result of the Newman-Keuls test: the order of the means and the underlines.
 
     Attributes
     ----------
     order : tuple of int
-        Learners by ascending mean loss; equal means stand in the order given.
+        Learners by ascending mean loss; equal means keep the order of the input.
     underlines : tuple of tuple of int
-        The accepted windows, each as the learners it holds, in that order. A learner in none
-        of them differs from all the others.
+        The learners of each accepted window, in that order. A learner in none of them differs from
+        all the others.
     means : ndarray of shape (K,)
         Mean loss of each learner (not sorted).
     mse : float
@@ -209,7 +208,7 @@ class NewmanKeulsResult(Presented):
     alpha : float
         Level of each range test.
     windows : tuple of RangeWindow
-        Every window that was tested, the largest first.
+        All tested windows, the largest first.
     """
 
     order: tuple[int, ...]
@@ -221,7 +220,7 @@ class NewmanKeulsResult(Presented):
     windows: tuple[RangeWindow, ...]
 
     def different(self, i: int, j: int) -> bool:
-        """Whether no underline holds both learners."""
+        """Return whether no underline contains both learners."""
         for index, where in ((i, "i"), (j, "j")):
             if whole(index, where, at_least=0) >= len(self.order):
                 raise ArgumentError(
@@ -230,7 +229,7 @@ class NewmanKeulsResult(Presented):
         return i != j and not any(i in line and j in line for line in self.underlines)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per learner, by ascending mean; each underline is a column."""
+        """Return one row per learner, by ascending mean; each underline is a column."""
         lines = {
             f"underline_{k}": [learner in line for learner in self.order]
             for k, line in enumerate(self.underlines, 1)
@@ -238,20 +237,22 @@ class NewmanKeulsResult(Presented):
         return {"learner": self.order, "mean": self.means[list(self.order)], **lines}
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            The level at which it was decided; another one is refused.
+            The level at which it was decided; any other level raises an error.
         """
         decided_level(alpha, self.alpha)
         named = learner_names(names, len(self.order))
         K = len(named)
-        said = [f"{named[i]} ({number(spoken().value(float(self.means[i])))})" for i in self.order]
-        sentences = [f"By {spoken().ascending} {spoken().mean} the learners are {shortened(said)}."]
+        means = [f"{named[i]} ({number(spoken().value(float(self.means[i])))})" for i in self.order]
+        sentences = [
+            f"By {spoken().ascending} {spoken().mean} the learners are {shortened(means)}."
+        ]
         where = f"Newman-Keuls test at level {self.alpha:g}, {self.df:g} degrees of freedom"
         if self.underlines and len(self.underlines[0]) == K:
             between = "the two" if K == 2 else "any of them"
@@ -262,8 +263,8 @@ class NewmanKeulsResult(Presented):
         else:
             lines = joined([f"({_line_words(line, named)})" for line in self.underlines])
             sentences.append(
-                f"No significant difference within {lines}; learners that no such group holds "
-                f"together differ significantly ({where})."
+                f"There is no significant difference within {lines}; learners that share no such "
+                f"group differ significantly ({where})."
             )
         return " ".join(sentences)
 
@@ -275,7 +276,7 @@ def _line_words(line: Sequence[int], named: Sequence[str]) -> str:
 
 
 def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResult:
-    """Find the sets of neighbouring means that cannot be told apart, by range tests.
+    """Find the sets of neighbouring means that do not differ significantly, by range tests.
 
     H0, for each window of P neighbours in the order of the means: mu_i = ... = mu_j.
 
@@ -293,13 +294,13 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
 
     Notes
     -----
-    For P = K, K - 1, ..., 2 every window of P neighbours is tested by
+    For P = K, K - 1, ..., 2 each window of P neighbours is tested by comparing
 
         t = (m_j - m_i) sqrt(L / MSE)
 
-    against the upper alpha quantile of the studentized range of P means with K (L - 1) degrees
-    of freedom. A window inside an accepted one is not tested: its learners are taken to be
-    equal, even where a narrower range test would have told two of them apart.
+    with the upper alpha quantile of the studentized range of P means with K (L - 1) degrees of
+    freedom. A window inside an accepted one is not tested: its learners count as equal, even if a
+    narrower range test would separate two of them.
 
     References
     ----------
@@ -347,16 +348,16 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
     )
 
 
-def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Places, Places]:
-    """The underlines of many tables (..., K, L) at once, as `newman_keuls` finds them.
+def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Positions, Positions]:
+    """Return the underlines of `newman_keuls` for many tables (..., K, L) at once.
 
     Returns
     -------
     order : (..., K) array of int
         Learners by ascending mean loss.
     ends : (..., K) array of int
-        For every position in that order, where the underline that begins there ends (exclusive);
-        0 where none begins.
+        For each position in that order, the end (exclusive) of the underline that starts there; 0
+        if none does.
 
     Examples
     --------
@@ -370,26 +371,26 @@ def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Places, 
     return order.reshape(*lead, K), ends.reshape(*lead, K)
 
 
-def underline_ends_of(parts: OneWayParts, alpha: float) -> tuple[Places, Places]:
-    """The same from the sums of squares of tables (B, K, L)."""
+def underline_ends_of(parts: OneWayParts, alpha: float) -> tuple[Positions, Positions]:
+    """Return the underlines from the sums of squares of tables (B, K, L)."""
     ranked = _ranked(parts)
     ends = np.zeros(ranked.order.shape, dtype=np.intp)
     for step in _step_down(ranked, probability(alpha, "alpha")):
         starts = step.accepted.shape[1]
-        # of two windows that begin at one place the smaller lies in the larger: not tested
+        # of two windows with the same start, the smaller lies in the larger and is not tested
         ends[:, :starts] += np.where(step.accepted, np.arange(starts) + step.size, 0)
     return ranked.order, ends
 
 
 class _Ranked(NamedTuple):
-    """Tables (B, K, L): the order of their means, and what the range tests need."""
+    """The order of the means of tables (B, K, L), and the input of the range tests."""
 
     parts: OneWayParts
-    order: Places
+    order: Positions
     offsets: Floats
-    """(B, K): the means in that order, less one of them, in the unit of `parts`."""
+    """The sorted means minus one of them, in the unit of `parts`; shape (B, K)."""
     standard_error: Floats
-    """(B, 1)"""
+    """Of shape (B, 1)."""
     df: float
 
 
@@ -417,19 +418,19 @@ class _Step(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _critical_values(alpha: float, smallest: int, end: int, df: float) -> Floats:
-    """Upper quantiles of the range of so many means, from `smallest` to `end` (exclusive)."""
-    found: Floats = read_only(quantile(alpha, groups=np.arange(smallest, end), df=df))
-    return found
+    """Return upper quantiles of the range of `smallest` to `end` (exclusive) means."""
+    values: Floats = read_only(quantile(alpha, groups=np.arange(smallest, end), df=df))
+    return values
 
 
 def _step_down(ranked: _Ranked, alpha: float) -> Iterator[_Step]:
-    """The range tests of all windows, the largest first, until none is left in any table."""
+    """Yield the range tests of all windows, the largest first, until no table has any left."""
     m, df = ranked.offsets, ranked.df
     K = m.shape[1]
     critical = np.full(K + 1, math.inf)
     critical[K] = _critical_values(alpha, K, K + 1, df)[0]
-    # reach[i]: where the accepted windows that start at or before i end (exclusive); a window
-    # [i, i + P) lies in one of them exactly when reach[i] >= i + P.
+    # reach[i] is the largest end (exclusive) of the accepted windows that start at or before i; a
+    # window [i, i + P) lies in one of them if and only if reach[i] >= i + P
     reach = np.zeros(m.shape, dtype=np.intp)
     for P in range(K, 1, -1):
         starts = np.arange(K - P + 1)

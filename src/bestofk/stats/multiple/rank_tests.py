@@ -1,4 +1,4 @@
-"""Average ranks along the last axis, 1 for the smallest; ties share the mean of their ranks."""
+"""Rank tests of K learners: Friedman's, and Kruskal and Wallis's."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import open_level
 from bestofk.stats.multiple.result import (
     MultipleResult,
+    all_learners,
     batch_words,
     columns_of_tests,
-    everybody,
     extremes_words,
     hypothesis_words,
     learner_names,
@@ -29,7 +29,7 @@ from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
 
 def average_ranks(values: Floats) -> Floats:
-    """Ranks along the last axis, in any number of leading axes at once.
+    """Return ranks along the last axis, 1 for the smallest; ties share their mean rank.
 
     Parameters
     ----------
@@ -69,12 +69,9 @@ def average_ranks(values: Floats) -> Floats:
     return ranks
 
 
-# Friedman: ranks of K learners within each block.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FriedmanResult(MultipleResult):
-    """Evidence that K learners are not all ranked alike.
+    """Result of Friedman's test of K learners.
 
     Attributes
     ----------
@@ -83,7 +80,7 @@ class FriedmanResult(MultipleResult):
     df : float
         K - 1.
     f_statistic, f_pvalue : float or ndarray
-        Iman and Davenport's F and its tail, which hold the level better for few blocks.
+        Iman and Davenport's F and its tail, which keep the level better for few blocks.
     f_df : tuple of two floats
         (K - 1, (K - 1) (N - 1)).
     average_ranks : ndarray of shape (..., K)
@@ -102,7 +99,7 @@ class FriedmanResult(MultipleResult):
     blocks: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(
             self.pvalue,
             statistic=self.statistic,
@@ -115,14 +112,14 @@ class FriedmanResult(MultipleResult):
         )
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, self.average_ranks.shape[-1])
@@ -141,7 +138,7 @@ class FriedmanResult(MultipleResult):
             f"{number(float(self.statistic))} (df = {self.df:g}, {pvalue_words(p, alpha)}) and "
             f"Iman and Davenport's F({self.f_df[0]:g}, {self.f_df[1]:g}) is "
             f"{number(float(self.f_statistic))} ({pvalue_words(f_p, alpha)}): the hypothesis that "
-            f"{everybody(len(named))} are ranked alike {outcome} at level {alpha:g}."
+            f"{all_learners(len(named))} are ranked alike {outcome} at level {alpha:g}."
         )
 
 
@@ -163,14 +160,14 @@ def friedman(losses: npt.ArrayLike) -> FriedmanResult:
 
     Notes
     -----
-    With r_ij the rank of learner j on block i (1 the smallest loss, ties share their mean rank)
-    and R_j = sum_i r_ij,
+    With r_ij the rank of learner j on block i (1 for the smallest loss; ties share their mean
+    rank) and R_j = sum_i r_ij,
 
         S = sum_j (R_j - N (K + 1)/2)^2,   A = sum_ij (r_ij - (K + 1)/2)^2,
 
     chi-squared is (K - 1) S / A with K - 1 degrees of freedom, which allows for ties, and Iman
     and Davenport's F = (N - 1) chi-squared / (N (K - 1) - chi-squared) = (N - 1) S / (N A - S).
-    Where all blocks agree F is infinite; where everything is tied both are 0 with p = 1.
+    If all blocks agree, F is infinite. If everything is tied, both are 0 with p = 1.
 
     References
     ----------
@@ -198,7 +195,7 @@ def friedman(losses: npt.ArrayLike) -> FriedmanResult:
     Y = learners_by_columns(losses, "losses", columns="blocks", batch=True)
     K, N = Y.shape[-2:]
     ranks = average_ranks(np.ascontiguousarray(np.swapaxes(Y, -1, -2)))
-    # Twice the deviations are whole numbers, so that S, A and N A - S are exact.
+    # twice the deviations are whole numbers, so S, A and N A - S are exact
     doubled = 2.0 * ranks - (K + 1.0)
     sums = doubled.sum(axis=-2)
     S, A = np.square(sums).sum(axis=-1), np.square(doubled).sum(axis=(-2, -1))
@@ -217,12 +214,9 @@ def friedman(losses: npt.ArrayLike) -> FriedmanResult:
     )
 
 
-# Kruskal and Wallis: one-way analysis of variance on ranks.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KruskalWallisResult(MultipleResult):
-    """Evidence that K learners do not all have the same distribution of losses.
+    """Result of the Kruskal-Wallis test of K learners.
 
     Attributes
     ----------
@@ -240,18 +234,18 @@ class KruskalWallisResult(MultipleResult):
     mean_ranks: Floats
 
     def _columns(self) -> dict[str, Any]:
-        """One row per test."""
+        """Return one row per test."""
         return columns_of_tests(self.pvalue, statistic=self.statistic, df=self.df)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         named = learner_names(names, self.mean_ranks.shape[-1])
@@ -259,7 +253,7 @@ class KruskalWallisResult(MultipleResult):
             return batch_words("Kruskal-Wallis test", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
         what = "losses" if spoken().name == "loss" else spoken().name
-        claim = f"the {what} of {everybody(len(named))} have the same distribution"
+        claim = f"the {what} of {all_learners(len(named))} have the same distribution"
         numbers = (
             f"Kruskal-Wallis test, H = {number(float(self.statistic))}, df = {self.df:g}, "
             f"{pvalue_words(p, alpha)}"
@@ -273,8 +267,8 @@ class KruskalWallisResult(MultipleResult):
 def kruskal_wallis(losses: npt.ArrayLike) -> KruskalWallisResult:
     """Test that the losses of K learners have the same distribution, by their ranks.
 
-    H0: all K distributions of losses are the same. Which fold or split a loss comes from is not
-    used (`friedman` uses it).
+    H0: all K distributions of losses are the same. The test ignores which fold or split a loss
+    comes from; `friedman` uses it.
 
     Parameters
     ----------
@@ -294,7 +288,7 @@ def kruskal_wallis(losses: npt.ArrayLike) -> KruskalWallisResult:
         H = (n - 1) L sum_i (R_i - (n + 1)/2)^2 / sum_ij (r_ij - (n + 1)/2)^2,
 
     which is the usual statistic divided by its correction for ties, and chi-squared with K - 1
-    degrees of freedom for large L. All losses equal give H = 0 and p = 1.
+    degrees of freedom for large L. If all losses are equal, H = 0 and p = 1.
 
     References
     ----------
@@ -313,7 +307,7 @@ def kruskal_wallis(losses: npt.ArrayLike) -> KruskalWallisResult:
     Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
     K, L = Y.shape[-2:]
     n = K * L
-    # Twice the deviations are whole numbers, so that ties and zeros are exact.
+    # twice the deviations are whole numbers, so ties and zeros are exact
     r = 2.0 * average_ranks(Y.reshape(*Y.shape[:-2], n)).reshape(Y.shape) - (n + 1.0)
     sums = r.sum(axis=-1)
     H = (n - 1.0) * ratio(np.square(sums).sum(axis=-1) / L, np.square(r).sum(axis=(-2, -1)))

@@ -1,9 +1,14 @@
-"""The tests of K learners: one entry each, read by the command line, the docs, the lab, the laws.
+"""The registry of tests of K learners.
 
-`covers` names situations as in `bestofk.stats.pairwise.registry`. `shape` says what the function
-takes, the learners first: ``(K, L)`` losses as K samples, ``(K, N)`` losses on N common blocks
-(data sets, folds or splits), ``(K, N) correct`` right answers (1 or 0) on N instances,
-``(A, D, F, R)`` losses by learner, data set, fold and repetition.
+`MultipleTest.covers` names situations as in `bestofk.stats.pairwise.entry`. `MultipleTest.shape` is
+the shape of the input, with the learners first:
+
+==================  ==============================================================
+``(K, L)``          losses as K samples
+``(K, N)``          losses on N common blocks (data sets, folds or splits)
+``(K, N) correct``  right answers (1 or 0) on N instances
+``(A, D, F, R)``    losses by learner, data set, fold and repetition
+==================  ==============================================================
 """
 
 from __future__ import annotations
@@ -15,32 +20,32 @@ from bestofk._base.registry import Assumption, FunctionEntry, Registry, Speed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MultipleTest(FunctionEntry):
-    """What the library knows of one test of K learners."""
+    """A registered test of K learners."""
 
     covers: tuple[str, ...]
     shape: str = "(K, N)"
     posthoc: bool = False
-    """It compares pairs or groups; not only all learners at once."""
+    """The test compares pairs or groups, not only all learners at once."""
     zero_one: bool = False
-    """It takes right answers (1 or 0) on the instances of one test set, not losses."""
+    """The test takes right answers (1 or 0) on the instances of one test set, not losses."""
     takes_alpha: bool = False
-    """The function wants the level."""
+    """The function takes `alpha`."""
     assumptions: tuple[Assumption, ...] = ()
-    """What it takes for granted; empty: the report says that it is not stated."""
+    """Assumptions of the test; if empty, the report says that they are not stated."""
     sides: tuple[str, ...] = ("two-sided",)
     interval: str = ""
-    """How intervals of the differences are found, in words; empty: there are none."""
+    """How intervals of the differences are computed, in words; empty: there are none."""
     speed: Speed = "one by one"
     takes_names: bool = False
-    """The function wants the names of the learners."""
+    """The function takes `names`, the names of the learners."""
     random: bool = False
     """The function takes `random_state`."""
     needs_repetitions: bool = False
-    """It compares the spread of repetitions of every loss; one loss each tells it nothing."""
+    """The test needs several repetitions of each loss."""
     first_step: str = ""
-    """The registered test that gives the p-value of its first step, where it has none itself."""
+    """The registered test with the p-value of the first step, if this test has none itself."""
     caution: str = ""
-    """What a verdict says of its error rate beyond the assumptions, as measured; may be empty."""
+    """Measured error rates beyond the assumptions, which a verdict mentions; may be empty."""
 
     @property
     def axes(self) -> int:
@@ -49,7 +54,7 @@ class MultipleTest(FunctionEntry):
 
     @property
     def batch(self) -> bool:
-        """Leading axes are separate tests."""
+        """Whether leading axes are separate tests."""
         return self.speed != "one by one"
 
 
@@ -57,28 +62,28 @@ _SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")
 _BLOCKS = ("datasets", *_SPLITS)
 
 _EQUAL_SAMPLES = Assumption(
-    claim="The losses of all learners are normal, independent, and spread equally.",
+    claim="The losses of all learners are normal and independent, with equal variances.",
     check="equal variances",
-    why="learners that met the same folds are not independent samples",
+    why="learners tested on the same folds are not independent samples",
 )
 _INDEPENDENT_SAMPLES = Assumption(
-    claim="The losses of all learners are independent samples of the same shape.",
+    claim="The losses of all learners are independent samples from distributions of one shape.",
     check="doubtful",
-    why="Learners that met the same folds are not independent samples.",
+    why="Learners tested on the same folds are not independent samples.",
 )
 _SAME_SPREAD = Assumption(
-    claim="All differences between learners are normal and spread equally (sphericity).",
+    claim="All differences between learners are normal with equal variances (sphericity).",
     check="cannot be checked",
     why="The corrections of Greenhouse and Geisser and of Huynh and Feldt allow for unequal "
-    "spread.",
+    "variances.",
 )
 _INDEPENDENT_BLOCKS = Assumption(
     claim="The {units} are independent of each other.",
     check="cannot be checked",
-    why="Folds of one data set share training rows and are not.",
+    why="Folds of one data set share training rows and are not independent.",
 )
 _EXCHANGEABLE = Assumption(
-    claim="Equal learners could be exchanged within every data set.",
+    claim="Equal learners are exchangeable within every data set.",
     check="cannot be checked",
     why="The data sets must be independent of each other.",
 )
@@ -88,7 +93,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     MultipleTest(
         name="anova",
         function="bestofk.stats.multiple.analysis_of_variance:anova",
-        summary="one-way analysis of variance, each learner's losses as a sample of their own",
+        summary="one-way analysis of variance, each learner's losses as a separate sample",
         covers=_SPLITS,
         paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
         doi="10.1109/TPAMI.2006.61",
@@ -101,7 +106,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     MultipleTest(
         name="repeated-measures-anova",
         function="bestofk.stats.multiple.analysis_of_variance:repeated_measures_anova",
-        summary="analysis of variance with the blocks taken out, sphericity corrections",
+        summary="analysis of variance without the block effects, with sphericity corrections",
         covers=_BLOCKS,
         paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
         doi="10.1007/BF02289823",
@@ -112,7 +117,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     MultipleTest(
         name="newman-keuls",
         function="bestofk.stats.multiple.range_tests:newman_keuls",
-        summary="neighbouring means that range tests of falling size cannot tell apart",
+        summary="neighbouring means that range tests of decreasing size do not separate",
         covers=_SPLITS,
         paper="Newman 1939, The distribution of range; Keuls 1952, The studentized range",
         doi="10.1007/BF01908269",
@@ -223,7 +228,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     MultipleTest(
         name="bootstrap-b",
         function="bestofk.stats.multiple.interval_bootstrap:bootstrap_b",
-        summary="bootstrap-a on intervals of repetitions, with inconclusive as a verdict",
+        summary="bootstrap-a on intervals of repetitions; verdicts may be inconclusive",
         covers=("datasets",),
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
         "an interval-valued multiple comparison procedure",

@@ -1,4 +1,4 @@
-"""What all tests of K learners have in common in their results."""
+"""Results of tests of K learners: their sentences, input checks, and sums of squares."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from bestofk._base.results import Presented, json_ready
 
 
 class MultipleResult(Presented):
-    """The result of a test of K learners; `pvalue` is of the hypothesis that all are equal."""
+    """Result of a test of K learners; `pvalue` is for the hypothesis that all are equal."""
 
     __slots__ = ()
 
     pvalue: Any
 
     def to_dict(self) -> dict[str, Any]:
-        """The result for strict JSON: no NaN, no infinity (those are null)."""
+        """Return the result for strict JSON; NaN and infinity become null."""
         return {**Presented.to_dict(self), "pvalue": json_ready(self.pvalue)}
 
     @property
     def verdict_pvalue(self) -> float:
-        """The p-value on which the verdict of one test rests; `pvalue` unless a test says else."""
+        """The p-value that decides the verdict of one test; `pvalue` unless overridden."""
         return float(self.pvalue)
 
 
 def columns_of_tests(pvalue: Any, **columns: Any) -> dict[str, Any]:
-    """One row per test made in one call: numbers over the tests, or one number for all of them."""
+    """Return one row per test; each column is an array over the tests or one number for all."""
     shape = np.shape(pvalue)
     return {
         name: np.broadcast_to(np.asarray(cells), shape).ravel()
@@ -41,50 +41,47 @@ def columns_of_tests(pvalue: Any, **columns: Any) -> dict[str, Any]:
 
 
 def square_columns(locations: dict[str, Any], **squares: Any) -> dict[str, Any]:
-    """One row per pair i < j: numbers of both learners, and entries (i, j) of (K, K) arrays."""
+    """Return one row per pair i < j from values of learners and (K, K) arrays."""
     K = len(next(iter(squares.values())))
     i, j = np.triu_indices(K, 1)
-    found: dict[str, Any] = {"a": i, "b": j}
+    columns: dict[str, Any] = {"a": i, "b": j}
     for name, values in locations.items():
-        found |= {f"{name}_a": np.asarray(values)[i], f"{name}_b": np.asarray(values)[j]}
-    return found | {name: np.asarray(square)[i, j] for name, square in squares.items()}
+        columns |= {f"{name}_a": np.asarray(values)[i], f"{name}_b": np.asarray(values)[j]}
+    return columns | {name: np.asarray(square)[i, j] for name, square in squares.items()}
 
 
-# Sentences about K learners: their names, their order, the pairs that differ.
+# Sentences
 
-
-_LISTED = 10
+_MAX_LISTED_PAIRS = 10
 MEAN_LOSS = "mean loss"
-"""What is spoken of in the reader's metric, where that is known."""
-
-
+"""This quantity is shown in the user's metric, if that is known."""
 EQUALLY_RIGHT = "{} have the same probability of a right answer"
 
 
 def learner_names(names: Sequence[str] | None, count: int) -> list[str]:
-    """The names to print: those given, or ``learner 0`` and so on."""
+    """Return the names to print; by default ``learner 0`` and so on."""
     if names is None:
         return [f"learner {index}" for index in range(count)]
     if isinstance(names, str) or len(names) != count:
         raise ArgumentError(
-            f"names must hold one name for each of the {count} learners; got {names!r:.80}."
+            f"names must contain one name for each of the {count} learners; got {names!r:.80}."
         )
     return [str(name) for name in names]
 
 
-def everybody(count: int) -> str:
-    """``both learners``, ``all 3 learners``."""
+def all_learners(count: int) -> str:
+    """Return ``both learners`` or text such as ``all 3 learners``."""
     return "both learners" if count == 2 else f"all {count} learners"
 
 
 def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> str:
-    """``The hypothesis that ... is (not) rejected at level ... (numbers).``."""
+    """Return ``The hypothesis that ... is (not) rejected at level ... (numbers).``."""
     outcome = "is rejected" if pvalue <= alpha else "is not rejected"
     return f"The hypothesis that {claim} {outcome} at level {alpha:g} ({numbers})."
 
 
 def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
-    """Who has the smallest and who the largest of `values`; what rounding makes is the same."""
+    """Name the learners with the smallest and largest of `values`; ignore rounding."""
     turned = what == MEAN_LOSS and spoken().higher_is_better
     if what == MEAN_LOSS:
         what = spoken().mean
@@ -92,8 +89,8 @@ def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
     low, high = float(values.min()), float(values.max())
     noise = 1e-12 * max(abs(low), abs(high))
     if high - low <= noise:
-        all_of_them = everybody(len(names))
-        return f"{all_of_them[:1].upper()}{all_of_them[1:]} have the same {what} ({number(low)})."
+        subject = all_learners(len(names))
+        return f"{subject[:1].upper()}{subject[1:]} have the same {what} ({number(low)})."
     smallest, have = _holders(values, low, names, noise)
     largest, _ = _holders(values, high, names, noise)
     least, most = ("smaller", "larger") if len(names) == 2 else ("smallest", "largest")
@@ -111,100 +108,101 @@ def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
 
 
 def _holders(values: Floats, value: float, names: Sequence[str], noise: float) -> tuple[str, str]:
-    """Who has the value, and the verb for so many."""
-    held = [
-        name for name, own in zip(names, values.tolist(), strict=True) if abs(own - value) <= noise
+    """Return the learners that have the value, and the verb for their number."""
+    holders = [
+        name
+        for name, candidate in zip(names, values.tolist(), strict=True)
+        if abs(candidate - value) <= noise
     ]
-    return shortened(held), "has" if len(held) == 1 else "share"
+    return shortened(holders), "has" if len(holders) == 1 else "share"
 
 
 def batch_words(test: str, pvalue: Any, alpha: float, learners: int) -> str:
-    """The sentence for many tests made in one call."""
+    """Summarise many tests of one call in a sentence."""
     p = np.asarray(pvalue)
     if p.size == 0:
-        return f"No {test} was made."
+        return f"There are no tests ({test})."
     return (
         f"{p.size} tests of {learners} learners each ({test}): {int((p <= alpha).sum())} are "
-        f"significant at level {alpha:g} (without correction for their number); the smallest "
-        f"{pvalue_words(float(p.min()))}."
+        f"significant at level {alpha:g} (not corrected for multiple testing). The smallest "
+        f"p-value: {pvalue_words(float(p.min()))}."
     )
 
 
 def pairs_words(
     pairs: Any, pvalues: Any, locations: Floats, names: Sequence[str], alpha: float, what: str
 ) -> str:
-    """Which of the tested pairs differ, the smaller first, by ascending p-value."""
+    """List the pairs that differ, the smaller value first, by ascending p-value."""
     pairs, p = np.asarray(pairs), np.asarray(pvalues, dtype=np.float64)
-    found = np.flatnonzero(p <= alpha)
+    significant = np.flatnonzero(p <= alpha)
     level = f"significantly at level {alpha:g}"
-    if not found.size:
+    if not significant.size:
         if len(p) == 1:
             return f"The two do not differ {level} ({pvalue_words(float(p[0]), alpha)})."
         return f"None of the {len(p)} pairs differs {level}."
-    found = found[np.argsort(p[found], kind="stable")]
-    said = []
-    for i, j in pairs[found[:_LISTED]].tolist():
+    significant = significant[np.argsort(p[significant], kind="stable")]
+    shown = significant[:_MAX_LISTED_PAIRS]
+    entries = []
+    for (i, j), pvalue in zip(pairs[shown].tolist(), p[shown].tolist(), strict=True):
         first, second = (i, j) if locations[i] <= locations[j] else (j, i)
         below = "below" if what != MEAN_LOSS else spoken().side(below=True)
         relation = "against" if locations[i] == locations[j] else below
-        said.append(f"{names[first]} {relation} {names[second]}")
-    said = [
-        f"{words} ({pvalue_words(own, alpha)})"
-        for words, own in zip(said, p[found[:_LISTED]].tolist(), strict=True)
-    ]
-    more = f" and {found.size - _LISTED} more" if found.size > _LISTED else ""
-    listing = f"{', '.join(said)}{more}" if more else joined(said)
+        compared = f"{names[first]} {relation} {names[second]}"
+        entries.append(f"{compared} ({pvalue_words(pvalue, alpha)})")
+    count = significant.size
+    more = f" and {count - _MAX_LISTED_PAIRS} more" if count > _MAX_LISTED_PAIRS else ""
+    listing = f"{', '.join(entries)}{more}" if more else joined(entries)
     smaller = f"smaller {what}" if what != MEAN_LOSS else f"{spoken().smaller} {spoken().mean}"
     if len(p) == 1:
         return f"The two differ {level} (the {smaller} first): {listing}."
-    verb = "differs" if found.size == 1 else "differ"
-    return f"Of the {len(p)} pairs, {found.size} {verb} {level} (the {smaller} first): {listing}."
+    verb = "differs" if count == 1 else "differ"
+    return f"Of the {len(p)} pairs, {count} {verb} {level} (the {smaller} first): {listing}."
 
 
-# The table of K learners at the border of this room, and sums of squares whose zeros are zeros.
-
+# Checked tables, and sums of squares that are exactly 0 if only rounding is left
 
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
 def learners_by_columns(value: Any, where: str, *, columns: str, batch: bool) -> Floats:
-    """`value` as finite floats of shape (K, columns), or (..., K, columns) for a batch."""
+    """Return `value` as finite floats of shape (K, columns), or (..., K, columns) for a batch."""
     table = finite_array(value, where, min_ndim=2)
-    wanted = f"(..., K learners, {columns})" if batch else f"(K learners, {columns})"
+    shape = f"(..., K learners, {columns})" if batch else f"(K learners, {columns})"
     if not batch and table.ndim != 2:
-        raise ArgumentError(f"{where} must have shape {wanted}; got shape {table.shape}.")
+        raise ArgumentError(f"{where} must have shape {shape}; got shape {table.shape}.")
     if table.shape[-2] < 2 or table.shape[-1] < 2:
         raise ArgumentError(
-            f"{where} must have shape {wanted} with at least 2 learners and 2 {columns}; "
+            f"{where} must have shape {shape} with at least 2 learners and 2 {columns}; "
             f"got shape {table.shape}."
         )
     return table
 
 
 def zero_one(value: Any, where: str, *, batch: bool) -> Floats:
-    """`value` as an array of 0.0 and 1.0 of shape (K, instances), or with leading axes."""
+    """Return `value` as an array of 0.0 and 1.0 of shape (K, instances), or with leading axes."""
     table = learners_by_columns(value, where, columns="instances", batch=batch)
     if not ((table == 0.0) | (table == 1.0)).all():
         outside = table[(table != 0.0) & (table != 1.0)][0]
         raise ArgumentError(
-            f"{where} must hold 1 for a right and 0 for a wrong answer; got {outside}."
+            f"{where} must contain 1 for a right and 0 for a wrong answer; got {outside}."
         )
     return table
 
 
 def exponent(table: Floats) -> Any:
-    """The power of two that brings the table into (-1, 1], exactly: no square under- or overflows.
+    """Return the power of two that scales the table exactly to (-1, 1].
 
-    Its shape is (..., 1, 1), 0 for a table of zeros.
+    Squares of the scaled table neither under- nor overflow. The shape is (..., 1, 1); a table of
+    zeros has 0.
     """
     return np.frexp(np.abs(table).max(axis=(-2, -1), keepdims=True))[1]
 
 
 def sum_of_squares(deviations: Floats) -> Any:
-    """Sum over the last two axes; exactly 0 where only rounding is left.
+    """Return the sum of squares over the last two axes; exactly 0 if only rounding is left.
 
-    The table was brought into (-1, 1] before, so that a deviation is known to a few units in
-    the sixteenth digit and what is below that is none.
+    The deviations are those of a table in (-1, 1], so they are accurate to a few units in the
+    sixteenth digit.
     """
     squares = np.square(deviations).sum(axis=(-2, -1))
     floor = deviations.shape[-2] * deviations.shape[-1] * _ROUNDING**2
@@ -212,7 +210,7 @@ def sum_of_squares(deviations: Floats) -> Any:
 
 
 def centred(table: Floats, axis: int | tuple[int, int]) -> Floats:
-    """`table` less its mean over `axis`; the first entry goes first, so that equals give 0."""
+    """Subtract the mean over `axis`; subtract the first entry before, so that equals give 0."""
     axes = (axis,) if isinstance(axis, int) else axis
     first = table[
         tuple(slice(0, 1) if a - table.ndim in axes else slice(None) for a in range(table.ndim))
@@ -223,16 +221,16 @@ def centred(table: Floats, axis: int | tuple[int, int]) -> Floats:
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:
-    """Elementwise quotient of sums of squares: 0/0 is 0, x/0 is infinite."""
+    """Return the elementwise quotient of sums of squares: 0/0 is 0, x/0 is infinite."""
     top, bottom = np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
     top, bottom = np.broadcast_arrays(top, bottom)
     return np.divide(top, bottom, out=np.where(top > 0.0, np.inf, 0.0), where=bottom > 0.0)
 
 
 def studentized(difference: Any, standard_error: Any) -> Any:
-    """Differences of means of a table in (-1, 1] over their standard error.
+    """Return differences of means of a table in (-1, 1] over their standard error.
 
-    Without any error, a difference that is not above rounding is none.
+    If the standard error is 0, a difference within rounding counts as 0.
     """
     size = np.abs(np.asarray(difference, np.float64))
     size = np.where((np.asarray(standard_error) == 0.0) & (size <= _ROUNDING), 0.0, size)
@@ -240,7 +238,7 @@ def studentized(difference: Any, standard_error: Any) -> Any:
 
 
 def read_only(array: Any) -> Any:
-    """`array` closed to writing, for the field of a result."""
-    closed = np.asarray(array).view()
-    closed.flags.writeable = False
-    return closed
+    """Return a read-only view of `array`, for the field of a result."""
+    view = np.asarray(array).view()
+    view.flags.writeable = False
+    return view

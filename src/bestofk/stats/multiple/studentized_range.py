@@ -1,8 +1,8 @@
-"""The studentized range: its upper tail and its quantiles, to full relative accuracy.
+"""Upper tail and quantiles of the studentized range, with full relative accuracy.
 
-Both integrals are taken by the trapezoidal rule after a change of variable that makes the
-integrand an analytic function which vanishes at both ends; there the rule converges
-exponentially, and its nodes are few and fixed.
+The trapezoidal rule computes both integrals after a change of variable. The integrand is then an
+analytic function that vanishes at both ends, so the rule converges exponentially with few and
+fixed nodes.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from bestofk._base.errors import ArgumentError
 __all__ = ["quantile", "survival"]
 
 _HALF_WIDTH = 9.25
-_CHUNK = 1 << 15
-_MANY_VALUES = 400
-_MANY_SIZES = 64
+_NUMBERS_AT_ONCE = 1 << 15
+_INTERPOLATE_ABOVE_VALUES = 400
+_INTERPOLATE_ABOVE_SIZES = 64
 _DEGREE_IN_SIZE = 40
 _NOISE = 1e-12
-"""What the last coefficients of a series of logarithms may hold of rounding."""
+"""Rounding error of the last coefficients of a series of logarithms."""
 
 
 def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
-    """P(Q > q) for the range Q of `groups` normal means over an independent scale.
+    """Return P(Q > q) for the range Q of `groups` normal means over an independent scale.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -
 
         P(Q > q) = k int phi(z) Phi(z)^(k-1) [1 - (1 - Phi(z-q) / Phi(z))^(k-1)] dz,
 
-    a sum of positive terms, so that no tail is lost to cancellation. With df degrees of
+    a sum of positive terms, so that cancellation does not affect small tails. With df degrees of
     freedom this is averaged over the scale s, s^2 ~ chi^2(df) / df, in the variable log s.
 
     References
@@ -67,16 +67,16 @@ def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -
     q, k = np.broadcast_arrays(np.asarray(q, np.float64), np.asarray(groups, np.float64))
     if not (q >= 0.0).all() or not (k >= 2.0).all() or not df > 0.0:
         raise ArgumentError(
-            "The studentized range takes q of at least 0, groups of at least 2 and df above 0; "
+            "The studentized range requires q of at least 0, groups of at least 2 and df above 0; "
             f"got q from {q.min()}, groups from {k.min()} and df={df}."
         )
-    if q.size > _MANY_VALUES and k.size and k.min() == k.max():
+    if q.size > _INTERPOLATE_ABOVE_VALUES and k.size and k.min() == k.max():
         return _through_interpolant(q, float(k.flat[0]), df)
     return _direct(q.ravel(), k.ravel(), df).reshape(q.shape)
 
 
 def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
-    """The critical value q with P(Q > q) = alpha.
+    """Return the critical value q with P(Q > q) = alpha.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Fl
 
     Notes
     -----
-    The range of k means exceeds q at least as often as the difference of one pair does and at
-    most as often as all k (k-1) / 2 pairs together (Bonferroni), which brackets the root
-    between two quantiles of Student's t; both ends meet for k = 2.
+    The range of k means exceeds q at least as often as the difference of one pair, and at most as
+    often as all k (k-1) / 2 pairs together (Bonferroni). This brackets the root between two
+    quantiles of Student's t, which coincide for k = 2.
 
     Examples
     --------
@@ -106,10 +106,10 @@ def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Fl
     k = np.asarray(groups, dtype=np.float64)
     if not 0.0 < alpha < 1.0 or not (k >= 2.0).all() or not df > 0.0:
         raise ArgumentError(
-            "The studentized range takes alpha between 0 and 1, groups of at least 2 and df "
+            "The studentized range requires alpha between 0 and 1, groups of at least 2 and df "
             f"above 0; got alpha={alpha}, groups from {k.min()} and df={df}."
         )
-    if k.size > _MANY_SIZES:
+    if k.size > _INTERPOLATE_ABOVE_SIZES:
         return _quantiles_of_many_sizes(alpha, k, df)
     return _roots(alpha, k.ravel(), df).reshape(k.shape)
 
@@ -128,8 +128,8 @@ def _roots(alpha: float, k: Floats, df: float) -> Floats:
     root = high.copy()
     unsettled = k > 2.0
     low, high = np.log(low), np.log(high)
-    # Anderson and Bjorck's regula falsi on log P(Q > q) over log q (straight for small df),
-    # every root at once; where it is slow (alpha near 1) every other step halves the bracket.
+    # Anderson and Bjorck's regula falsi on log P(Q > q) over log q (linear for small df), for all
+    # roots at once; from step 10 on every other step halves the bracket (slow for alpha near 1)
     for step in range(120):
         unsettled &= (high - low > 2e-16) & (at_low > 0.0) & (at_high < 0.0)
         if not unsettled.any():
@@ -152,7 +152,7 @@ def _roots(alpha: float, k: Floats, df: float) -> Floats:
 
 
 def _quantiles_of_many_sizes(alpha: float, k: Floats, df: float) -> Floats:
-    """The quantile is analytic in a real k > 1: a Chebyshev series in log(k - 1)."""
+    """Interpolate by a Chebyshev series in log(k - 1); the quantile is analytic in a real k > 1."""
     from numpy.polynomial import chebyshev
 
     x = np.log(k - 1.0)
@@ -170,7 +170,7 @@ def _log_excess(q: Floats, k: Floats, df: float, target: float) -> Floats:
 
 
 def _step(k_max: float) -> float:
-    """Step in z that leaves an error below 3e-12: the largest of k is the narrower the larger k."""
+    """Return a step in z with an error below 3e-12; the peak is narrower for larger k."""
     for limit, step in ((50.0, 0.16), (300.0, 0.125), (3000.0, 0.1)):
         if k_max <= limit:
             return step
@@ -178,11 +178,11 @@ def _step(k_max: float) -> float:
 
 
 def _known_scale(u: Floats, k: Floats, step: float) -> Floats:
-    """P(range of k standard normals > u), elementwise over equal shapes."""
+    """Return P(range of k standard normals > u), elementwise over equal shapes."""
     from scipy import special
 
     half = math.ceil(_HALF_WIDTH / step)
-    # Far out the integrand is the Gaussian bump phi(z) phi(z - u), which is centred at u / 2.
+    # for large u the integrand is the Gaussian peak phi(z) phi(z - u), centred at u / 2
     z = u[..., None] / 2.0 + np.arange(-half, half + 1) * step
     below = special.ndtr(z)
     share = special.ndtr(z - u[..., None])
@@ -193,7 +193,7 @@ def _known_scale(u: Floats, k: Floats, step: float) -> Floats:
         inside = np.log1p(np.negative(share, out=share), out=share)
     inside *= power
     np.expm1(inside, out=inside)
-    # log of the density of the largest, k phi(z) Phi(z)^(k-1), without its constant
+    # log density of the largest value, k phi(z) Phi(z)^(k-1), without its constant
     np.log(below, out=below)
     below *= power
     z *= z
@@ -205,10 +205,10 @@ def _known_scale(u: Floats, k: Floats, step: float) -> Floats:
 
 
 def _scale_nodes(q: Floats, k_max: float, df: float) -> tuple[Floats, Floats]:
-    """Nodes of log s and weights of its density, shape (q, nodes).
+    """Return nodes of log s and weights of its density, of shape (q, nodes).
 
-    The integrand behaves as exp(df t - (df / 2 + q^2 / 4) e^(2t)), t = log s, with its peak at
-    t* and at least that width; the range is cut where it falls below 1e-19 of the peak.
+    The integrand is at least as wide as exp(df t - (df / 2 + q^2 / 4) e^(2t)), t = log s, around
+    the peak t*. The range ends where it falls below 1e-19 of the peak.
     """
     from scipy import special
 
@@ -221,8 +221,8 @@ def _scale_nodes(q: Floats, k_max: float, df: float) -> tuple[Floats, Floats]:
     with np.errstate(over="ignore"):
         peak = -0.5 * np.log1p(0.5 * q * q / df)
     t = peak[:, None] + offsets
-    # The density of t is 2 h^h e^-h / Gamma(h) at t = 0, h = df / 2; Stirling's series for
-    # large h, where the logarithms of the parts would cancel.
+    # the density of t at t = 0 is 2 h^h e^-h / Gamma(h), h = df / 2; use Stirling's series for
+    # large h, because the logarithms of the factors would cancel
     half = df / 2.0
     if half < 50.0:
         constant = math.log(2.0) + half * math.log(half) - half - float(special.gammaln(half))
@@ -240,7 +240,7 @@ def _direct(q: Floats, k: Floats, df: float) -> Floats:
     k_max = float(k[todo].max())
     step = _step(k_max)
     scales = 1 if math.isinf(df) else _scale_nodes(q[todo[:1]], k_max, df)[0].shape[1]
-    rows = max(1, int(_CHUNK * step / (2.0 * _HALF_WIDTH * scales)))
+    rows = max(1, int(_NUMBERS_AT_ONCE * step / (2.0 * _HALF_WIDTH * scales)))
     for start in range(0, todo.size, rows):
         at = todo[start : start + rows]
         if math.isinf(df):
@@ -254,10 +254,10 @@ def _direct(q: Floats, k: Floats, df: float) -> Floats:
 
 
 def _through_interpolant(q: Floats, k: float, df: float) -> Floats:
-    """Many values of one distribution, through a Chebyshev series in log(1 + q).
+    """Return many tails of one distribution by a Chebyshev series in log(1 + q).
 
-    What is expanded is the log of P(Q > q) over the same for two means, which is a t tail: it
-    stays between 0 and log(k (k - 1) / 2) however far out q lies.
+    The series expands the log of P(Q > q) divided by the same probability for two means, which is
+    a t tail. The log stays between 0 and log(k (k - 1) / 2) for all q.
     """
     from numpy.polynomial import chebyshev
 
@@ -265,7 +265,7 @@ def _through_interpolant(q: Floats, k: float, df: float) -> Floats:
     pair = _two_means(flat, df)
     inner = (flat > 0.0) & (pair > 0.0)
     x = np.log1p(flat[inner])
-    if x.size < _MANY_VALUES:
+    if x.size < _INTERPOLATE_ABOVE_VALUES:
         return _direct(flat, np.full(flat.shape, k), df).reshape(q.shape)
     lowest, highest = float(x.min()), float(x.max())
     middle, half = (highest + lowest) / 2.0, max((highest - lowest) / 2.0, 1e-9)

@@ -1,16 +1,13 @@
-"""The distribution of a sum when the labels inside every block are rearranged.
+"""The distribution of a sum if the labels inside every block are rearranged.
 
-Rearranging learners inside data sets, independently from one data set to the next, makes the
-total of one learner a sum of independent draws: from every data set one of the values that the
-learners reached there, each with the same chance. Sign flips are the case of two learners.
+Rearranging the learners within each data set, independently across data sets, makes the total of
+one learner a sum of independent draws: from each data set one of the learners' values, all equally
+likely. Sign flips are the case of two learners.
 
-=============  ================================================================
-``grid``       puts the values on whole steps, so that ties are ties
-``tails``      both tails of the sum, by counting, convolution or inversion
-``counting``   tails of few arrangements, or of few different sums, counted out
-``inversion``  tails of all other sums, from their transform, to within known bounds
-``contour``    the line along which that is integrated
-``signs``      the same for two learners and many pairs at once
-``draws``      the same by random rearrangements
-=============  ================================================================
+==============  ===============================================================
+``sums``        whole steps for the values, and both tails of the sum
+``inversion``   tails from the transform of the sum, with error bounds
+``sign_flips``  tails for two learners, many pairs at once
+``draws``       tails estimated by random rearrangements
+==============  ===============================================================
 """

@@ -1,7 +1,7 @@
-"""A line in the complex plane along which the transform of a sum is integrated.
+"""Tails of a sum of independent draws, by integrating its transform along a complex contour.
 
-The trapezoidal rule goes from node to node
-until the transform has faded; places beyond are probed for what may come back.
+The trapezoidal rule goes from node to node until the transform has faded. Then the transform is
+probed beyond the last node, in case it grows again.
 """
 
 from __future__ import annotations
@@ -18,28 +18,30 @@ from bestofk._base.checks import Floats
 Complexes = npt.NDArray[np.complex128]
 
 TOLERANCE = 1e-9
-"""Relative error that the step between nodes is chosen for."""
-ENOUGH = 1e-3
-"""Relative error at which the search for a remainder beyond the nodes is content."""
-CHECKED = 2_000.0 * pi
-"""The remainder is looked for up to so many times c: without a unit, what sums so close together
-that this does not part them may add is left open, about 1 / 1,000 of the tail."""
-NODES = 16
-MOST_WORK = 2**23
-MOST_CUMULANTS = 12
+"""Relative error for which the step between nodes is chosen."""
+REMAINDER_TOLERANCE = 1e-3
+"""Relative error at which the search for a remainder beyond the nodes stops."""
+END_FACTOR = 2_000.0 * pi
+"""Search for the remainder up to END_FACTOR * c. Without a unit this does not separate sums that
+are very close together, which leaves about 1 / 1,000 of the tail uncertain."""
+NODES_AT_ONCE = 16
+MAX_WORK = 2**23
+MAX_CUMULANTS = 12
 SMALL_TURN = 0.6
-"""Draws whose reach times u is below this enter by their cumulants."""
-PROBES, MOST_PROBES = 64, 1_024
-PROBED_AT_ONCE, PROBED_AT_MOST = 8, 256
+"""Use cumulants for draws whose reach times u is below this."""
+PROBES, MAX_PROBES = 64, 1_024
+PROBED_DRAWS_AT_ONCE, MAX_PROBED_DRAWS = 8, 256
 BLOCKS_AT_ONCE = 2**15
 NUMBERS_AT_ONCE = 2**18
-NEAREST, FARTHEST = 1.0, 3.0
-"""A contour serves a sum whose mean under it is so many standard deviations below the sum."""
+MIN_DISTANCE, MAX_DISTANCE = 1.0, 3.0
+"""A contour covers the sums that are this many standard deviations above its mean."""
+LOG_UNDERFLOW = -743.0
+"""Below this logarithm a probability underflows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probability:
-    """A probability, and the bounds between which it lies."""
+    """A probability and its bounds."""
 
     value: float
     low: float
@@ -47,21 +49,94 @@ class Probability:
 
 
 @dataclass(slots=True, kw_only=True)
+class Inversion:
+    """P(Y <= D) for Y the sum of one draw from each column of `costs`.
+
+    The exponent to minimise is psi(s) = log E e^{-s Y} + s D.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (choices, blocks)
+        Equally likely values; the smallest in each block is 0.
+    counts : ndarray of shape (blocks,)
+        Number of blocks that each column represents.
+    unit : float
+        Common unit of all costs and of all sums D; 0 if there is none.
+    """
+
+    costs: Floats
+    counts: Floats
+    unit: float = 0.0
+    _contour: Contour | None = None
+
+    def __post_init__(self) -> None:
+        order = np.argsort(self.costs.max(axis=0), kind="stable")
+        self.costs = np.ascontiguousarray(self.costs[:, order])
+        self.counts = self.counts[order]
+
+    def at_most(self, deficit: float) -> Probability:
+        """Return P(Y <= deficit).
+
+        The bounds allow for the part of the integral beyond the nodes, estimated from the size of
+        the transform there. A probability below the smallest float is 0.
+        """
+        if self._contour is None or not self._contour.covers(deficit):
+            s, bottom = self._saddle(deficit)
+            if bottom < LOG_UNDERFLOW:
+                return Probability(value=0.0, low=0.0, high=exp(LOG_UNDERFLOW))
+            self._contour = Contour.for_sum(self, deficit, s, bottom)
+        return self._contour.integrate(deficit)
+
+    def log_transform(self, s: float) -> tuple[float, float, float]:
+        """Return log E e^{-s Y}, and the mean and variance of Y under the tilt e^{-s Y}."""
+        value, mean, variance = 0.0, 0.0, 0.0
+        for i in range(0, len(self.counts), BLOCKS_AT_ONCE):
+            part = slice(i, i + BLOCKS_AT_ONCE)
+            costs, counts = self.costs[:, part], self.counts[part]
+            weight = np.exp(-s * costs)
+            total = weight.sum(axis=0)
+            value += float(np.log(total / len(costs)) @ counts)
+            first = (weight * costs).sum(axis=0) / total
+            mean += float(first @ counts)
+            variance += float(((weight * np.square(costs - first)).sum(axis=0) / total) @ counts)
+        return value, mean, variance
+
+    def _saddle(self, deficit: float) -> tuple[float, float]:
+        """Return the s >= 0 that nearly minimises psi, and psi(s), by bracketed Newton steps."""
+        value, mean, variance = self.log_transform(0.0)
+        if mean <= deficit:
+            return 0.0, value
+        low, high = 0.0, inf
+        s = (mean - deficit) / variance
+        for _ in range(100):
+            value, mean, variance = self.log_transform(s)
+            value += s * deficit
+            if value < LOG_UNDERFLOW or abs(mean - deficit) < 1e-3 * variance**0.5:
+                break
+            low, high = (s, high) if mean > deficit else (low, s)
+            step = s + (mean - deficit) / variance if variance > 0 else inf
+            if not low < step < high or step > 8.0 * s:
+                step = 4.0 * s if high == inf else (low + high) / 2.0
+            s = step
+        return s, value
+
+
+@dataclass(slots=True, kw_only=True)
 class Contour:
-    """The line c + iu with what is known of the transform on it.
+    """The line c + iu with the transform at the nodes evaluated so far.
 
     Attributes
     ----------
     tilted : ndarray
         Probabilities of the choices of each draw under the tilt c.
     centres, variances : ndarray
-        Their means and variances by draw.
+        Mean and variance of each draw under the tilt.
     log_size, mean, variance : float
-        Of all draws together: log E e^{-c Y}, and the moments of Y under the tilt.
+        log E e^{-c Y}, and the mean and variance of Y under the tilt.
     step : float
-        Between nodes.
+        Distance between nodes.
     end : float
-        The u at which there is nothing more to look for.
+        The u at which the integration ends.
     """
 
     sums: Inversion
@@ -81,18 +156,18 @@ class Contour:
     sampled: dict[int, tuple[Floats, Complexes]] = field(default_factory=dict)
 
     @classmethod
-    def next_to(cls, sums: Inversion, deficit: float, s: float, bottom: float) -> Contour:
-        """The contour for a sum whose saddlepoint is s, where psi is `bottom`."""
+    def for_sum(cls, sums: Inversion, deficit: float, s: float, bottom: float) -> Contour:
+        """Return the contour for a sum with saddlepoint s, at which psi is `bottom`."""
         c = _beyond_the_saddle(sums, deficit, s, bottom)
         costs = sums.costs
         weight = np.exp(-c * costs)
         tilted = weight / weight.sum(axis=0)
         centres = (tilted * costs).sum(axis=0)
         log_size, mean, variance = sums.log_transform(c)
-        length = _length(sums, deficit, c, bottom, variance)
-        end = CHECKED * c
+        length = _period(sums, deficit, c, bottom, variance)
+        end = END_FACTOR * c
         if sums.unit:
-            # a whole number of units, so that the nodes go round the circle
+            # a whole number of units, so that the nodes divide the circle evenly
             length = np.ceil(length / sums.unit) * sums.unit
             end = pi / sums.unit
         return cls(
@@ -109,21 +184,21 @@ class Contour:
             end=end,
         )
 
-    def serves(self, deficit: float) -> bool:
-        """Whether that sum, too, can be had from this contour."""
+    def covers(self, deficit: float) -> bool:
+        """Return whether this contour is accurate for that sum, too."""
         away = (deficit - self.mean) / max(self.variance, 1e-300) ** 0.5
-        return bool(NEAREST <= away <= FARTHEST)
+        return bool(MIN_DISTANCE <= away <= MAX_DISTANCE)
 
     def kernel(self, u: Floats) -> Complexes:
-        """1 / z, or its sum over the multiples of the unit, at z = c + iu."""
+        """Return 1 / z, or its sum over the multiples of the unit, at z = c + iu."""
         z = self.c + 1j * u
         unit = self.sums.unit
         return np.asarray(-unit / np.expm1(-unit * z) if unit else 1.0 / z)
 
-    def integrated(self, deficit: float) -> Probability:
-        """F(deficit), from node to node until nothing more is found."""
+    def integrate(self, deficit: float) -> Probability:
+        """Return F(deficit): sum from node to node until the remainder is negligible."""
         last = int(self.end / self.step * (1.0 + 1e-12))
-        # of an even number of nodes around the circle the last one is its own mirror image
+        # with an even number of nodes around the circle, the last one is its own mirror image
         closing = abs(last * self.step - self.end) < 1e-6 * self.step and self.sums.unit > 0
         total, density, missed, done, checked = 0.0, 0.0, 0.0, 0, 0
         for u, transform in self._nodes(last):
@@ -137,32 +212,31 @@ class Contour:
                 total, missed = total + float(terms.real.sum()), 0.0
                 break
             total += float(terms.real.sum())
-            faded = float(np.abs(terms[-(len(u) // 4) - 1 :]).max()) * NODES
-            tired = self.work > MOST_WORK
-            if (faded < ENOUGH / 10 * abs(total) and done >= checked) or tired:
+            last_size = float(np.abs(terms[-(len(u) // 4) - 1 :]).max()) * NODES_AT_ONCE
+            exhausted = self.work > MAX_WORK
+            if (last_size < REMAINDER_TOLERANCE / 10 * abs(total) and done >= checked) or exhausted:
                 missed = self._beyond(done, abs(total)) / (abs(total) * self.step)
-                if missed > ENOUGH:
+                if missed > REMAINDER_TOLERANCE:
                     remainder = self._remainder(done, deficit)
                     missed = min(missed, remainder / (abs(total) * self.step))
-                if missed < 3.0 * ENOUGH or tired:
+                if missed < 3.0 * REMAINDER_TOLERANCE or exhausted:
                     break
                 checked = 2 * done
         value = self.step / pi * total * exp(self.log_size + self.c * deficit)
-        # between sums closer than 1 / end nothing is resolved without a common unit: the most
-        # that majorants and minorants of the step at D with that band can differ by
+        # without a common unit, sums closer than 1 / end cannot be separated: this bounds the
+        # difference between majorants and minorants of the step at D with that bandwidth
         blur = 0.0 if self.sums.unit else 2.0 * pi / self.end * abs(density) / abs(total)
-        error = min(missed + blur + 10 * TOLERANCE, 1.0)
-        error = float(error)
+        error = float(min(missed + blur + 10 * TOLERANCE, 1.0))
         return Probability(value=value, low=value * (1.0 - error), high=value * (1.0 + error))
 
     def _nodes(self, last: int) -> Iterator[tuple[Floats, Complexes]]:
-        """Places u and log E e^{-(c + iu) Y} there, centred; those known first."""
+        """Yield nodes u and the centred log E e^{-(c + iu) Y}; the known ones first."""
         yield from list(self.known)
         done = sum(len(u) for u, _ in self.known)
         while done <= last:
-            u = self.step * np.arange(done, min(done + max(NODES, done // 2), last + 1.0))
+            u = self.step * np.arange(done, min(done + max(NODES_AT_ONCE, done // 2), last + 1.0))
             self.known.append((u, self._log_transform(u)))
-            self.work += len(u) * max(int((self.reach * u[-1] > SMALL_TURN).sum()), NODES)
+            self.work += len(u) * max(int((self.reach * u[-1] > SMALL_TURN).sum()), NODES_AT_ONCE)
             done += len(u)
             yield self.known[-1]
 
@@ -175,19 +249,19 @@ class Contour:
         return value
 
     def _directly(self, u: Floats, first: int = 0) -> Complexes:
-        """The centred logarithm of the transform of the draws from that one on."""
+        """Return the centred log transform of the draws from index `first` on."""
         costs, counts = self.sums.costs, self.sums.counts
         value = 1j * u * float(self.centres[first:] @ counts[first:])
         size = max(NUMBERS_AT_ONCE // len(u), 1)
         for i in range(first, costs.shape[1], size):
             part = slice(i, i + size)
-            turned = _turned(u, costs[:, part], self.tilted[:, part])
+            turned = _transforms(u, costs[:, part], self.tilted[:, part])
             with np.errstate(divide="ignore"):
                 value = value + np.log(turned) @ counts[part]
         return np.asarray(value)
 
     def _by_cumulants(self, u: Floats, slow: int, orders: int) -> Complexes:
-        """sum_j kappa_j (-iu)^j / j! of the first `slow` draws, from the second order on."""
+        """Return sum_j kappa_j (-iu)^j / j! of the first `slow` draws for j >= 2."""
         kappas = np.zeros(orders + 1)
         for i in range(0, slow, BLOCKS_AT_ONCE):
             part = slice(i, min(i + BLOCKS_AT_ONCE, slow))
@@ -199,16 +273,16 @@ class Contour:
         return np.asarray(value * (-1j * u) ** 2)
 
     def _remainder(self, done: int, deficit: float) -> float:
-        """Estimate of the size of the integral from there on, with three standard errors.
+        """Estimate the size of the integral beyond the nodes, plus three standard errors.
 
-        From places drawn evenly over log u, phases included: the transform of a sum of few draws
-        does not fade, but it turns.
+        Sample the integrand at points spread evenly over log u, including phases: the transform
+        of a sum of few draws does not fade, but its phase rotates.
         """
         if done not in self.sampled:
             start = self.step * done
             spread = log(self.end / start)
-            places = int(np.clip(2**20 // len(self.reach), PROBES, MOST_PROBES))
-            u = start * np.exp(spread * _evenly(places, 0.6180339887498949))
+            count = int(np.clip(2**20 // len(self.reach), PROBES, MAX_PROBES))
+            u = start * np.exp(spread * _even_fractions(count, 0.6180339887498949))
             weights = self.kernel(u) * u * spread
             self.sampled[done] = u, np.exp(self._directly(u)) * weights
         u, terms = self.sampled[done]
@@ -216,50 +290,52 @@ class Contour:
         return float(abs(values.mean()) + 3.0 * values.std() / len(u) ** 0.5)
 
     def _beyond(self, done: int, total: float) -> float:
-        """Estimate of the integral from there on of the sizes of transform and kernel.
+        """Estimate the integral of |transform| |kernel| beyond the nodes.
 
-        Some places are spread evenly over log u, where the transform fades; some over u, where
-        it may return, as it does when nearly all costs are multiples of something. The size at u
-        is at most exp(-(2 / pi^2) u^2 V), with V the variance of draws that turn by less than
-        pi, times that of any other draws. More draws are looked at until what is found is small
-        beside the `total` at the nodes.
+        Spread some points evenly over log u, where the transform fades, and some over u, where it
+        may grow again, as it does if nearly all costs are multiples of one number. The size at u
+        is at most exp(-(2 / pi^2) u^2 V), with V the variance of draws that rotate by less than
+        pi, times the size of any other draws. Include more draws until the estimate is small
+        compared with the `total` at the nodes.
         """
         if done in self.probed:
             return self.probed[done]
         start = self.step * done
         spread = log(self.end / start)
-        more = int(np.clip(MOST_PROBES * 2 // len(self.tilted), PROBES, MOST_PROBES))
-        fading = start * np.exp(spread * _evenly(PROBES, 0.6180339887498949))
-        returning = start + (self.end - start) * _evenly(more, 0.7548776662466927)
-        places = np.concatenate([fading, returning])
-        turns = np.searchsorted(self.reach, pi / places, side="right")
-        weights = np.abs(self.kernel(places))
+        more = int(np.clip(MAX_PROBES * 2 // len(self.tilted), PROBES, MAX_PROBES))
+        fading = start * np.exp(spread * _even_fractions(PROBES, 0.6180339887498949))
+        returning = start + (self.end - start) * _even_fractions(more, 0.7548776662466927)
+        u = np.concatenate([fading, returning])
+        turns = np.searchsorted(self.reach, pi / u, side="right")
+        weights = np.abs(self.kernel(u))
         weights[:PROBES] *= fading * spread / PROBES
         weights[PROBES:] *= (self.end - start) / more
         rest, counts = self.variances * self.sums.counts, self.sums.counts
-        spread_out = (_evenly(PROBED_AT_MOST, 0.6180339887498949) * len(rest)).astype(np.intp)
+        spread_out = (_even_fractions(MAX_PROBED_DRAWS, 0.6180339887498949) * len(rest)).astype(
+            np.intp
+        )
         some = np.unique(np.append(spread_out, len(rest) - 1))[::-1]
-        logs, sizes = np.zeros(len(places)), np.zeros(len(places))
-        large = np.arange(len(places))
-        found = inf
-        for i in range(0, len(some), PROBED_AT_ONCE):
-            few = some[i : i + PROBED_AT_ONCE]
-            turned = _turned(places[large], self.sums.costs[:, few], self.tilted[:, few])
+        logs, sizes = np.zeros(len(u)), np.zeros(len(u))
+        large = np.arange(len(u))
+        estimate = inf
+        for i in range(0, len(some), PROBED_DRAWS_AT_ONCE):
+            few = some[i : i + PROBED_DRAWS_AT_ONCE]
+            turned = _transforms(u[large], self.sums.costs[:, few], self.tilted[:, few])
             with np.errstate(divide="ignore"):
                 logs[large] += np.log(np.abs(turned)) @ counts[few]
             rest[few] = 0.0
             spent = np.concatenate([[0.0], np.cumsum(rest)])
-            sizes = np.minimum(logs - 2.0 / pi**2 * np.square(places) * spent[turns], 0.0)
-            found = float(np.exp(sizes) @ weights)
+            sizes = np.minimum(logs - 2.0 / pi**2 * np.square(u) * spent[turns], 0.0)
+            estimate = float(np.exp(sizes) @ weights)
             large = np.flatnonzero(sizes > -25.0)
-            if found < ENOUGH / 10 * total * self.step:
+            if estimate < REMAINDER_TOLERANCE / 10 * total * self.step:
                 break
-        self.probed[done] = found
-        return found
+        self.probed[done] = estimate
+        return estimate
 
 
 def _beyond_the_saddle(sums: Inversion, deficit: float, s: float, bottom: float) -> float:
-    """A c > s at which psi is 0.7 to 2 larger: away from the pole at 0, near the saddle."""
+    """Return a c > s at which psi is 0.7 to 2 larger: away from the pole at 0, near the saddle."""
     low, high = s, inf
     step = 1.5 / float(sums.log_transform(s)[2] ** 0.5)
     c = s + step
@@ -273,28 +349,28 @@ def _beyond_the_saddle(sums: Inversion, deficit: float, s: float, bottom: float)
     return c
 
 
-def _length(sums: Inversion, deficit: float, c: float, bottom: float, variance: float) -> float:
-    """A period of the trapezoidal rule at which nothing but the tail itself is seen.
+def _period(sums: Inversion, deficit: float, c: float, bottom: float, variance: float) -> float:
+    """Return a period of the trapezoidal rule at which its error is negligible.
 
-    The rule gives the sum over all m of F(D + m length) e^{-c m length}: for m > 0 at most
-    e^{-c m length}, for m < 0 at most e^{psi(c') + (c' - c) m length}, which is Chernoff's
-    bound, for any c' > c, and 0 where D + m length is below 0.
+    The rule gives the sum over all m of F(D + m length) e^{-c m length}. For m > 0 the terms are
+    at most e^{-c m length}. For m < 0 they are at most e^{psi(c') + (c' - c) m length} for any
+    c' > c, by Chernoff's bound, and 0 if D + m length is below 0.
     """
-    # the tail itself is e^bottom less what the width of the saddle takes: 12 is on the safe side
-    wanted = 12.0 - log(TOLERANCE)
-    above = (wanted - bottom) / c
+    # the tail is e^bottom times a factor for the width of the saddle, which exceeds e^-12
+    log_error = 12.0 - log(TOLERANCE)
+    above = (log_error - bottom) / c
     sd = max(variance, 1e-300) ** 0.5
-    # sums that share the contour lie up to 2 standard deviations higher
-    below = deficit * (1.0 + 1e-9) + (FARTHEST - NEAREST) * sd + 1e-3 / c
+    # sums that share the contour are up to 2 standard deviations higher
+    below = deficit * (1.0 + 1e-9) + (MAX_DISTANCE - MIN_DISTANCE) * sd + 1e-3 / c
     for more in (0.5, 1.0, 2.0, 4.0, 8.0):
         tilt = c + more / sd
         psi = sums.log_transform(tilt)[0] + tilt * deficit
-        below = min(below, (psi - bottom + wanted) * sd / more)
+        below = min(below, (psi - bottom + log_error) * sd / more)
     return float(max(above, below))
 
 
-def _turned(u: Floats, costs: Floats, chances: Floats) -> Complexes:
-    """E e^{-iuy} of every draw, shape (nodes, draws)."""
+def _transforms(u: Floats, costs: Floats, chances: Floats) -> Complexes:
+    """Return E e^{-iuy} of each draw, of shape (nodes, draws)."""
     if len(costs) > costs.shape[1]:
         columns = zip(costs.T, chances.T, strict=True)
         return np.stack([np.exp(-1j * u[:, None] * y) @ chance for y, chance in columns], axis=1)
@@ -304,20 +380,20 @@ def _turned(u: Floats, costs: Floats, chances: Floats) -> Complexes:
     return turned
 
 
-def _evenly(count: int, ratio: float) -> Floats:
-    """So many numbers between 0 and 1, the same every time and nearly even."""
+def _even_fractions(count: int, ratio: float) -> Floats:
+    """Return `count` nearly evenly spread numbers between 0 and 1, the same in every call."""
     return np.asarray((np.arange(1, count + 1) * ratio) % 1.0, dtype=np.float64)
 
 
 def _orders(turn: float) -> int:
-    """Cumulants needed where the draws turn by at most so many half circles."""
+    """Return the number of cumulants needed if the draws turn by at most `turn` half circles."""
     if turn <= 1e-12:
         return 2
-    return int(np.clip(np.ceil(log(1e-11) / log(turn)), 4, MOST_CUMULANTS))
+    return int(np.clip(np.ceil(log(1e-11) / log(turn)), 4, MAX_CUMULANTS))
 
 
 def _cumulants(moved: Floats, chances: Floats, counts: Floats, orders: int) -> Floats:
-    """Sums over the draws of their cumulants up to an order, from values around their means."""
+    """Return the sums of the cumulants of all draws up to an order, from centred values."""
     moments = [np.ones(moved.shape[1]), np.zeros(moved.shape[1])]
     power = moved * chances
     for _ in range(2, orders + 1):
@@ -330,80 +406,3 @@ def _cumulants(moved: Floats, chances: Floats, counts: Floats, orders: int) -> F
             kappa -= comb(n - 1, m - 1) * kappas[m] * moments[n - m]
         kappas.append(kappa)
     return np.array([0.0, 0.0, *(float(kappa @ counts) for kappa in kappas[2:])])
-
-
-# Tails of a sum of independent draws by inverting its transform along a shifted contour.
-
-
-UNDERFLOW = -743.0
-
-
-@dataclass(slots=True, kw_only=True)
-class Inversion:
-    """P(Y <= D) for Y the sum of one draw from each column of `costs`.
-
-    Parameters
-    ----------
-    costs : ndarray of shape (choices, blocks)
-        Equally likely values, 0 the smallest in each block.
-    counts : ndarray of shape (blocks,)
-        How many blocks each column stands for.
-    unit : float
-        Of which all costs are multiples, and the sums asked for too; 0 where there is none.
-    """
-
-    costs: Floats
-    counts: Floats
-    unit: float = 0.0
-    _contour: Contour | None = None
-
-    def __post_init__(self) -> None:
-        order = np.argsort(self.costs.max(axis=0), kind="stable")
-        self.costs = np.ascontiguousarray(self.costs[:, order])
-        self.counts = self.counts[order]
-
-    def at_most(self, deficit: float) -> Probability:
-        """P(Y <= deficit).
-
-        The bounds allow for what the nodes may have missed, estimated from the size of the
-        transform at places beyond them. Below the smallest float the probability is given as 0.
-        """
-        if self._contour is None or not self._contour.serves(deficit):
-            s, bottom = self._saddle(deficit)
-            if bottom < UNDERFLOW:
-                return Probability(value=0.0, low=0.0, high=exp(UNDERFLOW))
-            self._contour = Contour.next_to(self, deficit, s, bottom)
-        return self._contour.integrated(deficit)
-
-    def log_transform(self, s: float) -> tuple[float, float, float]:
-        """Logarithm of E e^{-s Y}, and the mean and variance of Y under the tilt e^{-s Y}."""
-        value, mean, variance = 0.0, 0.0, 0.0
-        for i in range(0, len(self.counts), BLOCKS_AT_ONCE):
-            part = slice(i, i + BLOCKS_AT_ONCE)
-            costs, counts = self.costs[:, part], self.counts[part]
-            weight = np.exp(-s * costs)
-            total = weight.sum(axis=0)
-            value += float(np.log(total / len(costs)) @ counts)
-            first = (weight * costs).sum(axis=0) / total
-            mean += float(first @ counts)
-            variance += float(((weight * np.square(costs - first)).sum(axis=0) / total) @ counts)
-        return value, mean, variance
-
-    def _saddle(self, deficit: float) -> tuple[float, float]:
-        """The s >= 0 at which psi is smallest, nearly, and psi there: Newton inside a bracket."""
-        value, mean, variance = self.log_transform(0.0)
-        if mean <= deficit:
-            return 0.0, value
-        low, high = 0.0, inf
-        s = (mean - deficit) / variance
-        for _ in range(100):
-            value, mean, variance = self.log_transform(s)
-            value += s * deficit
-            if value < UNDERFLOW or abs(mean - deficit) < 1e-3 * variance**0.5:
-                break
-            low, high = (s, high) if mean > deficit else (low, s)
-            step = s + (mean - deficit) / variance if variance > 0 else inf
-            if not low < step < high or step > 8.0 * s:
-                step = 4.0 * s if high == inf else (low + high) / 2.0
-            s = step
-        return s, value

@@ -1,11 +1,16 @@
-"""Values on whole steps, where they have any: sums of whole numbers tie when they should."""
+"""Both tails of a sum of independent draws, one from each block, every value equally likely.
+
+`step_grid` puts the values on whole steps if they have a common unit, so that equal sums tie, and
+chooses the method. `sum_tails` computes the tails: by enumeration, by convolution, or by inverting
+the transform of the sum.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 from math import comb, lgamma, log
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,45 +19,54 @@ from bestofk._base.checks import Floats
 from bestofk.stats.null_distributions.inversion import Inversion
 
 Whole = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.intp]
 
 NOISE = 2.0**-50
-"""What a mean of losses may be wrong by, as a share of the largest of them."""
+"""Rounding error of a mean of losses, relative to the largest loss."""
 TIE = 4
-"""Sums of n terms are ties when they differ by at most so many times n noises."""
+"""Sums of n terms are ties if they differ by at most TIE * n times the noise."""
 SNAP = 2.0**-48
-LATTICE_WORK = 2**28
-MEET_WORK = 2**18
+"""Values of a block that differ by less than this, relative to the largest, are equal."""
+SMALLEST = float(np.finfo(np.float64).tiny)
+"""Smallest probability of a tail that is not empty."""
+MAX_LATTICE_WORK = 2**28
+MAX_MEETING_WORK = 2**18
 FINEST_UNIT = 2.0**-17
 """A common unit below this share of the root of the sum of squares makes no difference."""
+MAX_ARRANGEMENTS = 2**20
+"""Do not enumerate tails of more arrangements; they are smooth enough for their transform."""
+MAX_WORK = 2**23
+MAX_HALF_SUMS, MAX_SUMS = 2**20, 2**36
+"""Most distinct sums of one half of the sizes, and of all sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement:
-    """Rows of values in whole steps, block by block.
+class StepGrid:
+    """Rows of values in steps, block by block.
 
     Attributes
     ----------
     positions : ndarray, shape (rows, blocks)
-        The steps. Only differences inside a block mean anything.
+        The steps. Only differences within a block are meaningful.
     slack : float
-        Sums that differ by at most so many steps are ties.
-    count : {"meet", "convolve", "invert"}
-        How the distribution of sums is to be had from here.
+        Sums that differ by at most this many steps are ties.
+    method : {"meet", "convolve", "invert"}
+        How to compute the distribution of sums.
     exact : bool
-        Whether the steps are whole numbers that stand for the values without rounding.
+        Whether the steps are whole numbers that represent the values without rounding.
     """
 
     positions: Whole | Floats
     slack: float = 0
-    count: Literal["meet", "convolve", "invert"]
+    method: Literal["meet", "convolve", "invert"]
     exact: bool = True
 
 
 def levelled(values: Floats) -> tuple[Floats, float]:
-    """Every block from 0 upwards in a unit of its own, and what counts as rounding noise.
+    """Shift each block to start at 0, rescale, and return the values and the rounding noise.
 
-    `values` has shape (rows, blocks). The unit is a power of 2, so nothing is rounded by it, and
-    no sum can overflow. Within a block, values that differ from the smallest by no more than the
+    `values` has shape (rows, blocks). The scale is a power of 2, so that it rounds nothing and no
+    sum can overflow. Within a block, values that differ from the smallest by no more than the
     rounding of a mean become equal to it.
     """
     values = np.ldexp(values, -_exponent(values))
@@ -64,35 +78,37 @@ def levelled(values: Floats) -> tuple[Floats, float]:
     return heights, noise
 
 
-def place(values: Floats, *, choices: int, queries: int, tables: int = 1) -> Placement:
-    """Steps for `values` of shape (rows, blocks), whole ones wherever the values allow.
+def step_grid(values: Floats, *, choices: int, queries: int, tables: int = 1) -> StepGrid:
+    """Express `values` of shape (rows, blocks) in steps, in whole ones if the values allow it.
 
     Parameters
     ----------
     values : ndarray of shape (rows, blocks)
-        Everything that will be summed or compared with a sum.
+        All values that will be summed or compared with a sum.
     choices : int
-        How many values are drawn from in a block.
+        Number of values to draw from in each block.
     queries : int
-        How many sums will be asked for.
+        Number of sums whose tails are needed.
     tables : int
-        How many sets of rows will be drawn from; with many, a fine common unit costs too much.
+        Number of sets of rows to draw from; with many, a fine common unit costs too much.
 
     Notes
     -----
-    In this order: values that share a unit (error rates of test sets whose sizes have a small
-    common multiple) become multiples of it and are convolved; few blocks are counted out by
-    meeting in the middle, sums within rounding noise being ties; of all else the transform is
-    inverted, for multiples of a unit without rounding.
+    The first method that applies is used:
+
+    1. Convolve values that share a unit, such as error rates on test sets whose sizes have a small
+       common multiple.
+    2. Count the arrangements of few blocks by meeting in the middle. Sums within rounding noise
+       are ties.
+    3. Invert the transform of the sum; for multiples of a unit without rounding.
     """
     heights, noise = levelled(values)
     reach = heights.max(axis=0)
     blocks = int((reach > 0).sum())
     if blocks == 0:
-        still = np.zeros(heights.shape, dtype=np.int64)
-        return Placement(positions=still, count="convolve")
+        return StepGrid(positions=np.zeros(heights.shape, dtype=np.int64), method="convolve")
     meet_work = choices ** ((blocks + 1) // 2) * queries
-    most = LATTICE_WORK // (choices * blocks * tables)
+    most = MAX_LATTICE_WORK // (choices * blocks * tables)
     unit = common_unit(
         heights[heights > 0],
         smallest=min(
@@ -104,22 +120,22 @@ def place(values: Floats, *, choices: int, queries: int, tables: int = 1) -> Pla
         positions = np.rint(heights / unit).astype(np.int64)
         length = int(positions.max(axis=0).sum())
         lattice_work = choices * blocks * length // 128
-        if length <= most and (meet_work > MEET_WORK or lattice_work <= meet_work):
-            return Placement(positions=positions, count="convolve")
-        if meet_work > MEET_WORK:
-            return Placement(positions=positions, count="invert")
-    if meet_work <= MEET_WORK:
+        if length <= most and (meet_work > MAX_MEETING_WORK or lattice_work <= meet_work):
+            return StepGrid(positions=positions, method="convolve")
+        if meet_work > MAX_MEETING_WORK:
+            return StepGrid(positions=positions, method="invert")
+    if meet_work <= MAX_MEETING_WORK:
         positions = np.rint(heights / noise).astype(np.int64)
-        return Placement(positions=positions, slack=TIE * blocks, count="meet")
-    return Placement(positions=heights, slack=TIE * blocks * noise, count="invert", exact=False)
+        return StepGrid(positions=positions, slack=TIE * blocks, method="meet")
+    return StepGrid(positions=heights, slack=TIE * blocks * noise, method="invert", exact=False)
 
 
 def common_unit(heights: Floats, *, smallest: float, noise: float) -> float | None:
-    """The largest unit of which all positive `heights` are multiples, or None.
+    """Return the largest unit of which all positive `heights` are multiples, or None.
 
-    Euclid's algorithm on floating-point numbers: remainders below a quarter of the smallest unit
-    that is of use count as 0, and the unit found is accepted only if it fits every height to
-    within `noise`, after a least-squares polish.
+    Use Euclid's algorithm on floating-point numbers. Remainders below a quarter of the smallest
+    useful unit count as 0. Refine the unit by least squares, and accept it only if it fits every
+    height to within `noise`.
     """
     heights = np.unique(heights)
     rest = heights
@@ -144,30 +160,23 @@ def _exponent(values: Floats) -> int:
     return int(np.frexp(largest)[1]) + 1 if largest > 0 else 0
 
 
-# Tails counted out where few arrangements, or few different sums, make them.
+# Enumeration of few arrangements, or of few distinct sums
 
 
-MOST_ARRANGEMENTS = 2**20
-"""A tail of more arrangements than these is smooth enough for its transform."""
-MOST_WORK = 2**23
-MOST_SUMS, MOST_TOGETHER = 2**20, 2**36
-"""Different sums of one half of the sizes, and of all of them."""
-
-
-def few_arrangements(costs: Floats, deficit: float) -> float | None:
-    """P(Y <= deficit) for Y the sum of one draw from each column, or None where it takes long.
+def tail_by_enumeration(costs: Floats, deficit: float) -> float | None:
+    """Return P(Y <= deficit) for Y the sum of one draw from each column; None if it takes long.
 
     Parameters
     ----------
     costs : ndarray of shape (choices, blocks)
-        Equally likely values, 0 the smallest in each block.
+        Equally likely values; the smallest in each block is 0.
     deficit : float
-        With whatever counts as a tie.
+        The bound, including the slack for ties.
 
     Notes
     -----
-    Lists the sums up to `deficit`, block by block, the dearest first: the lists never get
-    longer than the last one, which holds the tail.
+    The function lists the sums up to `deficit` block by block, starting with the block of the
+    highest costs. No list is longer than the last one, which holds the tail.
     """
     choices, blocks = costs.shape
     if blocks * log(choices) > 743.0:
@@ -176,9 +185,9 @@ def few_arrangements(costs: Floats, deficit: float) -> float | None:
     cheapest = paid.min(axis=0)
     order = np.argsort(-cheapest, kind="stable")
     order = order[cheapest[order] <= deficit]
-    # any k of the blocks whose cheapest step is at most a k-th of the deficit are in the tail
-    for k in range(1, MOST_ARRANGEMENTS.bit_length()):
-        if comb(int((k * cheapest <= deficit).sum()), k) > MOST_ARRANGEMENTS:
+    # choosing any k blocks whose cheapest cost is at most deficit / k stays in the tail
+    for k in range(1, MAX_ARRANGEMENTS.bit_length()):
+        if comb(int((k * cheapest <= deficit).sum()), k) > MAX_ARRANGEMENTS:
             return None
     free = (costs == 0).sum(axis=0) / choices
     sums, shares, work = np.zeros(1), np.ones(1), 0
@@ -187,7 +196,7 @@ def few_arrangements(costs: Floats, deficit: float) -> float | None:
         within = np.searchsorted(sums, deficit - dear, side="right")
         size = sums.size + int(within.sum())
         work += size
-        if size > MOST_ARRANGEMENTS or work > MOST_WORK:
+        if size > MAX_ARRANGEMENTS or work > MAX_WORK:
             return None
         options, weights = [sums], [shares * free[block]]
         for cost, number in zip(dear[within > 0], within[within > 0], strict=True):
@@ -199,19 +208,19 @@ def few_arrangements(costs: Floats, deficit: float) -> float | None:
     return float(shares.sum() * np.prod(np.delete(free, order)))
 
 
-def few_sums(sizes: Floats, at: float, slack: float) -> tuple[float, float] | None:
-    """P(X <= at) and P(X >= at) for X the sum of each size or 0, with equal chances.
+def tails_by_distinct_sums(sizes: Floats, at: float, slack: float) -> tuple[float, float] | None:
+    """Return P(X <= at) and P(X >= at) for X the sum of each size or 0, with equal chances.
 
-    None where X has too many different values. Sums within `slack` of `at` are ties.
+    Return None if X has too many distinct values. Sums within `slack` of `at` are ties.
 
     Notes
     -----
-    Of c equal sizes h the sum is h times a binomial number; the sums of one half of the sizes
-    are looked up in those of the other.
+    The sum of c equal sizes h is h times a binomial count. The sums of one half of the sizes are
+    looked up in the sums of the other half.
     """
     values, numbers = np.unique(sizes, return_counts=True)
     counts = numbers.astype(np.int64)
-    if np.log2(counts + 1.0).sum() > np.log2(MOST_TOGETHER):
+    if np.log2(counts + 1.0).sum() > np.log2(MAX_SUMS):
         return None
     halves: list[list[int]] = [[], []]
     lengths = [1.0, 1.0]
@@ -219,7 +228,7 @@ def few_sums(sizes: Floats, at: float, slack: float) -> tuple[float, float] | No
         half = int(lengths[1] < lengths[0])
         halves[half].append(int(i))
         lengths[half] *= counts[i] + 1.0
-    if max(lengths) > MOST_SUMS:
+    if max(lengths) > MAX_HALF_SUMS:
         return None
     (x, p), (y, q) = (_weighted_sums(values[half], counts[half]) for half in halves)
     order = np.argsort(y, kind="stable")
@@ -232,7 +241,7 @@ def few_sums(sizes: Floats, at: float, slack: float) -> tuple[float, float] | No
 
 
 def _weighted_sums(values: Floats, counts: Whole) -> tuple[Floats, Floats]:
-    """All sums of so many of each of the values, and their chances."""
+    """Return all sums of 0 to `count` copies of each value, and their probabilities."""
     sums, chances = np.zeros(1), np.ones(1)
     for value, count in zip(values.tolist(), counts.tolist(), strict=True):
         number = np.arange(count + 1.0)
@@ -242,7 +251,7 @@ def _weighted_sums(values: Floats, counts: Whole) -> tuple[Floats, Floats]:
 
 
 def _fair_coins(count: int) -> Floats:
-    """Chances of 0 to `count` heads, each to nearly full relative accuracy."""
+    """Return the probabilities of 0 to `count` heads, with nearly full relative accuracy."""
     if count <= 1000:
         # exact products of small ratios
         ratios = np.arange(count, 0.0, -1.0) / np.arange(1.0, count + 1.0)
@@ -255,23 +264,19 @@ def _fair_coins(count: int) -> Floats:
     )
 
 
-# Both tails of a sum of independent draws, one from each block, every value equally likely.
-
-
-Rows = npt.NDArray[np.intp]
-SMALLEST = float(np.finfo(np.float64).tiny)
+# Tails of the sums of a grid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tails:
-    """Probabilities that the sum is at most, or at least, what was asked for.
+    """Probabilities that the sum is at most, or at least, each queried value.
 
     Attributes
     ----------
     lower, upper : ndarray of shape (queries,)
         P(S* <= s) and P(S* >= s), both with equality.
     lower_bounds, upper_bounds : ndarray of shape (queries, 2)
-        Between which the two lie; both ends are the probability itself where it was counted out.
+        Bounds of the two; both bounds are the probability itself if it was counted exactly.
     """
 
     lower: Floats
@@ -279,79 +284,89 @@ class Tails:
     lower_bounds: Floats
     upper_bounds: Floats
 
+    @classmethod
+    def without_error(cls, lower: Floats, upper: Floats) -> Tails:
+        """Return tails whose bounds are the tails themselves."""
+        return cls(
+            lower=lower,
+            upper=upper,
+            lower_bounds=np.stack([lower, lower], axis=1),
+            upper_bounds=np.stack([upper, upper], axis=1),
+        )
+
     def two_sided(self) -> tuple[Floats, Floats]:
-        """min(1, 2 min(lower, upper)), and its bounds of shape (queries, 2)."""
+        """Return min(1, 2 min(lower, upper)), and its bounds of shape (queries, 2)."""
         p = np.minimum(2 * np.minimum(self.lower, self.upper), 1.0)
         bounds = np.minimum(2 * np.minimum(self.lower_bounds, self.upper_bounds), 1.0)
         return p, bounds
 
 
-def sum_tails(placed: Placement, members: Rows, queries: Rows) -> Tails:
-    """Tails of the sum of one draw per block from the `members`, at the sums of the `queries`.
+def sum_tails(grid: StepGrid, members: Rows, queries: Rows) -> Tails:
+    """Return tails of the sum of one draw per block from the `members`, at sums of the `queries`.
 
-    Both are numbers of rows of `placed`. Probabilities are counts over n^blocks where these can
-    be counted out, or sums of positive numbers: the relative error stays near 1e-15 times the
-    number of blocks, however small the tail. Else the transform of the sum is inverted, with a
-    relative error within the bounds. A tail that is not empty is never given as 0.
+    Both are row numbers of `grid`. If the arrangements can be counted, or the probability is a
+    sum of positive numbers, the relative error stays near 1e-15 times the number of blocks,
+    however small the tail. Otherwise the transform of the sum is inverted, with a relative error
+    within the bounds. A tail that is not empty is never 0.
     """
-    table = placed.positions[members]
+    table = grid.positions[members]
     floor = table.min(axis=0)
-    at = (placed.positions[queries] - floor).sum(axis=1)
+    at = (grid.positions[queries] - floor).sum(axis=1)
     table = table - floor
     moving = table.max(axis=0) > 0
     table = table[:, moving]
-    if placed.count == "invert":
-        return _inverted(table.astype(np.float64), at.astype(np.float64), placed)
-    if placed.count == "meet":
-        return _certain(*_meet(table, at, int(placed.slack)))
+    if grid.method == "invert":
+        return _inverted(table.astype(np.float64), at.astype(np.float64), grid)
+    if grid.method == "meet":
+        return Tails.without_error(*_meet(table, at, int(grid.slack)))
     sums = _Halves.of(table)
-    return _certain(sums.at_most(at), sums.at_least(at))
+    return Tails.without_error(sums.at_most(at), sums.at_least(at))
 
 
-def _inverted(table: Floats, at: Floats, placed: Placement) -> Tails:
-    """Both tails at each sum, the smaller one by itself and the larger as what it leaves."""
+def _inverted(table: Floats, at: Floats, grid: StepGrid) -> Tails:
+    """Return both tails at each sum: compute the smaller one, and the larger as its complement."""
     reach = table.max(axis=0)
     middle = float(table.mean(axis=0).sum())
-    found = np.empty((2, at.size, 3))
-    sides = (_Costs(table, placed), _Costs(reach - table, placed))
-    # from the far tail inwards, so that neighbours share a contour
+    tails = np.empty((2, at.size, 3))
+    sides = (_Costs(table, grid), _Costs(reach - table, grid))
+    # go from the far tail inwards, so that neighbouring sums share a contour
     for i in np.argsort(np.minimum(at, float(reach.sum()) - at), kind="stable"):
-        counted = few_sums(reach, at[i], placed.slack) if len(table) == 2 else None
+        counted = tails_by_distinct_sums(reach, at[i], grid.slack) if len(table) == 2 else None
         if counted is not None:
-            found[:, i] = np.maximum(np.array(counted), SMALLEST)[:, None]
+            tails[:, i] = np.maximum(np.array(counted), SMALLEST)[:, None]
             continue
         smaller = int(at[i] >= middle)
         deficit = float(reach.sum()) - at[i] if smaller else at[i]
         small = sides[smaller].at_most(deficit)
-        # of whole numbers, what is strictly beyond
-        beyond = sides[smaller].at_most(deficit - 1.0) if placed.exact else small
-        found[smaller, i], found[1 - smaller, i] = small, 1.0 - beyond[[0, 2, 1]]
-    lower, upper = found
+        # for whole numbers, the tail strictly beyond the sum
+        beyond = sides[smaller].at_most(deficit - 1.0) if grid.exact else small
+        tails[smaller, i], tails[1 - smaller, i] = small, 1.0 - beyond[[0, 2, 1]]
+    lower, upper = tails
     return Tails(
         lower=lower[:, 0], upper=upper[:, 0], lower_bounds=lower[:, 1:], upper_bounds=upper[:, 1:]
     )
 
 
 class _Costs:
-    """Tails of the sum of one cost from each column, all in steps of a placement."""
+    """Tails of the sum of one cost from each column, in steps of a grid."""
 
-    def __init__(self, costs: Floats, placed: Placement) -> None:
-        self.costs, self.placed = costs, placed
+    def __init__(self, costs: Floats, grid: StepGrid) -> None:
+        self.costs, self.grid = costs, grid
         dear, counts = costs, np.ones(costs.shape[1])
         if len(costs) == 2:
-            # equal columns together
+            # merge equal columns
             sizes, numbers = np.unique(costs.max(axis=0), return_counts=True)
             dear, counts = np.stack([np.zeros_like(sizes), sizes]), numbers.astype(np.float64)
-        self.transform = Inversion(costs=dear, counts=counts, unit=float(placed.exact))
+        self.transform = Inversion(costs=dear, counts=counts, unit=float(grid.exact))
         self.uncounted = np.inf
 
     def at_most(self, deficit: float) -> Floats:
-        """P(Y <= deficit) and its bounds."""
-        slack = self.placed.slack
+        """Return P(Y <= deficit) and its bounds."""
+        slack = self.grid.slack
         if deficit < -slack:
             return np.zeros(3)
         if deficit < self.uncounted:
-            counted = few_arrangements(self.costs, deficit + slack)
+            counted = tail_by_enumeration(self.costs, deficit + slack)
             if counted is not None:
                 return np.full(3, max(counted, SMALLEST))
             self.uncounted = deficit
@@ -359,19 +374,11 @@ class _Costs:
         return np.clip([p.value, p.low, p.high], SMALLEST, 1.0)
 
 
-def _certain(lower: Floats, upper: Floats) -> Tails:
-    return Tails(
-        lower=lower,
-        upper=upper,
-        lower_bounds=np.stack([lower, lower], axis=1),
-        upper_bounds=np.stack([upper, upper], axis=1),
-    )
-
-
 def _meet(table: Whole, at: Whole, slack: int) -> tuple[Floats, Floats]:
-    """Counts over all arrangements: sums of one half of the blocks looked up in the other's."""
+    """Count all arrangements: look up the sums of one half of the blocks in those of the other."""
     choices, blocks = table.shape
-    first, second = _all_sums(table[:, : blocks // 2]), _all_sums(table[:, blocks // 2 :])
+    halves = table[:, : blocks // 2], table[:, blocks // 2 :]
+    first, second = (np.sort(all_sums(half)) for half in halves)
     everything = choices**blocks
     lower, upper = np.empty(at.shape), np.empty(at.shape)
     for i, s in enumerate(at):
@@ -381,39 +388,40 @@ def _meet(table: Whole, at: Whole, slack: int) -> tuple[Floats, Floats]:
 
 
 def _pairs_from(first: Whole, second: Whole, least: int) -> int:
-    """How many pairs, one of each sorted array, have a sum of at least `least`.
+    """Count the pairs, one number of each sorted array, with a sum of at least `least`.
 
-    Thresholds and sums are merged (a stable sort of two runs is a merge), the lowest bit telling
-    them apart: the place of a sum less its rank among the sums counts the thresholds it reaches.
+    Merge thresholds and sums (a stable sort of two runs is a merge); the lowest bit tells them
+    apart. The position of a sum minus its rank among the sums is the number of thresholds that
+    it reaches.
     """
     both = np.concatenate([least - first[::-1], second]) << 1
     both[first.size :] |= 1
     both.sort(kind="stable")
-    places = np.flatnonzero(both & 1)
-    return int(places.sum()) - second.size * (second.size - 1) // 2
+    positions = np.flatnonzero(both & 1)
+    return int(positions.sum()) - second.size * (second.size - 1) // 2
 
 
-def _all_sums(table: Whole) -> Whole:
-    sums = np.zeros(1, dtype=np.int64)
+def all_sums(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sums of all combinations of one value from each column."""
+    sums = np.zeros(1, dtype=table.dtype)
     for values in table.T:
         sums = np.add.outer(sums, values).ravel()
-    sums.sort()
     return sums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Halves:
-    """The distribution of a sum as those of its two halves, which is all that a tail needs.
+    """The distributions of the two halves of a sum, which is all that a tail needs.
 
     Attributes
     ----------
     first, below, above : ndarray
-        Ways to reach each step with the first half of the blocks, and ways to reach at most and
-        at least that step.
+        Number of ways to reach each step with the first half of the blocks, and to reach at most
+        and at least that step.
     second_below, second_above : ndarray
         The same for the second half, last step first.
     everything : float
-        All ways, of both halves together.
+        Number of ways of both halves together.
     """
 
     first: Floats
@@ -426,7 +434,7 @@ class _Halves:
     @classmethod
     def of(cls, table: Whole) -> _Halves:
         choices, blocks = table.shape
-        # counts are whole and exact up to 2^53; only where they could overflow are they shares
+        # counts are exact up to 2^53; use shares instead only if counts could overflow
         shares = blocks * np.log2(choices) > 1000
         order = np.argsort(table.max(axis=0, initial=0), kind="stable")
         first, second = (_ways(table[:, order[half::2]], shares=shares) for half in (0, 1))
@@ -440,11 +448,11 @@ class _Halves:
         )
 
     def at_most(self, at: Whole) -> Floats:
-        """P(S* <= t) for each t."""
+        """Return P(S* <= t) for each t."""
         m, n = self.first.size, self.second_below.size
         ways = np.zeros(at.size)
         for i, t in enumerate(at.tolist()):
-            # with up to `sure` steps in the first half any second half will do
+            # with at most `sure` steps in the first half, every second half is in the tail
             sure, last = min(t - n + 1, m - 1), min(t, m - 1)
             if sure >= 0:
                 ways[i] = self.below[sure] * self.second_below[0]
@@ -456,11 +464,11 @@ class _Halves:
         return self._probability(ways, at >= 0)
 
     def at_least(self, at: Whole) -> Floats:
-        """P(S* >= t) for each t."""
+        """Return P(S* >= t) for each t."""
         m, n = self.first.size, self.second_above.size
         ways = np.zeros(at.size)
         for i, t in enumerate(at.tolist()):
-            # from `sure` steps in the first half on any second half will do
+            # with at least `sure` steps in the first half, every second half is in the tail
             start, sure = max(t - n + 1, 0), max(t, 0)
             if sure < m:
                 ways[i] = self.above[sure] * self.second_above[-1]
@@ -476,12 +484,12 @@ class _Halves:
 
 
 def _dot(x: Floats, i: int, y: Floats, j: int, count: int) -> float:
-    # not by a threaded library: waiting for threads takes longer than the sum
+    # einsum instead of BLAS: waiting for threads takes longer than the sum
     return float(np.einsum("i,i->", x[i : i + count], y[j : j + count]))
 
 
 def _ways(table: Whole, *, shares: bool) -> Floats:
-    """In how many ways each sum comes about, by adding shifted copies, block by block."""
+    """Count the ways to reach each sum by adding shifted copies, block by block."""
     choices = table.shape[0]
     if choices == 2 and shares:
         return _ways_of_two(table.max(axis=0, initial=0))
@@ -509,10 +517,10 @@ def _ways(table: Whole, *, shares: bool) -> Floats:
 
 
 def _ways_of_two(steps: Whole) -> Floats:
-    """The shares of each sum where every block adds its steps or none: equal blocks together.
+    """Return the shares of each sum if every block adds its steps or 0.
 
-    Blocks of the same number of steps add a binomial number of times that; terms are positive, so
-    that no digit is lost in a tail. Where equal blocks are few, they are added one by one.
+    Equal blocks together add a binomial count times their steps. All terms are positive, so no
+    digit is lost in a tail. If there are only few equal blocks, add them one by one.
     """
     ways = np.ones(1)
     for longest, count in zip(*np.unique(steps[steps > 0], return_counts=True), strict=True):
@@ -535,7 +543,7 @@ def _ways_of_two(steps: Whole) -> Floats:
 
 
 def _binomial_shares(n: int) -> Floats:
-    """P(k of n fair coins) for k = 0..n, from the middle outwards.
+    """Return P(k heads of n fair coins) for k = 0..n, computed from the middle outwards.
 
     Examples
     --------
@@ -547,5 +555,4 @@ def _binomial_shares(n: int) -> Floats:
     with np.errstate(under="ignore"):
         upper = np.concatenate([[1.0], np.cumprod((n - k) / (k + 1.0))])
     shares = np.concatenate([upper[::-1][:middle], upper])
-    found: Floats = shares / shares.sum()
-    return found
+    return np.asarray(shares / shares.sum())

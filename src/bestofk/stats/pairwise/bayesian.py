@@ -1,4 +1,4 @@
-"""What a Bayesian comparison returns: the three probabilities, and their sentences."""
+"""Bayesian tests with a region of practical equivalence: correlated t and signed rank."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from bestofk.stats.tails import t_sf
 
 
 class Probabilities(NamedTuple):
-    """What is known of two learners: three probabilities that add up to 1.
+    """Three posterior probabilities about two learners, which add up to 1.
 
     Attributes
     ----------
     a_better, equivalent, b_better : float or ndarray
-        That the loss of `a` is smaller by more than the region of practical equivalence, that
-        the two are equivalent, and that the loss of `b` is smaller.
+        Probability that the loss of `a` is smaller by more than the region of practical
+        equivalence, that the two are equivalent, and that the loss of `b` is smaller.
     """
 
     a_better: FloatOrArray
@@ -55,7 +55,7 @@ class Probabilities(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PosteriorResult(PairwiseResult):
-    """Posterior probabilities about two learners; the fields of `PairwiseResult` and these.
+    """Posterior probabilities about two learners, in addition to the fields of `PairwiseResult`.
 
     Attributes
     ----------
@@ -65,9 +65,9 @@ class PosteriorResult(PairwiseResult):
     rope_width : float
         Half the width of the region: differences from -rope_width to rope_width.
     pvalue : float or ndarray
-        What stands in a procedure where a p-value would: 1 - right (``"greater"``), 1 - left
-        (``"less"``), or twice the smaller of the two, at most 1 (``"two-sided"``). It is a
-        posterior probability and promises no rate of errors.
+        Replaces a p-value in procedures: 1 - right (``"greater"``), 1 - left (``"less"``), or
+        twice the smaller of the two, at most 1 (``"two-sided"``). It is a posterior probability
+        and does not control an error rate.
     """
 
     left: FloatOrArray
@@ -77,27 +77,27 @@ class PosteriorResult(PairwiseResult):
 
     @property
     def probabilities(self) -> Probabilities:
-        """That `a` is better, that both are equivalent, that `b` is better."""
+        """Probabilities that `a` is better, that both are equivalent, and that `b` is better."""
         return Probabilities(self.left, self.rope, self.right)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per comparison."""
+        """Return one row per comparison."""
         probabilities = {
             name: np.broadcast_to(np.asarray(p, dtype=float), np.shape(self.pvalue)).ravel()
             for name, p in self.probabilities._asdict().items()
         }
-        # not super(): the class was made anew to have slots
+        # super() without arguments fails in a dataclass with slots
         return {**PairwiseResult._columns(self), **probabilities}
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : two str, optional
             Names of the two learners; ``a`` and ``b`` by default.
         alpha : float, optional
-            A statement is called decided when its probability is at least 1 - alpha; 0.05 by
+            A statement counts as decided if its probability is at least 1 - alpha; 0.05 by
             default.
         """
         a, b = two_names(names)
@@ -137,7 +137,7 @@ class PosteriorResult(PairwiseResult):
 
 
 def _is(p: float) -> str:
-    """Four digits, and nothing is certain."""
+    """Format a probability with four digits, never as 0 or 1."""
     if 1e-4 <= p < 0.99995:
         return f"is {p:.4f}"
     return "is below 0.0001" if p < 0.5 else "is above 0.9999"
@@ -146,7 +146,7 @@ def _is(p: float) -> str:
 def _explain_many(result: PosteriorResult, a: str, b: str, alpha: float) -> str:
     count = np.size(result.pvalue)
     if count == 0:
-        return f"No comparison of {a} with {b} was made."
+        return f"There are no comparisons of {a} with {b}."
     sure = {
         f"{a} has the smaller loss": np.asarray(result.left),
         f"{b} has the smaller loss": np.asarray(result.right),
@@ -161,7 +161,7 @@ def _explain_many(result: PosteriorResult, a: str, b: str, alpha: float) -> str:
 
 
 def rope_half_width(rope: Any) -> float:
-    """The region of practical equivalence as a finite number of at least 0."""
+    """Return the half-width of the region of practical equivalence as a finite number >= 0."""
     try:
         width = float(rope)
     except (TypeError, ValueError):
@@ -172,15 +172,12 @@ def rope_half_width(rope: Any) -> float:
 
 
 def posterior_pvalue(not_right: Any, not_left: Any, alternative: Alternative) -> FloatOrArray:
-    """The p-value from the probabilities that the loss of a is not greater, not smaller."""
+    """Return the p-value from the probabilities that the loss of a is not greater, not smaller."""
     if alternative == "greater":
         return scalar_or_array(not_right)
     if alternative == "less":
         return scalar_or_array(not_left)
     return scalar_or_array(np.minimum(1.0, 2.0 * np.minimum(not_right, not_left)))
-
-
-# Bayesian correlated t test with a region of practical equivalence.
 
 
 def correlated_t(
@@ -196,39 +193,38 @@ def correlated_t(
 ) -> PosteriorResult:
     """Bayesian correlated t test of Corani and Benavoli.
 
-    No null hypothesis is tested: the posterior of the expected difference of losses is divided
-    into *a is better*, *practically equivalent* and *b is better*.
+    There is no null hypothesis. The test divides the posterior of the expected difference of
+    losses into *a is better*, *practically equivalent* and *b is better*.
 
     Parameters
     ----------
     a, b : array_like, shape (..., n)
         Losses on the same n splits (all folds of all runs in one axis); leading axes broadcast.
     rope : float
-        Differences from -rope to rope count as none.
+        Differences from -rope to rope count as equivalence.
     rho : float, optional
         Correlation of the differences; by default ``n_test / (n_train + n_test)``.
     n_train, n_test : number, or sequence of numbers
-        Rows in the training and in the test part, needed without `rho`; of several, the means
-        count.
+        Rows in the training and in the test part, required without `rho`; sequences are averaged.
     alternative : {"two-sided", "greater", "less"}
         Only for `pvalue`; see `PosteriorResult`.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
     PosteriorResult
-        `confidence_interval` gives the credible interval.
+        `confidence_interval` returns the credible interval.
 
     Notes
     -----
     With m and S^2 the mean and unbiased variance of the n differences, the posterior is
     ``St(m, (1/n + rho / (1 - rho)) S^2, n - 1)``. With ``rope=0`` its tails are the p-values of
-    the corrected resampled t test. Without any spread the whole mass lies on m; of learners
-    that never differ it lies in the region of equivalence, and p = 1. With a resolution r, S^2
-    is at least 2 r^2 / n, but for learners that never differ.
+    the corrected resampled t test. If all differences are equal, the whole mass is at m. If the
+    learners never differ, it is in the region of equivalence, and p = 1. With a resolution r, S^2
+    is at least 2 r^2 / n, unless the learners never differ.
 
     References
     ----------
@@ -248,7 +244,7 @@ def correlated_t(
     a, b = paired_losses(a, b, axes=1)
     n = a.shape[-1]
     if n < 2:
-        raise ArgumentError(f"a must hold at least 2 differences; got {n}.")
+        raise ArgumentError(f"a must contain at least 2 differences; got {n}.")
     df = float(n - 1)
     region = width / loss_unit(a, b)
     least = least_variance(step_of(resolution, a, b), n)
@@ -259,21 +255,21 @@ def correlated_t(
         variance = np.square(d - mean).sum(axis=0) / (n - 1)
         mean, variance = without_noise(mean, variance, noise)
         if least:
-            alike = (variance == 0) & (mean == 0)
-            variance = np.where(alike, 0.0, np.maximum(variance, least))
+            identical = (variance == 0) & (mean == 0)
+            variance = np.where(identical, 0.0, np.maximum(variance, least))
         se = np.sqrt(variance * factor)
-        sure = se == 0
+        point = se == 0  # the posterior is a point mass
         t, _ = ratio(mean, se)
-        scale = np.where(sure, 1.0, se)
-        # each probability and its complement come from their own tail, so that both are exact
+        scale = np.where(point, 1.0, se)
+        # compute each probability and its complement from their own tails, so that both are exact
         over, under = (mean - region) / scale, (mean + region) / scale
-        right = np.where(sure, mean > region, t_sf(-over, df))
-        left = np.where(sure, mean < -region, t_sf(under, df))
-        not_right = np.where(sure, mean <= region, t_sf(over, df))
-        not_left = np.where(sure, mean >= -region, t_sf(-under, df))
-        equivalent = np.where(sure, np.abs(mean) <= region, np.maximum(1.0 - left - right, 0.0))
+        right = np.where(point, mean > region, t_sf(-over, df))
+        left = np.where(point, mean < -region, t_sf(under, df))
+        not_right = np.where(point, mean <= region, t_sf(over, df))
+        not_left = np.where(point, mean >= -region, t_sf(-under, df))
+        equivalent = np.where(point, np.abs(mean) <= region, np.maximum(1.0 - left - right, 0.0))
         if width == 0:
-            equivalent = np.where(sure, equivalent, 0.0)
+            equivalent = np.where(point, equivalent, 0.0)
         return t, mean, se, left, equivalent, right, not_right, not_left
 
     t, mean, se, left, equivalent, right, not_right, not_left = over_pairs(
@@ -297,10 +293,10 @@ def correlated_t(
 
 
 def _test_over_train(rho: float | None, n_train: Any, n_test: Any) -> float:
-    """The ratio rho / (1 - rho), which is n_test / n_train for the default rho."""
+    """Return rho / (1 - rho), which is n_test / n_train for the default rho."""
     if rho is None:
         if n_train is None or n_test is None:
-            raise ArgumentError("correlated_t must be given rho, or both n_train and n_test.")
+            raise ArgumentError("correlated_t requires rho, or both n_train and n_test.")
         return rows_ratio(n_train, n_test)
     try:
         share = float(rho)
@@ -311,19 +307,18 @@ def _test_over_train(rho: float | None, n_train: Any, n_test: Any) -> float:
     return share / (1.0 - share)
 
 
-# Bayesian signed rank test with a region of practical equivalence.
+# Bayesian signed rank test
 
-
-_CHUNK = 1 << 18  # weights drawn at a time
-_PLACES = {"left": -np.inf, "rope": 0.0, "right": np.inf}
+_WEIGHTS_AT_ONCE = 1 << 18
+_PSEUDO_DIFFERENCES = {"left": -np.inf, "rope": 0.0, "right": np.inf}
 
 
 class _Sorted(NamedTuple):
-    """One pair's differences in order, and where each finds its partners."""
+    """The sorted differences of one pair, and for each the range of its partners."""
 
     order: npt.NDArray[np.intp]
     above: tuple[npt.NDArray[np.intp], ...]
-    """From which position on the sum of two lies above the rope (strictly; or at it)."""
+    """First position at which the sum of two is above the rope (strictly, and at the bound)."""
     below: tuple[npt.NDArray[np.intp], ...]
 
 
@@ -338,24 +333,24 @@ def signed_rank_bayes(
     alternative: str = "two-sided",
     random_state: RandomState = 0,
 ) -> PosteriorResult:
-    """Bayesian signed rank test of Benavoli et al., from the Dirichlet process.
+    """Bayesian signed rank test of Benavoli et al., based on the Dirichlet process.
 
-    No null hypothesis is tested: for two data sets drawn at random from the posterior, the
-    Walsh average of their differences is below, inside or above the region of practical
-    equivalence; the result says how probable it is that each of the three is the most probable.
+    There is no null hypothesis. For two data sets drawn at random from the posterior, the Walsh
+    average of their differences is below, inside or above the region of practical equivalence. The
+    result contains the probability of each of the three being the most probable one.
 
     Parameters
     ----------
     a, b : array_like, shape (..., n)
         Mean losses on the same n data sets; leading axes broadcast.
     rope : float
-        Differences from -rope to rope count as none.
+        Differences from -rope to rope count as equivalence.
     prior : float
         Strength s of the prior, the weight of one pseudo-difference.
     prior_place : {"left", "rope", "right"}
-        Where it lies: for `a`, at 0, or for `b`.
+        Position of the pseudo-difference: in favour of `a`, at 0, or in favour of `b`.
     samples : int
-        Draws from the posterior.
+        Number of draws from the posterior.
     alternative : {"two-sided", "greater", "less"}
         Only for `pvalue`; see `PosteriorResult`.
     random_state : int, Generator or None
@@ -365,9 +360,9 @@ def signed_rank_bayes(
     -------
     PosteriorResult
         `statistic` is the posterior mean of P(above) - P(below), from -1 to 1. Draws in which
-        neither side leads count for the region of equivalence, so that of equal learners the
-        whole mass lies there, and p = 1. There is no interval. `pvalue` is at least
-        1 / (samples + 1), since no number of draws makes a thing certain.
+        neither side leads count for the region of equivalence; for equal learners the whole mass
+        is there, and p = 1. There is no interval. `pvalue` is at least 1 / (samples + 1), because
+        no number of draws gives certainty.
 
     Notes
     -----
@@ -376,9 +371,10 @@ def signed_rank_bayes(
     ``theta_e = 1 - theta_l - theta_r``, where H is 1 above 0 and 1/2 at 0. Sorting z once and
     summing cumulatively makes each draw O(n).
 
-    The probabilities are not p-values. Of equal learners on few data sets a probability of 0.975
-    or more that one of them is better is common: in 50 percent of tables of two data sets, 12 of
-    five, 7 of ten or twelve (``python studies/posterior_rates.py``). Use at least ten.
+    The probabilities are not p-values. For equal learners on few data sets, a probability of at
+    least 0.975 that one of them is better is common: in 50 percent of tables with two data sets,
+    12 percent with five, 7 percent with ten or twelve (``python benchmarks/posterior_rates.py``).
+    Use at least ten data sets.
 
     References
     ----------
@@ -400,7 +396,8 @@ def signed_rank_bayes(
     sides: Alternative = side(alternative)
     width = rope_half_width(rope)
     prior = positive(prior, "prior")
-    place = _PLACES[one_of(prior_place, "prior_place", tuple(_PLACES))]
+    one_of(prior_place, "prior_place", tuple(_PSEUDO_DIFFERENCES))
+    pseudo_difference = _PSEUDO_DIFFERENCES[prior_place]
     samples = whole(samples, "samples", at_least=1)
     rng = generator(random_state)
     a, b = paired_losses(a, b, axes=1)
@@ -412,7 +409,7 @@ def signed_rank_bayes(
     def prepare(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
         numbers = np.arange(len(pairs), len(pairs) + max(1, int(np.prod(d.shape[1:]))))
         flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
-        pairs.extend(_sorted_pairs(flat, flat_noise, region, place))
+        pairs.extend(_sorted_pairs(flat, flat_noise, region, pseudo_difference))
         mean = d.mean(axis=0)
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
         return np.reshape(numbers, d.shape[1:]), mean
@@ -446,24 +443,24 @@ def signed_rank_bayes(
 def share_draws(
     a: Any, b: Any, *, rope: float = 0.0, draws: int = 1000, random_state: RandomState = 0
 ) -> Floats:
-    """Draws of the shares below, inside and above the region from the posterior of one pair.
+    """Draw the shares below, inside and above the region from the posterior of one pair.
 
     Parameters
     ----------
     a, b : array_like, shape (n,)
         Mean losses on the same n data sets.
     rope : float
-        Differences from -rope to rope count as none.
+        Differences from -rope to rope count as equivalence.
     draws : int
-        How many.
+        Number of draws.
     random_state : int, Generator or None
         Source of the draws.
 
     Returns
     -------
     (draws, 3) array
-        ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior; see
-        `signed_rank_bayes`, whose probabilities say how often each of them is the largest.
+        ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior. The
+        probabilities of `signed_rank_bayes` are how often each of them is the largest.
 
     Examples
     --------
@@ -482,7 +479,7 @@ def share_draws(
 
 
 def _weights(rng: np.random.Generator, n: int, prior: float, size: int) -> Floats:
-    """(n + 1, size) weights of the differences and, last, of the pseudo-difference."""
+    """Draw (n + 1, size) weights of the differences and, last, of the pseudo-difference."""
     weights = np.empty((n + 1, size))
     weights[:n] = rng.standard_exponential((n, size))
     weights[n] = rng.standard_gamma(prior, size)
@@ -491,15 +488,17 @@ def _weights(rng: np.random.Generator, n: int, prior: float, size: int) -> Float
 
 
 def _masses(w: Floats, pair: _Sorted) -> tuple[Floats, Floats]:
-    """The shares above and below the region, of every draw."""
+    """Return the shares above and below the region for each draw."""
     up = _mass_above(w, pair.above)
-    # seen from the other end, below is above
+    # reversed, below becomes above
     down = _mass_above(w[::-1], tuple(len(w) - p[::-1] for p in pair.below))
     return up, down
 
 
-def _sorted_pairs(d: Floats, noise: Floats, width: float, place: float) -> list[_Sorted]:
-    """The rows of `d` prepared; row position n stands for the pseudo-difference."""
+def _sorted_pairs(
+    d: Floats, noise: Floats, width: float, pseudo_difference: float
+) -> list[_Sorted]:
+    """Sort the rows of `d`, each with the pseudo-difference at position n."""
     if width == 0:
         # only the order of |z| matters: ranks make ties of opposite sign cancel exactly
         ranks, signs = doubled_midranks(d, noise)
@@ -507,7 +506,7 @@ def _sorted_pairs(d: Floats, noise: Floats, width: float, place: float) -> list[
     else:
         z = np.where(d * d <= noise, 0.0, d)
         slack = 4.0 * np.sqrt(noise.max(axis=1)) + 1e-15 * width
-    z = np.column_stack([z, np.full(len(z), place)])
+    z = np.column_stack([z, np.full(len(z), pseudo_difference)])
     order = np.argsort(z, axis=1, kind="stable")
     z = np.take_along_axis(z, order, axis=1)
     return [
@@ -523,10 +522,11 @@ def _sorted_pairs(d: Floats, noise: Floats, width: float, place: float) -> list[
 def _positions(
     z: Floats, bound: float, slack: float, which: str, *, half: bool
 ) -> tuple[npt.NDArray[np.intp], ...]:
-    """Where in z the partners begin (above) or end (below); twice where some lie at the bound.
+    """Return where in z the partners begin (above) or end (below).
 
-    Without a region of equivalence what lies at the bound counts half for both sides, and
-    so for neither.
+    If `half` is set and some sums are at the bound, return the positions excluding and including
+    them, so that they count half. Without a region of equivalence, a sum at the bound counts half
+    for each side and hence for neither.
     """
     if which == "above":
         strict = np.searchsorted(z, bound - z + slack, side="right")
@@ -547,9 +547,9 @@ def _winners(
     width: float,
     rng: np.random.Generator,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Draws that each of left, rope and right wins, and the mean lead of right, for each pair."""
+    """Count the draws that left, rope and right win, and return the mean lead of right, by pair."""
     left, equivalent, right, lead = (np.zeros(len(pairs)) for _ in range(4))
-    step = max(1, _CHUNK // (n + 1))
+    step = max(1, _WEIGHTS_AT_ONCE // (n + 1))
     for start in range(0, samples, step):
         size = min(step, samples - start)
         weights = _weights(rng, n, prior, size)
@@ -569,7 +569,7 @@ def _winners(
 
 
 def _mass_above(w: Floats, begins: tuple[npt.NDArray[np.intp], ...]) -> Floats:
-    """sum_i w_i * (sum of w from begins_i on), averaged over the given tuples of beginnings."""
+    """Return sum_i w_i * (sum of w from begins_i on), averaged over the elements of `begins`."""
     tails = np.zeros((len(w) + 1, w.shape[1]))
     np.cumsum(w[::-1], axis=0, out=tails[1:])
     # tails[k] is the sum of the last k

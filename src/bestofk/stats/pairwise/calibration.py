@@ -1,4 +1,8 @@
-"""Degrees of freedom at which a repeated k-fold test was measured to keep its level."""
+"""Calibrated degrees of freedom, with which a test keeps its level in measurements.
+
+`calibrated_df` looks them up in a published table. A `Calibration` is measured on the user's own
+problems.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +28,13 @@ from bestofk.stats.pairwise.result import scalar_or_array
 
 USUAL_PAIR = ("naive-bayes", "c4.5")
 USUAL_ROWS = 300
-"""What the paper measured, and what stands in where nothing else is known."""
+"""The learners and the number of rows in the paper, used if the actual ones are unknown."""
+KIND = "bestofk calibration"
+"""Marks the JSON file of a calibration."""
 
 
 class CalibratedDf(NamedTuple):
-    """A measured df, where it comes from, and whether that is the design asked for."""
+    """A measured df, a description of the measurement, and whether it matches the design."""
 
     df: float
     entry: str
@@ -51,7 +57,7 @@ def calibrated_df(
     rows: int = USUAL_ROWS,
     learners: Sequence[str] = USUAL_PAIR,
 ) -> CalibratedDf:
-    """The calibrated degrees of freedom of a variant for `runs` runs of `folds` folds.
+    """Return the calibrated degrees of freedom of a variant for `runs` runs of `folds` folds.
 
     Parameters
     ----------
@@ -60,32 +66,32 @@ def calibrated_df(
     runs, folds : int
         The design.
     alpha : float
-        The level at which the Type I error was measured: 0.01, 0.025, 0.05 and 0.1 are there;
-        the nearest counts.
+        The level at which the Type I error was measured. The table has 0.01, 0.025, 0.05 and 0.1;
+        the nearest is used.
     rows : int
-        Size of the data set; the nearest that was measured counts.
+        Size of the data set; the nearest measured size is used.
     learners : two names
-        The pair; naive Bayes and C4.5 stand in for a pair that was not measured.
+        The pair; naive Bayes and C4.5 replace a pair that was not measured.
 
     Returns
     -------
     CalibratedDf
-        `df`, `entry` (a description of the measurement) and `exact` (False when the nearest
-        design, size, pair or level had to stand in).
+        `df`, `entry` (a description of the measurement) and `exact` (False if the design, size,
+        pair or level was replaced by the nearest one).
 
     Raises
     ------
     DesignError
-        When no df from 2 to 100 keeps the level for that variant and design.
+        If no df from 2 to 100 keeps the level for that variant and design.
 
     Notes
     -----
-    The calibrated df is the largest whole number from 2 to 100 at which the two-sided test
-    rejects a true null hypothesis on at most a share alpha of the data sets. It belongs to the
-    measurement (two learners, one size of data set), and is random by about 1. The design counts
-    before the size. ``python studies/make_df_table.py`` made the table;
-    `bestofk.lab.calibration`
-    measures it for other learners and data.
+    The calibrated df is the largest integer from 2 to 100 with which the two-sided test rejects a
+    true null hypothesis on at most a share alpha of the data sets. It is specific to the
+    measurement (two learners, one size of data set), with a random error of about 1. The nearest
+    entry is the one with the nearest design, and among those the one with the nearest size.
+    ``python benchmarks/make_df_table.py`` made the table; `bestofk.lab.calibration` measures the
+    df for other learners and data.
 
     References
     ----------
@@ -126,9 +132,8 @@ def calibrated_df(
     df = nearest["df"][str(level)][variant]
     if df == 0:
         raise DesignError(
-            f"df='calibrated': {entry}: no df from 2 to 100 keeps the level, so that this "
-            "variant cannot be calibrated there; use 'use-all-data', or "
-            "corrected_repeated_kfold_t, which needs no calibration."
+            f"df='calibrated': no df from 2 to 100 keeps the level ({entry}); use the variant "
+            "'use-all-data', or corrected_repeated_kfold_t, which needs no calibration."
         )
     return CalibratedDf(float(df), entry, exact)
 
@@ -141,9 +146,9 @@ def df_of_design(
     rows: int | None = None,
     learners: Sequence[str] | None = None,
 ) -> tuple[float, str]:
-    """The calibrated df and a note about it; warns when another measurement stood in.
+    """Return the calibrated df and a note; warn if it was measured on another design.
 
-    Size and learners that are not known are taken to be those that were measured.
+    If the size or the learners are unknown, assume those of the measurement.
     """
     df, entry, exact = calibrated_df(
         variant, runs, folds, rows=rows or USUAL_ROWS, learners=learners or USUAL_PAIR
@@ -152,27 +157,20 @@ def df_of_design(
     if not exact:
         size = "" if rows is None else f" of {rows} rows"
         pair = "" if learners is None else f" with {joined(list(learners))}"
-        asked = f"{runs} runs of {folds} folds{size}{pair}"
-        shown = f"{runs} x {folds} folds{size}{pair}"
-        message = (
-            f"no df was calibrated for {variant} on {asked}; "
-            f"the nearest measurement stands in (df = {df:g}: {entry}); bestofk calibrate "
-            "measures it for your own data"
+        warn(
+            f"there is no calibrated df for {variant} on {runs} runs of {folds} folds{size}{pair}; "
+            f"using the nearest measurement (df = {df:g}: {entry}); run bestofk calibrate to "
+            "measure it for your own data",
+            BestOfKWarning,
+            stacklevel=3,
         )
-        warn(message, BestOfKWarning, stacklevel=3)
-        note = f"{note} What is tested is {shown}: the nearest stood in."
+        note = f"{note} This is the nearest measurement to {runs} x {folds} folds{size}{pair}."
     return df, note
-
-
-# A calibration: what a test must use to keep its level on problems of one kind.
-
-
-KIND = "bestofk calibration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calibration(Presented):
-    """Degrees of freedom (or a critical value) at which a test was measured to keep its level.
+    """Degrees of freedom (or a critical value) with which a test keeps its level in measurements.
 
     Attributes
     ----------
@@ -181,32 +179,32 @@ class Calibration(Presented):
     alpha : float
         The level.
     alternative : str
-        The sides for which it was measured.
+        The alternative for which it was measured.
     df : int or None
-        The largest df in 2..100 at which the Type I error was at most alpha; None where there is
-        none, or where the test has no df.
+        The largest df in 2..100 with which the Type I error was at most alpha; None if there is
+        none, or if the test has no df.
     df_low, df_high : int or None
         Confidence interval of that df: no df below `df_low` can be shown to be too small, and
         every df above `df_high` was shown to be too large; None: none is small enough.
     critical_value : float or None
-        For a test without a df: reject when p is at most this.
+        For a test without a df: reject if p is at most this.
     critical_low, critical_high : float or None
-        Its confidence interval.
+        Confidence interval of the critical value.
     type1, type1_low, type1_high : float or None
         The Type I error at the calibrated value, with its exact interval.
     type1_default : float
-        The Type I error of the test as it is.
+        The Type I error of the uncalibrated test.
     default_df : float or None
-        The df of the test as it is.
+        The df of the uncalibrated test.
     sets, seed, level : int, int, float
-        Number of data sets, what fixed them, and the confidence of all intervals.
+        Number of data sets, their random seed, and the confidence level of all intervals.
     design, runs, folds : str, int, int
-        How the losses came about.
+        The design of the losses.
     learners, problem : tuple of str, str
-        On what it was measured.
+        The learners and the problem of the measurement.
     mean_difference, standard_error : float
-        Mean loss of the second learner less that of the first, over the data sets: 0 up to
-        chance where the learners are truly equal.
+        Mean loss of the second learner minus that of the first, over the data sets. If the
+        learners are truly equal, it is 0 up to chance.
     """
 
     test: str
@@ -236,23 +234,23 @@ class Calibration(Presented):
 
     @property
     def calibratable(self) -> bool:
-        """Some df, or some critical value, keeps the level."""
+        """Whether some df or some critical value keeps the level."""
         return self.df is not None or self.critical_value is not None
 
     @property
     def takes_df(self) -> bool:
-        """It is the df that is calibrated."""
+        """Whether the calibrated value is a df."""
         return self.default_df is not None
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What was measured and what it means, in sentences.
+        """Describe the measurement and its meaning in sentences.
 
         Parameters
         ----------
         names : two str, optional
-            Names of the two learners, instead of those they had.
+            Names of the two learners, instead of the stored ones.
         alpha : float, optional
-            The level for which it was calibrated; another one is refused.
+            The level for which it was calibrated; any other level raises an error.
         """
         percent = f"{100 * decided_level(alpha, self.alpha):g} %"
         called = renamed(names, self.learners)
@@ -262,17 +260,17 @@ class Calibration(Presented):
         )
         plain = f" with its default df of {self.default_df:g}" if self.default_df else ""
         default = (
-            f"As it is{plain}, the test rejected on {100 * self.type1_default:.1f} % of them, "
-            f"where {percent} was asked for."
+            f"Without calibration{plain}, the test rejected on {100 * self.type1_default:.1f} % of "
+            f"them; the target is {percent}."
         )
-        warning = self._unequal()
-        return " ".join(part for part in (where, default, self._found(percent), warning) if part)
+        advice, warning = self._advice(percent), self._warning()
+        return " ".join(part for part in (where, default, advice, warning) if part)
 
-    def _found(self, percent: str) -> str:
+    def _advice(self, percent: str) -> str:
         if not self.calibratable:
             what = "df from 2 to 100" if self.takes_df else "critical value above 0"
             return (
-                f"No {what} brings that to {percent} or less: the test cannot be calibrated here. "
+                f"No {what} reduces this to {percent} or less: the test cannot be calibrated here. "
                 "Use another one, such as corrected-repeated-kfold-t."
             )
         assert self.type1 is not None
@@ -284,49 +282,48 @@ class Calibration(Presented):
         sure = f"{100 * self.level:g} % confidence"
         if self.df is not None:
             low = "below 2" if self.df_low is None else f"{self.df_low}"
-            bound = " (the largest that was tried)" if self.df == 100 else ""
+            bound = " (the largest value tried)" if self.df == 100 else ""
             return (
-                f"With df = {self.df}{bound} it rejects on {rate}: on problems of this kind, use "
-                f"df = {self.df}, and it finds a difference that is not there about as often as "
-                f"asked. With {sure} the right df is from {low} to {self.df_high}; more data sets "
-                "narrow that."
+                f"With df = {self.df}{bound} it rejects on {rate}: use df = {self.df} on problems "
+                f"of this kind to keep the level. With {sure} the right df is from {low} to "
+                f"{self.df_high}; more data sets narrow this range."
             )
         return (
-            f"When it rejects only at p <= {self.critical_value:.4g}, it does so on {rate}. With "
+            f"If it rejects only at p <= {self.critical_value:.4g}, it does so on {rate}. With "
             f"{sure} the right critical value is from {self.critical_low:.4g} to "
-            f"{self.critical_high:.4g}; more data sets narrow that."
+            f"{self.critical_high:.4g}; more data sets narrow this range."
         )
 
-    def _unequal(self) -> str:
+    def _warning(self) -> str:
         if abs(self.mean_difference) <= 3 * self.standard_error:
             return ""
         return (
-            f"Beware: the learners were not equal on these data sets (mean difference "
-            f"{self.mean_difference:.3g}, standard error {self.standard_error:.2g}), so that part "
-            "of the rejections are right, and the calibration is on the safe side."
+            f"Warning: the learners were not equal on these data sets (mean difference "
+            f"{self.mean_difference:.3g}, standard error {self.standard_error:.2g}), so some "
+            "rejections are right and the calibration is conservative."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What `save` writes, for strict JSON."""
+        """Return the calibration for strict JSON, as `save` writes it."""
         from bestofk.version import __version__
 
-        held = {**asdict(self), "learners": list(self.learners)}
-        return {"kind": KIND, **held, "explanation": self.explain(), "version": __version__}
+        values = {**asdict(self), "learners": list(self.learners)}
+        return {"kind": KIND, **values, "explanation": self.explain(), "version": __version__}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Calibration:
-        """The calibration that `as_json` wrote."""
-        held = {one.name: found[one.name] for one in fields(cls)}
-        return cls(**{**held, "learners": tuple(held["learners"])})
+    def from_json(cls, content: Mapping[str, Any]) -> Calibration:
+        """Return the calibration that `to_dict` wrote."""
+        values = {attribute.name: content[attribute.name] for attribute in fields(cls)}
+        return cls(**{**values, "learners": tuple(values["learners"])})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a small JSON file that ``order(..., df=...)`` and ``--df`` take."""
+        """Write a JSON file for ``order(..., df=...)`` and ``--df``."""
         write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The test as it is where the df is calibrated; else with its p-values scaled.
+        """Return `function`, with its p-values scaled if a critical value is calibrated.
 
-        The critical value becomes `alpha`, so that the test keeps that level.
+        The scaling maps the critical value to `alpha`, so that the test keeps that level.
         """
         if self.critical_value is None:
             return function
@@ -339,10 +336,10 @@ class Calibration(Presented):
         return scaled
 
     def check_test(self, test: str, runs: int, folds: int) -> str:
-        """A sentence for the result, empty, or an error: whether it may be used on this design."""
+        """Check that the calibration fits the test; return a remark if the design differs."""
         if test != self.test:
             raise ArgumentError(
-                f"df: this calibration is of the test {self.test!r}; got test {test!r}."
+                f"df: this calibration is for the test {self.test!r}; got test {test!r}."
             )
         if not self.calibratable:
             raise DesignError(f"df: {self.test} could not be calibrated on {self.design}.")
@@ -352,23 +349,27 @@ class Calibration(Presented):
 
 
 def read_calibration(path: str | os.PathLike[str]) -> Calibration:
-    """The calibration that `Calibration.save` wrote.
+    """Read a calibration that `Calibration.save` wrote.
 
     Parameters
     ----------
     path : path
-        The file.
+        The JSON file.
     """
     shown = os.fspath(path)
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as failed:
-        raise TableError(f"{shown}: the calibration cannot be read: {failed.strerror}.") from None
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TableError(f"{shown}: the calibration cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise TableError(f"{shown}: this is not a calibration (no JSON).") from None
-    names = {one.name for one in fields(Calibration)}
-    if not isinstance(found, dict) or found.get("kind") != KIND or not names <= set(found):
+        raise TableError(f"{shown}: this is not a calibration (not JSON).") from None
+    names = {attribute.name for attribute in fields(Calibration)}
+    if (
+        not isinstance(content, dict)
+        or content.get("kind") != KIND
+        or not names <= set(content)
+        or not isinstance(content["learners"], list)
+        or not isinstance(content["test"], str)
+    ):
         raise TableError(f"{shown}: this is not a calibration of bestofk.")
-    if not isinstance(found["learners"], list) or not isinstance(found["test"], str):
-        raise TableError(f"{shown}: this is not a calibration of bestofk.")
-    return Calibration.from_json(found)
+    return Calibration.from_json(content)

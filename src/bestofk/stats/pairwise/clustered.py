@@ -1,4 +1,8 @@
-"""Sums of losses by cluster, and the standard error of a mean difference over clusters."""
+"""Tests of two learners on clusters of instances, and the clustered standard error.
+
+The differences are summed by cluster. The sums keep or change their sign together
+(`cluster_sign_flip`) or enter a chi-squared statistic (`durkalski`, `obuchowski`, `yang`).
+"""
 
 from __future__ import annotations
 
@@ -18,29 +22,31 @@ from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.tails import chi2_sf, pvalue_of_z
 
-FEW_DIFFER = 3
-"""Where fewer clusters differ, the standard error is at least about that of one that does."""
+MIN_DIFFERING_CLUSTERS = 3
+"""If fewer clusters differ, the standard error is at least about that of one differing cluster."""
+MIN_CLUSTERS_WITHOUT_NOTE = 12
+"""If fewer clusters differ, the note gives the smallest possible p-value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Clusters:
-    """Which instance belongs to which cluster, and which cluster to which stratum.
+    """The cluster of each instance and the stratum of each cluster.
 
     Attributes
     ----------
-    order : ndarray of int
-        (n,): the instances, those of one cluster side by side.
-    starts : ndarray of int
-        (C,): where each cluster begins in `order`.
-    sizes : ndarray of float
-        (C,): the number of instances of each.
-    stratum : ndarray of int
-        (C,): the stratum of each, from 0.
+    order : ndarray of int, shape (n,)
+        The instances, ordered by cluster.
+    starts : ndarray of int, shape (C,)
+        Start of each cluster in `order`.
+    sizes : ndarray of float, shape (C,)
+        Number of instances of each cluster.
+    stratum : ndarray of int, shape (C,)
+        Stratum of each cluster, from 0.
 
     Examples
     --------
-    >>> found = clusters_of(["p", "q", "p", "r"], 4)
-    >>> found.sizes.tolist(), found.totals(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+    >>> grouping = clusters_of(["p", "q", "p", "r"], 4)
+    >>> grouping.sizes.tolist(), grouping.totals(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
     ([2.0, 1.0, 1.0], [4.0, 2.0, 4.0])
     """
 
@@ -53,28 +59,27 @@ class Clusters:
         return len(self.starts)
 
     def totals(self, values: Floats) -> Floats:
-        """(..., C): the sums of (..., n) values by cluster."""
+        """Return the sums (..., C) of values (..., n) by cluster."""
         if len(self.starts) == values.shape[-1]:
-            in_turn = np.array_equal(self.order, self.starts)
-            return values if in_turn else values[..., self.order]
-        found: Floats = np.add.reduceat(values[..., self.order], self.starts, axis=-1)
-        return found
+            in_order = np.array_equal(self.order, self.starts)
+            return values if in_order else values[..., self.order]
+        return np.asarray(np.add.reduceat(values[..., self.order], self.starts, axis=-1))
 
     def standard_error(self, totals: Floats, *, unit: Any = 0.0) -> tuple[Floats, Floats]:
-        """Standard error of the mean difference and its degrees of freedom, of shape (...).
+        """Return the standard error of the mean difference and its df, of shape (...).
 
-        The variance is without bias where instances are independent, whatever the sizes of the
-        clusters: a large cluster pulls the mean towards itself, so that its own deviation is too
-        small (Bell and McCaffrey's CR2).
+        If the instances are independent, the variance is unbiased for any cluster sizes. A large
+        cluster pulls the mean towards itself, which makes its own deviation too small; Bell and
+        McCaffrey's CR2 corrects for this.
 
         Parameters
         ----------
         totals : ndarray of shape (..., C)
             Sums of the differences by cluster.
         unit : float or array of shape (...)
-            The largest difference that one instance can make: where fewer than three clusters
-            differ at all, their variance says too little, and the standard error is at least
-            unit / C, about that of one cluster that differs.
+            The largest possible difference of one instance. If fewer than three clusters differ,
+            their variance is unreliable, and the standard error is at least unit / C, about that
+            of one differing cluster.
         """
         n = float(self.sizes.sum())
         variance = np.zeros(totals.shape[:-1])
@@ -89,13 +94,13 @@ class Clusters:
                 continue
             mean = part.sum(axis=-1, keepdims=True) / sizes.sum()
             squares = np.square(part - sizes * mean) / (1.0 - sizes / sizes.sum())
-            own = squares.sum(axis=-1) / n**2
-            variance = variance + own
+            of_stratum = squares.sum(axis=-1) / n**2
+            variance = variance + of_stratum
             with np.errstate(under="ignore"):
-                welch = welch + np.square(own) / degrees_of_freedom(sizes)
-        # what rounding alone can make is no difference
-        least = 1e-12 * self.sizes * np.asarray(unit)[..., np.newaxis]
-        few = (np.abs(totals) > least).sum(axis=-1) < FEW_DIFFER
+                welch = welch + np.square(of_stratum) / degrees_of_freedom(sizes)
+        # totals within rounding error do not count as differences
+        rounding = 1e-12 * self.sizes * np.asarray(unit)[..., np.newaxis]
+        few = (np.abs(totals) > rounding).sum(axis=-1) < MIN_DIFFERING_CLUSTERS
         floor = np.where(few, np.asarray(unit) / len(self), 0.0)
         with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
             df = np.where(welch > 0, np.square(variance) / welch, max(len(self) - 1.0, 1.0))
@@ -104,13 +109,14 @@ class Clusters:
 
 
 def degrees_of_freedom(sizes: Floats) -> float:
-    """Degrees of freedom of the CR2 variance of a mean over clusters of these sizes.
+    """Return the degrees of freedom of the CR2 variance of a mean over clusters of these sizes.
 
-    Satterthwaite's, which depend on how much the instances of a cluster have in common. Where they
-    are independent, the few large clusters count for more than a variance of equals; where they
-    are all alike, for much more. What is taken is the geometric mean of these two extremes: of the
-    rules tried it is the one whose intervals miss at most 6 percent in all cases measured
-    (``studies/evals_type1.py --intervals``). For clusters of one size it is their number less 1.
+    Satterthwaite's degrees of freedom depend on the correlation of the instances within a cluster.
+    The large clusters weigh more than in a variance of equal clusters if the instances are
+    independent, and much more if the instances of a cluster are all alike. This function returns
+    the geometric mean of these two extremes. Of the rules tried, it is the one whose intervals miss
+    at most 6 percent in all cases measured (``benchmarks/evals_type1.py --intervals``). For
+    clusters of equal size it is their number minus 1.
 
     References
     ----------
@@ -128,27 +134,27 @@ def degrees_of_freedom(sizes: Floats) -> float:
         return float(len(sizes) - 1)
     n = float(sizes.sum())
     grown = 1.0 / (1.0 - sizes / n)
-    found = 1.0
+    product = 1.0
     for spread in (sizes, np.square(sizes)):
         v = spread / spread.mean()
         s = sizes / n
         total = float(v.sum())
         ss, sv, vv = ((grown * x * y).sum() for x, y in ((s, s), (s, v), (v, v)))
         # S = (I - s 1') diag(v) (I - s 1')' is the covariance of the deviations of the clusters
-        own = v - 2.0 * s * v + np.square(s) * total
-        trace = (grown * own).sum()
-        squares = (np.square(grown) * v * (2.0 * own - v)).sum() + (
+        diagonal = v - 2.0 * s * v + np.square(s) * total
+        trace = (grown * diagonal).sum()
+        squares = (np.square(grown) * v * (2.0 * diagonal - v)).sum() + (
             2.0 * ss * vv + 2.0 * sv**2 + (ss * total) ** 2 - 4.0 * total * ss * sv
         )
-        found *= float(trace**2 / squares)
-    return float(np.sqrt(found))
+        product *= float(trace**2 / squares)
+    return float(np.sqrt(product))
 
 
 def clusters_of(clusters: Any, n: int, strata: Any = None) -> Clusters:
-    """The clusters of n instances; each is one of its own where `clusters` is None.
+    """Return the clusters of n instances; if `clusters` is None, each instance is a cluster.
 
-    Strata of which a cluster has instances in two, or that hold only one cluster, cannot be told
-    apart by their variance: all of them are taken as one.
+    The variance cannot separate strata if a cluster has instances in two of them, or if a stratum
+    contains only one cluster. In these cases the strata concerned are merged.
     """
     each = np.arange(n)
     labels = each if clusters is None else _labels(clusters, n, "clusters")
@@ -168,31 +174,24 @@ def clusters_of(clusters: Any, n: int, strata: Any = None) -> Clusters:
             alone = counts[low] < 2
             low = np.where(alone, counts.size, low)
             if alone.sum() == 1:
-                # one cluster that stands alone joins the largest stratum
+                # a single cluster without a stratum of its own joins the largest stratum
                 low[alone] = int(counts.argmax())
             stratum = np.unique(low, return_inverse=True)[1].astype(np.int64)
     return Clusters(order=order, starts=starts, sizes=sizes, stratum=stratum)
 
 
-def _labels(given: Any, n: int, name: str) -> npt.NDArray[Any]:
-    labels = np.asarray(given)
+def _labels(values: Any, n: int, name: str) -> npt.NDArray[Any]:
+    labels = np.asarray(values)
     if labels.shape != (n,):
         raise ArgumentError(
-            f"{name} must hold one label for each of the {n} instances; got an array of shape "
+            f"{name} must contain one label for each of the {n} instances; got an array of shape "
             f"{labels.shape}."
         )
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise ArgumentError(f"{name} must hold a label for each instance; some are not numbers.")
+        raise ArgumentError(f"{name} must contain a label for each instance; some are missing.")
     if labels.dtype.kind == "O":
-        labels = np.array([f"{type(one).__name__} {one}" for one in labels.tolist()])
+        labels = np.array([f"{type(label).__name__} {label}" for label in labels.tolist()])
     return labels
-
-
-# Cluster sign-flip test: the differences of a cluster keep or change their signs together.
-
-
-FEW = 12
-"""Of fewer clusters that differ, the note says what p-value is possible at all."""
 
 
 def cluster_sign_flip(
@@ -209,41 +208,41 @@ def cluster_sign_flip(
 ) -> PairwiseResult:
     """Sign-flip test of the mean difference over clusters of instances.
 
-    Tests the hypothesis that the two learners are exchangeable on every cluster, so that all of
-    its differences together might as well have had the other sign (``alternative="greater"``:
-    against a greater loss of `a`).
+    Test the null hypothesis that the two learners are exchangeable on every cluster, so that all
+    differences of a cluster could together equally well have the opposite sign
+    (``alternative="greater"``: against a greater loss of `a`).
 
     Parameters
     ----------
     a, b : array_like, shape (..., n)
-        Losses on the same n instances; leading axes broadcast. Epochs are averaged before.
+        Losses on the same n instances, averaged over epochs; leading axes broadcast.
     clusters : array_like, shape (n,), optional
-        The cluster of each instance; None: each is one of its own.
+        The cluster of each instance; None: each instance is a cluster.
     strata : array_like, shape (n,), optional
-        Tasks that are no sample of tasks: the interval leaves out the variance between them. The
-        p-value is the same.
+        Fixed tasks rather than a sample of tasks: the interval excludes the variance between them.
+        The p-value does not change.
     unit : float, optional
-        The largest difference that an instance can make, such as 1 for right or wrong; the
-        largest of this pair by default. It bounds the interval where hardly any cluster differs.
+        The largest possible difference of one instance, such as 1 for right or wrong; by default
+        the largest of this pair. It bounds the interval if hardly any cluster differs.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     method, resamples, random_state
         As for `permutation`: all sign flips, or random ones counted as (b + 1) / (m + 1).
 
     Returns
     -------
     PairwiseResult
-        `statistic` is the mean difference. The interval is the clustered t interval, moved to 0
-        where it says another thing of 0 than the p-value.
+        `statistic` is the mean difference. The interval is the clustered t interval; its ends are
+        moved to 0 if it would disagree with the p-value about 0.
 
     Notes
     -----
-    With D_c the sum of the differences of cluster c, the sum of D_c is referred to that of
-    e_c D_c over independent signs e_c. No p-value below 2^(1-C) can come out when C clusters
-    differ. The standard error of the interval is sqrt(sum_c (D_c - n_c d)^2 / (1 - n_c / n)) / n
-    with d the mean difference and n_c of the n instances in cluster c, by t with `C - 1` degrees
-    of freedom, fewer where clusters are of unequal sizes (of several strata: the root of the sum
-    of their variances, with Welch's degrees of freedom).
+    With D_c the sum of the differences of cluster c, the sum of D_c is compared with that of
+    e_c D_c over independent signs e_c. If C clusters differ, the p-value cannot fall below
+    2^(1-C). The standard error of the interval is sqrt(sum_c (D_c - n_c d)^2 / (1 - n_c / n)) / n
+    with d the mean difference and n_c of the n instances in cluster c. The t distribution has
+    `C - 1` degrees of freedom, fewer if the cluster sizes are unequal. Several strata: the root of
+    the sum of their variances, with Welch's degrees of freedom.
 
     References
     ----------
@@ -254,7 +253,7 @@ def cluster_sign_flip(
 
     Examples
     --------
-    Two questions on each of six passages: the second learner is better on five of the passages.
+    Two questions on each of six passages; the second learner is better on five of the passages:
 
     >>> a = [1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 0, 0]
     >>> b = [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
@@ -263,12 +262,12 @@ def cluster_sign_flip(
     """
     sides: Alternative = side(alternative)
     first, second = paired_losses(a, b, axes=1)
-    held = clusters_of(clusters, first.shape[-1], strata)
-    sums = held.totals(first), held.totals(second)
+    grouping = clusters_of(clusters, first.shape[-1], strata)
+    sums = grouping.totals(first), grouping.totals(second)
     flipped = permutation(
         *sums, alternative=sides, method=method, resamples=resamples, random_state=random_state
     )
-    estimate = np.asarray(flipped.estimate) * (len(held) / first.shape[-1])
+    estimate = np.asarray(flipped.estimate) * (len(grouping) / first.shape[-1])
     return PairwiseResult(
         test="cluster-sign-flip",
         statistic=scalar_or_array(estimate),
@@ -276,31 +275,30 @@ def cluster_sign_flip(
         df=None,
         estimate=scalar_or_array(estimate),
         alternative=sides,
-        note=_note(sums, len(held), sides, flipped.note),
+        note=_note(sums, len(grouping), sides, flipped.note),
         bounds=flipped.bounds,
         losses=(first, second),
-        interval_rule=clustered_rule(held, unit),
+        interval_rule=clustered_rule(grouping, unit),
     )
 
 
 def differing(a: Floats, b: Floats) -> Any:
-    """(...): how many of the (..., C) sums differ by more than rounding."""
+    """Count the (..., C) sums that differ by more than rounding; shape (...)."""
     apart = np.abs(a - b) > 1e-12 * np.maximum(np.maximum(np.abs(a), np.abs(b)), 1e-300)
     return apart.sum(axis=-1)
 
 
-def clustered_rule(held: Clusters, unit: float | None) -> Any:
-    """The rule of the clustered t interval, for `PairwiseResult.interval_rule`."""
+def clustered_rule(grouping: Clusters, unit: float | None) -> Any:
+    """Return the rule of the clustered t interval, for `PairwiseResult.interval_rule`."""
 
     def rule(result: PairwiseResult, level: float) -> Interval:
-        low, high = clustered_t_interval(
-            result.losses[0], result.losses[1], held, unit=unit,
-            outside=tail_level(level, result.alternative),
-        )  # fmt: skip
+        a, b = result.losses
+        outside = tail_level(level, result.alternative)
+        low, high = clustered_t_interval(a, b, grouping, outside=outside, unit=unit)
         if unit is not None:
-            # no mean of differences is further from 0 than the largest of them
+            # no mean difference exceeds the largest possible difference
             low, high = np.clip(low, -unit, unit), np.clip(high, -unit, unit)
-        d = result.losses[0] - result.losses[1]
+        d = a - b
         return agreeing_interval(
             result, level, low, high, least=d.min(axis=-1), most=d.max(axis=-1)
         )
@@ -309,35 +307,35 @@ def clustered_rule(held: Clusters, unit: float | None) -> Any:
 
 
 def clustered_t_interval(
-    a: Floats, b: Floats, held: Clusters, *, outside: float, unit: float | None = None
+    a: Floats, b: Floats, grouping: Clusters, *, outside: float, unit: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Ends (...) that each leave out `outside` of the probability, by t over the clusters."""
+    """Return the ends (...) of the t interval over clusters with `outside` in each tail."""
     from scipy.special import stdtrit
 
     d = a - b
-    totals = held.totals(d)
+    totals = grouping.totals(d)
     largest = np.abs(d).max(axis=-1) if unit is None else float(unit)
-    error, df = held.standard_error(totals, unit=largest)
+    error, df = grouping.standard_error(totals, unit=largest)
     mean = totals.sum(axis=-1) / d.shape[-1]
     half = -stdtrit(df, outside) * error
     return np.asarray(mean - half), np.asarray(mean + half)
 
 
-def _note(sums: tuple[Floats, Floats], count: int, alternative: Alternative, said: str) -> str:
-    one = sums[0].ndim == sums[1].ndim == 1
-    found = int(differing(*sums)) if one else FEW
-    if found >= FEW:
-        return said if count >= FEW else ""
-    least = smallest_pvalue(found, alternative)
-    verb = "differs" if found == 1 else "differ"
+def _note(sums: tuple[Floats, Floats], count: int, alternative: Alternative, note: str) -> str:
+    """Return the note of the permutation test, or that too few clusters differ."""
+    single = sums[0].ndim == sums[1].ndim == 1
+    differ = int(differing(*sums)) if single else MIN_CLUSTERS_WITHOUT_NOTE
+    if differ >= MIN_CLUSTERS_WITHOUT_NOTE:
+        return note if count >= MIN_CLUSTERS_WITHOUT_NOTE else ""
+    least = smallest_pvalue(differ, alternative)
+    verb = "differs" if differ == 1 else "differ"
     return (
-        f"{counted(found, 'cluster')} of {count} {verb}: no {alternative} p-value below "
-        f"{least:.2g} can come out."
+        f"{counted(differ, 'cluster')} of {count} {verb}: the {alternative} p-value cannot fall "
+        f"below {least:.2g}."
     )
 
 
-# Chi-squared statistics over clusters: an excess, and its variance under the hypothesis.
-
+# Chi-squared tests
 
 Parts = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
@@ -346,20 +344,24 @@ def cluster_chi_squared(
     name: str, parts: Parts, a: Any, b: Any, clusters: Any, strata: Any, unit: float | None,
     alternative: Alternative,
 ) -> PairwiseResult:  # fmt: skip
-    """The result; `parts` gives excess and variance of sums (..., C) of clusters of sizes (C,)."""
+    """Return the result of a chi-squared test over clusters.
+
+    `parts` returns the excess of one learner and its variance under the null hypothesis, from sums
+    (..., C) and cluster sizes (C,).
+    """
     first, second = paired_losses(a, b, axes=1)
-    held = clusters_of(clusters, first.shape[-1], strata)
+    grouping = clusters_of(clusters, first.shape[-1], strata)
     d = first - second
-    # differences that rounding alone can make are none
+    # differences within rounding error are 0
     scale = np.maximum(np.abs(first), np.abs(second))
     d = np.where(np.abs(d) <= 1e-12 * scale, 0.0, d)
-    totals = held.totals(d)
+    totals = grouping.totals(d)
     largest = np.abs(d).max(axis=-1, keepdims=True)
-    totals = np.where(np.abs(totals) <= 1e-12 * held.sizes * largest, 0.0, totals)
-    # in units of the largest difference, so that no square leaves the range of numbers
+    totals = np.where(np.abs(totals) <= 1e-12 * grouping.sizes * largest, 0.0, totals)
+    # scale by the largest difference, so that no square over- or underflows
     scaled = totals / np.where(largest > 0, largest, 1.0)
-    excess, variance = parts(scaled, held.sizes)
-    empty = (variance <= 0) | (len(held) < 2)
+    excess, variance = parts(scaled, grouping.sizes)
+    empty = (variance <= 0) | (len(grouping) < 2)
     chi_squared = np.where(empty, 0.0, np.square(excess) / np.where(variance > 0, variance, 1.0))
     root = np.sign(excess) * np.sqrt(chi_squared)
     if alternative == "two-sided":
@@ -375,11 +377,8 @@ def cluster_chi_squared(
         alternative=alternative,
         direction=scalar_or_array(np.where(empty, 0.0, excess)),
         losses=(first, second),
-        interval_rule=clustered_rule(held, unit),
+        interval_rule=clustered_rule(grouping, unit),
     )
-
-
-# Durkalski's test: every cluster counts the same, whatever its size.
 
 
 def durkalski(
@@ -393,8 +392,8 @@ def durkalski(
 ) -> PairwiseResult:
     """Durkalski's test of two learners on clusters of instances.
 
-    Tests the hypothesis that the two learners have the same expected loss; every cluster counts
-    the same, whatever its size.
+    Test the null hypothesis that the two learners have the same expected loss. All clusters have
+    the same weight, whatever their size.
 
     Parameters
     ----------
@@ -404,12 +403,12 @@ def durkalski(
     Returns
     -------
     PairwiseResult
-        As for `obuchowski`. The direction is that of the mean over clusters, which `estimate`, the
-        mean over instances, may contradict.
+        As for `obuchowski`. The direction is that of the mean over clusters. It may contradict
+        `estimate`, the mean over instances.
 
     Notes
     -----
-    (sum D_c / n_c)^2 / sum (D_c / n_c)^2 with n_c the size of cluster c.
+    The statistic is (sum D_c / n_c)^2 / sum (D_c / n_c)^2 with n_c the size of cluster c.
 
     References
     ----------
@@ -430,9 +429,6 @@ def durkalski(
     return cluster_chi_squared("durkalski", parts, a, b, clusters, strata, unit, side(alternative))
 
 
-# Obuchowski's test: McNemar's statistic with the variance of sums over clusters.
-
-
 def obuchowski(
     a: Any,
     b: Any,
@@ -442,9 +438,9 @@ def obuchowski(
     unit: float | None = None,
     alternative: str = "two-sided",
 ) -> PairwiseResult:
-    """Obuchowski's test of two learners on clusters of instances.
+    """Obuchowski's extension of McNemar's test to clusters of instances.
 
-    Tests the hypothesis that the two learners have the same expected loss.
+    Test the null hypothesis that the two learners have the same expected loss.
 
     Parameters
     ----------
@@ -459,8 +455,8 @@ def obuchowski(
     Notes
     -----
     With D_c the sum of the differences of cluster c, of C clusters,
-    (C - 1) / C (sum D_c)^2 / sum D_c^2 is referred to chi-squared. It is trustworthy for some 30
-    clusters and more; `cluster_sign_flip` is the same test made exact.
+    (C - 1) / C (sum D_c)^2 / sum D_c^2 is compared with chi-squared. It is reliable from about 30
+    clusters on; `cluster_sign_flip` is the exact version of this test.
 
     References
     ----------
@@ -482,9 +478,6 @@ def obuchowski(
     return cluster_chi_squared("obuchowski", parts, a, b, clusters, strata, unit, side(alternative))
 
 
-# Yang's test: Obuchowski's with the mean of two variances.
-
-
 def yang(
     a: Any,
     b: Any,
@@ -496,7 +489,7 @@ def yang(
 ) -> PairwiseResult:
     """Yang's modification of Obuchowski's test.
 
-    Tests the hypothesis that the two learners have the same expected loss.
+    Test the null hypothesis that the two learners have the same expected loss.
 
     Parameters
     ----------
@@ -510,9 +503,10 @@ def yang(
 
     Notes
     -----
-    The variance is the mean of those with and without the hypothesis: with d the mean difference,
-    (C - 1) / C (sum D_c)^2 / (1/2 sum ((D_c - n_c d)^2 + D_c^2)). It rejects more often than
-    `obuchowski`, and where clusters are few more often than it should.
+    The variance is the mean of those with and without the null hypothesis. With d the mean
+    difference, the statistic is
+    (C - 1) / C (sum D_c)^2 / (1/2 sum ((D_c - n_c d)^2 + D_c^2)). The test rejects more often than
+    `obuchowski`, and too often if there are few clusters.
 
     References
     ----------

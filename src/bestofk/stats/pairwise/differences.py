@@ -1,7 +1,8 @@
-"""Differences of two learners' losses, in blocks of pairs, with the rounding error they carry.
+"""Differences between the losses of two learners, computed in blocks of pairs.
 
-All pairs of K learners have K * K * (trailing size) differences; only a block of them exists
-at a time. Inside a block the trailing axes come first, so that the pairs are contiguous.
+All pairs of K learners have K * K * (trailing size) differences; only one block of them exists
+at a time. Within a block the trailing axes come first, so that the pairs are contiguous. Each
+block comes with the rounding error of its differences.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from bestofk._base.checks import Floats, finite_array
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided
 
-BLOCK = 1 << 17
-"""Differences held at a time (or one slice of the longest leading axis, if that is more)."""
+NUMBERS_PER_BLOCK = 1 << 17
+"""Differences per block (or one slice of the longest leading axis, if that is more)."""
+ZERO_MARGIN = 1e-9
+"""Distance from 0 of an end that excludes 0, relative to the largest difference."""
 
-_NOISE = (8.0 * np.finfo(np.float64).eps) ** 2
+_SQUARED_ROUNDING = (8.0 * np.finfo(np.float64).eps) ** 2
 
 
 def paired_losses(
@@ -28,23 +31,23 @@ def paired_losses(
     axes: int,
     trailing: tuple[int, ...] | None = None,
     names: tuple[str, str] = ("a", "b"),
-    shape_words: str = "",
+    shape_text: str = "",
 ) -> tuple[Floats, Floats]:
-    """Both inputs as finite float arrays with equal trailing axes and leading ones that fit."""
+    """Return both inputs as finite arrays with equal trailing axes and matching leading axes."""
     first, second = (
         finite_array(value, name, min_ndim=axes) for value, name in zip((a, b), names, strict=True)
     )
-    want = first.shape[-axes:] if trailing is None else trailing
-    if 0 in want:
+    expected = first.shape[-axes:] if trailing is None else trailing
+    if 0 in expected:
         raise ArgumentError(
             f"{names[0]} must hold at least one loss on its last {axes} axes; "
             f"got an array of shape {first.shape}."
         )
-    words = shape_words or ("(runs, folds)" if axes == 2 else "(n,)")
+    shape_text = shape_text or ("(runs, folds)" if axes == 2 else "(n,)")
     for array, name in zip((first, second), names, strict=True):
-        if array.shape[-axes:] != want:
+        if array.shape[-axes:] != expected:
             raise ArgumentError(
-                f"{name} must have the trailing axes {words} = {want}; "
+                f"{name} must have the trailing axes {shape_text} = {expected}; "
                 f"got an array of shape {array.shape}."
             )
     try:
@@ -58,7 +61,7 @@ def paired_losses(
 
 
 def _front(array: Floats, axes: int, n_leading: int) -> Floats:
-    """Trailing axes first, then exactly `n_leading` leading axes."""
+    """Move the trailing axes to the front, followed by exactly `n_leading` leading axes."""
     lead, trail = array.shape[:-axes], array.shape[-axes:]
     padded = array.reshape((1,) * (n_leading - len(lead)) + lead + trail)
     return np.ascontiguousarray(np.moveaxis(padded, range(-axes, 0), range(axes)))
@@ -73,7 +76,7 @@ def over_pairs(
     units: tuple[int, ...],
     each: bool = False,
 ) -> tuple[Floats, ...]:
-    """`kernel` over all pairs that the leading axes of `a` and `b` broadcast to.
+    """Apply `kernel` to all pairs that the leading axes of `a` and `b` broadcast to.
 
     Parameters
     ----------
@@ -81,36 +84,35 @@ def over_pairs(
         Shapes (..., trailing axes).
     kernel : callable
         ``kernel(d, noise)``: `d` of shape (trailing axes, block) holds the differences;
-        `noise` of shape (trailing axes but the last, block) is the mean square of the rounding
-        error that they may carry. Returns arrays of the shape of the block, one for each of
-        `units`.
+        `noise` of shape (trailing axes without the last, block) is the mean square of their
+        rounding error. It returns arrays of the shape of the block, one for each of `units`.
     axes : int
         Number of trailing axes.
     units : tuple of {0, 1}
-        For each array that the kernel returns, the power of the unit of the losses that it is
-        in: 0 for a pure number. Losses so large or small that their squares leave the range of
-        floating point reach the kernel in another unit; see `loss_unit`.
+        For each array that the kernel returns, its power of the unit of the losses: 0 for a pure
+        number. If squares of the losses would over- or underflow, the kernel receives them in
+        another unit; see `loss_unit`.
     each : bool
-        `noise` for each difference on its own (data sets may differ in the scale of their
-        losses), of the shape of `d`.
+        Give `noise` for each difference, of the shape of `d`, because the losses of data sets may
+        differ in scale.
 
     Returns
     -------
     tuple of ndarray
-        Each of the broadcast leading shape.
+        Arrays of the broadcast leading shape.
     """
     shape = np.broadcast_shapes(a.shape[:-axes], b.shape[:-axes])
     unit = loss_unit(a, b)
     fa, fb = (_front(x if unit == 1.0 else x / unit, axes, len(shape)) for x in (a, b))
-    # (mean) squares of the losses: what the size of the rounding error hangs on
+    # the (mean) squares of the losses determine the size of the rounding error
     with np.errstate(under="ignore"):
         if each:
-            qa, qb = (_NOISE * np.square(f) for f in (fa, fb))
+            qa, qb = (_SQUARED_ROUNDING * np.square(f) for f in (fa, fb))
         else:
-            # over the last of the trailing axes, without an array of the squares
-            kept = "a" * (axes - 1)
-            sums = (np.einsum(f"{kept}n...,{kept}n...->{kept}...", f, f) for f in (fa, fb))
-            qa, qb = (_NOISE / fa.shape[axes - 1] * one for one in sums)
+            # sum over the last trailing axis without allocating an array of squares
+            other = "a" * (axes - 1)
+            sums = (np.einsum(f"{other}n...,{other}n...->{other}...", f, f) for f in (fa, fb))
+            qa, qb = (_SQUARED_ROUNDING / fa.shape[axes - 1] * total for total in sums)
     noise_axes = axes if each else axes - 1
     results = tuple(np.empty(shape) for _ in units)
     if 0 in shape:
@@ -124,7 +126,7 @@ def over_pairs(
 
 
 def loss_unit(a: Floats, b: Floats) -> float:
-    """1, or a power of two near the largest loss where squares would over- or underflow.
+    """Return 1, or a power of two near the largest loss if squares would over- or underflow.
 
     Examples
     --------
@@ -140,19 +142,19 @@ def loss_unit(a: Floats, b: Floats) -> float:
 
 
 def _pick(array: Floats, axes: int, index: tuple[slice, ...]) -> tuple[slice, ...]:
-    """The block's slice of an array whose leading axes may have length 1."""
+    """Return the block's slice of an array whose leading axes may have length 1."""
     sizes = array.shape[axes:]
-    own = (slice(None) if n == 1 else part for n, part in zip(sizes, index, strict=True))
-    return (slice(None),) * axes + tuple(own)
+    leading = (slice(None) if n == 1 else part for n, part in zip(sizes, index, strict=True))
+    return (slice(None),) * axes + tuple(leading)
 
 
 def blocks_of(shape: tuple[int, ...], *, per_pair: int) -> list[tuple[slice, ...]]:
-    """Slices that cut the longest axis so that a block holds about `BLOCK` numbers."""
+    """Return slices that cut the longest axis into blocks of about `NUMBERS_PER_BLOCK` numbers."""
     if not shape:
         return [()]
     longest = int(np.argmax(shape))
     across = max(1, int(np.prod(shape)) // max(shape[longest], 1)) * per_pair
-    step = max(1, BLOCK // across)
+    step = max(1, NUMBERS_PER_BLOCK // across)
     whole = [slice(None)] * len(shape)
     blocks = []
     for start in range(0, shape[longest], step):
@@ -163,7 +165,7 @@ def blocks_of(shape: tuple[int, ...], *, per_pair: int) -> list[tuple[slice, ...
 
 
 def ratio(numerator: Floats, denominator: Floats) -> tuple[Floats, Any]:
-    """`numerator / denominator` and where it is 0/0: that is 0, and x/0 is +-inf."""
+    """Return `numerator / denominator` and a mask of 0/0, which gives 0; x/0 gives +-inf."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         value = np.asarray(numerator / denominator)
     empty = denominator == 0
@@ -174,10 +176,10 @@ def ratio(numerator: Floats, denominator: Floats) -> tuple[Floats, Any]:
 
 
 def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """Mean and variance, where a variance that is mere rounding error is 0.
+    """Return mean and variance after setting a variance that is only rounding error to 0.
 
-    Losses such as 0.3 - 0.2 and 0.4 - 0.3 differ by 1e-17; a constant difference must not
-    look like a huge statistic, nor the rounding error of equal learners like a difference.
+    0.3 - 0.2 and 0.4 - 0.3 differ by 1e-17. A constant difference must not give a huge statistic,
+    and the rounding error of equal learners must not count as a difference.
     """
     flat = variance <= noise
     if np.any(flat):
@@ -186,22 +188,14 @@ def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats
     return mean, variance
 
 
-# Intervals that say of 0 what the p-value says.
-
-
-HAIR = 1e-9
-"""How far from 0 an end is put that must not reach it, in shares of the largest difference."""
-
-
 def agreeing_interval(
     result: PairwiseResult, level: float, low: Any, high: Any, *, least: Any, most: Any
 ) -> Interval:
-    """The interval, its ends moved so that 0 lies outside exactly where p is at most 1 - level.
+    """Move the ends of an interval so that it excludes 0 if and only if p is at most 1 - level.
 
-    Ties and zeros have their own place in the null distribution of a test of signs or ranks,
-    while the ends of its interval are order statistics that know nothing of them. Where the two
-    disagree about 0 the test is right: the one-sided test of "at most 0" excludes 0 and all that
-    lies below it, or it does not exclude 0.
+    The null distribution of a test of signs or ranks accounts for ties and zeros; the ends of its
+    interval are order statistics, which do not. If the two disagree about 0, the test decides: the
+    one-sided test of "at most 0" either excludes 0 and everything below, or does not exclude 0.
 
     Parameters
     ----------
@@ -210,21 +204,20 @@ def agreeing_interval(
     level : float
         Coverage.
     low, high : array_like
-        The ends as they are.
+        The ends before the move.
     least, most : array_like
         The smallest and the largest difference.
 
     Returns
     -------
     Interval
-        A moved end stands at 0, or a hair beside it where 0 is excluded. Where an end would
-        pass the other one, all that is known is the side, and the other end is the furthest
-        difference on it.
+        A moved end is 0, or just beside 0 if 0 is excluded. If an end would pass the other one,
+        only the side is known, and the other end is the furthest difference on that side.
 
     Examples
     --------
-    Ten differences of 0 and six of 1: the sign test drops the former and rejects (p = 0.031);
-    the fourth smallest and the fourth largest of all sixteen are 0 and 1.
+    The sign test drops the ten differences of 0 and rejects because of the six of 1 (p = 0.031).
+    The fourth smallest and the fourth largest of all sixteen are 0 and 1:
 
     >>> from bestofk.stats.pairwise import sign
     >>> low, high = sign([0] * 10 + [1] * 6, [0] * 16).confidence_interval(0.95)
@@ -233,15 +226,17 @@ def agreeing_interval(
     """
     direction = np.asarray(result.estimate if result.direction is None else result.direction)
     rejected = np.asarray(result.pvalue) <= 1.0 - level
-    hair = HAIR * np.maximum(np.abs(least), np.abs(most))
+    # a margin of the smallest differences must not underflow to 0
+    margin = ZERO_MARGIN * np.maximum(np.abs(least), np.abs(most))
+    margin = np.maximum(margin, np.nextafter(0.0, 1.0))
     sides = result.alternative
     low, high = np.asarray(low), np.asarray(high)
     if sides != "less":
         above = rejected & (True if sides == "greater" else direction > 0)
-        low = np.where(above, np.maximum(low, hair), np.minimum(low, 0.0))
+        low = np.where(above, np.maximum(low, margin), np.minimum(low, 0.0))
         high = np.where(above & (high < low), most, high)
     if sides != "greater":
         below = rejected & (True if sides == "less" else direction < 0)
-        high = np.where(below, np.minimum(high, -hair), np.maximum(high, 0.0))
+        high = np.where(below, np.minimum(high, -margin), np.maximum(high, 0.0))
         low = np.where(below & (low > high), least, low)
     return one_sided(low, high, sides)

@@ -1,6 +1,6 @@
-"""`PairwiseTest`: everything that the library knows of one pairwise test.
+"""The type of a registered pairwise test, and the assumptions that tests share.
 
-`covers` names the situations that a test was made for (see `bestofk.splits.design`):
+`PairwiseTest.covers` names the situations that a test is for (see `bestofk.splits.design`):
 
 =================  ==============================================================
 ``kfold``          one data set, one run of k folds
@@ -16,7 +16,7 @@
 ``time``           one data set, windows in order of time
 =================  ==============================================================
 
-`axes` is the number of trailing axes that the function takes: 2 for (runs, folds), else 1.
+`PairwiseTest.axes` is the number of trailing axes of its losses: 2 for (runs, folds), else 1.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ PowerModel = Literal[
     "t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
     "disagreements", "unknown",
 ]  # fmt: skip
-"""How `bestofk.decide.power` finds the power: ``"t"`` from the standard error and the degrees of
-freedom of a result, where it has them; ``"corrected t"`` also for other numbers of runs."""
+"""How `bestofk.decide.power` computes the power: ``"t"`` from the standard error and the degrees of
+freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Automatic:
-    """A situation in which the test is taken where none is asked for."""
+    """A situation in which bestofk picks the test by default."""
 
     situation: str
     why: str
-    """The reason, after a colon; of a fallback, after "it can decide,"."""
+    """The reason, printed after a colon; for a fallback, after "it can decide,"."""
     rank: int = 1
-    """The first that applies is taken: a test of zero-one losses only to those."""
+    """bestofk picks the applicable test of lowest rank; zero-one tests need zero-one losses."""
     fallback: bool = False
-    """Only where the exact test of a smaller rank cannot reach the level."""
+    """Applies only if the exact test of a lower rank cannot reach the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """What a reader of a verdict must know; ``{dataset}`` and ``{share}`` are filled in."""
+    """A remark for the reader of a verdict; may contain ``{dataset}`` and ``{share}``."""
 
     words: str
     when: Literal["always", "one data set dominates", "windows in time"] = "always"
@@ -58,88 +58,86 @@ class Remark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseTest(FunctionEntry):
-    """What the library knows of one pairwise test."""
+    """A registered pairwise test."""
 
     covers: tuple[str, ...]
     axes: int = 1
     sides: tuple[str, ...] = ("two-sided", "greater", "less")
     assumptions: tuple[Assumption, ...] = ()
-    """What it takes for granted; empty: the report says that it is not stated."""
+    """Assumptions of the test; if empty, the report says that they are not stated."""
     automatic: tuple[Automatic, ...] = ()
-    """Where it is taken when no test is asked for."""
+    """Situations in which bestofk picks the test by default."""
     interval: str = ""
-    """How the interval of the difference is found, in words; empty: there is none."""
+    """How the interval of the difference is computed, in words; empty: there is none."""
     speed: Speed = "vectorised"
     power: PowerModel = "t"
     remarks: tuple[Remark, ...] = ()
     takes_df: bool = False
-    """The degrees of freedom may be given, as a number."""
+    """The function takes `df`, a number of degrees of freedom."""
     needs_sizes: bool = False
-    """The function wants `n_train` and `n_test`."""
+    """The function requires `n_train` and `n_test`."""
     takes_test_share: bool = False
     """The function takes `test_share`, the ratio n_test / n_train of the design."""
     takes_units: bool = False
-    """The function takes `units`, the groups of rows that bound its degrees of freedom."""
+    """The function takes `units`, the number of groups that bounds its degrees of freedom."""
     takes_resolution: bool = False
     """The function takes `resolution`, the step of which all losses are multiples."""
     curtailed: Literal["", "plain", "corrected", "ranks", "signs"] = ""
-    """The mean of all differences of several runs or splits over their standard deviation, times a
-    constant (its variance is as it is or corrected for shared rows, its degrees of freedom are
-    given or not), so that what is left of a plan can be bounded and predicted
-    (`bestofk.decide.stopping`); or it goes by signed ranks or signs of data sets, which can be
-    bounded;
-    empty: it is neither, and no race is held for it."""
+    """How the rest of a plan can be bounded and predicted (`bestofk.decide.stopping`).
+    ``"plain"`` and ``"corrected"``: the statistic is the mean of all differences of several runs or
+    splits over their standard deviation, times a constant; the variance is uncorrected or corrected
+    for shared rows. ``"ranks"`` and ``"signs"``: signed ranks or signs of data sets. Empty: it
+    cannot, and the test is never stopped early."""
     subsets: str = ""
     """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
-    takes their losses after those of all runs in one axis, or, where `pooled`, not at all."""
+    takes their losses after those of all runs in one axis; if `pooled`, it does not take them."""
     pooled: bool = False
-    """The function wants one variance factor, found from all pairs of the study together."""
+    """The function needs one variance factor, estimated from all pairs of the study together."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
     """The statistic has atoms: one-sided p-values add up to more than 1."""
     bayesian: bool = False
-    """The result is a posterior: its `pvalue` promises no rate of errors."""
+    """The result is a posterior; its `pvalue` does not control an error rate."""
     at_least_units: int = 0
-    """On fewer data sets the result is not to be relied on, and procedures refuse it."""
+    """The result is unreliable on fewer data sets, and procedures raise an error."""
     random: bool = False
     """The function takes `random_state`."""
     smallest_pvalue: Callable[[int], float] | None = None
-    """The smallest two-sided p-value that n units can give; None where any can come out."""
+    """Smallest two-sided p-value of n units; None if there is no bound."""
     caution: str = ""
-    """What a verdict says of its error rate beyond the assumptions, as measured; may be empty."""
+    """Measured error rates beyond the assumptions, which a verdict mentions; may be empty."""
     caution_for_unstable: bool = False
-    """The caution is about unstable learners; whether it holds is known where the learners are."""
+    """The caution is about unstable learners; a comparison knows whether there are any."""
     shorthand: str = ""
-    """A short name that `bestofk.stats.multiple.post_hoc` takes too."""
+    """A short name that `bestofk.stats.multiple.posthoc` also accepts."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     decision_arguments: Mapping[str, Any] = field(default_factory=dict)
-    """What a decision tells the function beyond its defaults."""
+    """Arguments that a decision passes to the function."""
     decision_smallest_pvalue: Callable[[int], float] | None = None
-    """`smallest_pvalue` with those; None where it is the same."""
+    """`smallest_pvalue` with `decision_arguments`; None if it is the same."""
 
 
-# What pairwise tests take for granted, for their entries: sentences, and how each is looked at.
-
+# Assumptions
 
 _SHARED = "Folds and runs share training rows, so their losses are not independent."
 
 SHARED_ROWS_CORRECTED = Assumption(
     claim=_SHARED,
     check="by design",
-    why="The variance of {test} is corrected for the share of test rows.",
+    why="{test} corrects the variance for the ratio of test rows to training rows.",
 )
 SHARED_ROWS_CALIBRATED = Assumption(
     claim=_SHARED,
     check="by design",
-    why="The degrees of freedom were set to {df} in place of those of independent folds.",
+    why="The degrees of freedom were set to {df} instead of those for independent folds.",
     when="df given",
 )
 SHARED_ROWS_IGNORED = Assumption(
     claim="Losses of different folds are independent.",
     check="doubtful",
-    why="{test} takes the {n} folds as independent, and they share training rows: it rejects more "
-    "often than alpha says. A corrected test, or calibrated degrees of freedom, would not.",
+    why="{test} treats the {n} folds as independent, but they share training rows, so it rejects "
+    "more often than alpha. Use a corrected test or calibrated degrees of freedom.",
 )
 SHARED_ROWS_UNLESS_CALIBRATED = Assumption(
     claim=SHARED_ROWS_IGNORED.claim,
@@ -148,26 +146,26 @@ SHARED_ROWS_UNLESS_CALIBRATED = Assumption(
     when="df not given",
 )
 GROUPS_AS_UNITS = Assumption(
-    claim="Rows of one group are not independent of each other.",
+    claim="Rows of one group depend on each other.",
     check="by design",
-    why="Groups are never divided, and the degrees of freedom are at most those of the groups.",
+    why="Each group stays in one fold, and the number of groups limits the degrees of freedom.",
     when="groups",
 )
 NORMAL = Assumption(
     claim="Differences between two learners are roughly normal.",
     check="skewness",
-    why="means over many folds forgive a good deal",
+    why="means over many folds tolerate moderate skewness",
 )
 NORMAL_UNITS = Assumption(
     claim="Differences between two learners are roughly normal.", check="skewness"
 )
 SYMMETRIC = Assumption(
-    claim="Between equal learners, either is as likely to be ahead by as much.", check="skewness"
+    claim="Differences between equal learners are symmetric about 0.", check="skewness"
 )
 EITHER_AHEAD = Assumption(
-    claim="Between equal learners, either is as likely to be ahead.",
+    claim="Equal learners are equally likely to be ahead.",
     check="by design",
-    why="That is what equal means to {test}: it counts who is ahead, not by how much.",
+    why="{test} defines equality this way: it counts which learner is ahead, not by how much.",
 )
 DIFFERENT_HALVES = Assumption(
     claim="The two halves of a run train on different rows.",
@@ -178,21 +176,21 @@ INDEPENDENT_UNITS = (
     Assumption(
         claim="Test instances are independent of each other.",
         check="cannot be checked",
-        why="It is so if the rows were drawn one by one, and not so for rows of one patient, day "
-        "or place.",
+        why="This holds if the rows were drawn independently, but not if several rows are of the "
+        "same patient, day or site.",
         when="one data set",
     ),
     Assumption(
-        claim="The data sets are independent of each other, and like those to come.",
+        claim="The data sets are independent of each other and typical of future ones.",
         check="cannot be checked",
-        why="Several versions of one problem would count as more evidence than they are.",
+        why="Several versions of one problem would overstate the evidence.",
         when="several data sets",
     ),
     Assumption(
-        claim="What is left of one window's luck in the next is little.",
+        claim="The losses of successive windows are nearly independent.",
         check="cannot be checked",
-        why="Rows that follow each other depend on each other; the windows count as one number "
-        "each, and are the more independent the longer they are.",
+        why="Successive rows depend on each other; each window counts as one number, and longer "
+        "windows are closer to independent.",
         when="windows in time",
     ),
 )
@@ -208,5 +206,5 @@ MEASURED_ON_PARTS = Assumption(
 STABLE_LEARNERS = Assumption(
     claim="No learner depends much on any one training row.",
     check="cannot be checked",
-    why="The nearest neighbour and trees do; the test is about the models that were fitted.",
+    why="Nearest neighbours and trees do. The test compares the fitted models, not the learners.",
 )

@@ -14,8 +14,8 @@ from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided, s
 from bestofk.stats.tails import f_sf, f_upper_quantile, pvalue_of_t
 
 ORDER_DECIDES = (
-    "The fold listed first gives the numerator, so another order of the runs and folds may change "
-    "the verdict; 5x2cv-f does not depend on the order."
+    "The first fold listed is the numerator, so a different order of runs and folds may change the "
+    "verdict; 5x2cv-f does not depend on the order."
 )
 
 
@@ -24,7 +24,7 @@ def five_by_two_t(
 ) -> PairwiseResult:
     """5x2cv paired t test of Dietterich.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -33,25 +33,25 @@ def five_by_two_t(
         Losses in five replications of 2-fold cross-validation, on the same halves; leading
         axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
     PairwiseResult
-        t with 5 degrees of freedom. `estimate` is the mean of all ten differences; the
-        interval is centred on the first difference, as the statistic is. `note` says that the
+        `statistic` is t with 5 degrees of freedom. `estimate` is the mean of all ten differences.
+        Like the statistic, the interval is centred on the first difference. `note` warns that the
         order of runs and folds matters: reversing both changes most verdicts that find a
-        difference. `five_by_two_f` does not depend on it.
+        difference. `five_by_two_f` does not depend on the order.
 
     Notes
     -----
     With p_i^(j) the difference on fold j of replication i and
     ``s_i^2 = (p_i^(1) - m_i)^2 + (p_i^(2) - m_i)^2``, the statistic is
-    ``t = p_1^(1) / sqrt(sum_i s_i^2 / 5)``. 0/0 is 0 with p = 1; x/0 is infinite. With a
+    ``t = p_1^(1) / sqrt(sum_i s_i^2 / 5)``. 0/0 counts as 0 with p = 1; x/0 is infinite. With a
     resolution r, sum_i s_i^2 is at least r^2.
 
     References
@@ -105,9 +105,9 @@ def five_by_two_t(
 def five_by_two_f(
     a: Any, b: Any, *, alternative: str = "two-sided", resolution: float | None = None
 ) -> PairwiseResult:
-    """Combined 5x2cv F test of Alpaydin, the side by the sign of the mean difference.
+    """Combined 5x2cv F test of Alpaydin; the sign of the mean difference gives the side.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -116,29 +116,29 @@ def five_by_two_f(
         Losses in five replications of 2-fold cross-validation, on the same halves; leading
         axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
     PairwiseResult
-        F with 10 and 5 degrees of freedom; `direction` is the sign of the mean difference. The
-        interval holds every delta that the test accepts as the difference; where it accepts
-        none it is the point estimate alone.
+        `statistic` is F with 10 and 5 degrees of freedom; `direction` is the sign of the mean
+        difference. The interval contains every delta that the test accepts as the difference; if
+        it accepts none, the interval is the point estimate.
 
     Notes
     -----
     ``f = sum_ij (p_i^(j))^2 / (2 sum_i s_i^2)``, s_i^2 as in `five_by_two_t`. Neither the order
-    of the runs nor that of the two folds of a run matters. 0/0 is 0 with p = 1; x/0 is infinite
-    with p = 0. With a resolution r, sum_i s_i^2 is at least r^2.
+    of the runs nor that of the two folds of a run matters. 0/0 counts as 0 with p = 1; x/0 is
+    infinite with p = 0. With a resolution r, sum_i s_i^2 is at least r^2.
 
-    F itself has no direction; the sign of the mean of the ten differences gives it. With p_F
-    the tail of F, the one-sided p-value is p_F / 2 on the side of the mean and 1 - p_F / 2 on
-    the other. A mean of 0 speaks for neither side, however large F is: there both one-sided
-    p-values are 1/2 and the two-sided one is 1 (0/0: all three are 1).
+    F has no direction; the sign of the mean of the ten differences gives it. With p_F the tail of
+    F, the one-sided p-value is p_F / 2 on the side of the mean and 1 - p_F / 2 on the other. A
+    mean of 0 favours neither side, however large F is: both one-sided p-values are then 1/2 and
+    the two-sided one is 1 (for 0/0 all three are 1).
 
     References
     ----------
@@ -180,7 +180,7 @@ def five_by_two_f(
 
 
 def _spread(d: Floats, noise: Floats) -> Floats:
-    """Sum of s_i^2, which is half the squared difference of the two folds."""
+    """Return the sum of s_i^2; s_i^2 is half the squared difference of the two folds."""
     total: Floats = np.zeros(d.shape[2:])
     for i in range(5):
         s_squared = d[i, 0] - d[i, 1]
@@ -198,14 +198,14 @@ def _mean(d: Floats, noise: Floats) -> Floats:
 
 
 def _f_parts(d: Floats, noise: Floats) -> tuple[Floats, Floats, Floats]:
-    """Sum of squares, sum of s_i^2, mean."""
+    """Return the sum of squares, the sum of s_i^2, and the mean."""
     squares = np.square(d)
     squares = np.where(squares <= noise[:, np.newaxis], 0.0, squares).sum(axis=(0, 1))
     return squares, _spread(d, noise), _mean(d, noise)
 
 
 def _directed(p: Floats, mean: Floats, alternative: Alternative) -> Floats:
-    """The p-value for the alternative, from that of F and the sign of the mean difference."""
+    """Return the p-value for the alternative from that of F and the sign of the mean."""
     if alternative == "two-sided":
         return np.asarray(np.where(mean == 0, 1.0, p))
     towards = mean if alternative == "greater" else -mean

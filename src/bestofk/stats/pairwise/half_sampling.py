@@ -1,4 +1,4 @@
-"""Losses of whole runs followed by those of runs on parts of the rows, taken apart again."""
+"""t tests whose variance comes from cross-validation on random halves of the rows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Prepared = Callable[[Kernel, tuple[int, ...]], tuple[Floats, ...]]
 def two_parts(
     a: Any, b: Any, *, runs: Any, folds: Any, subset_runs: Any, subset_folds: Any
 ) -> Prepared:
-    """What applies a kernel to the differences of both parts.
+    """Return a function that applies a kernel to the differences of both parts.
 
     Parameters
     ----------
     a, b : array_like, shape (..., runs * folds + subset_runs * subset_folds)
-        First the losses of every fold of every run, then those of the runs on parts of the rows.
+        The losses of every fold of every run, followed by those of the runs on parts of the rows.
     runs, folds, subset_runs, subset_folds : int
-        The sizes of the two parts.
+        Sizes of the two parts.
 
     Returns
     -------
@@ -43,10 +43,10 @@ def two_parts(
     )
     split = sizes[0] * sizes[1]
     n = split + sizes[2] * sizes[3]
-    a, b = paired_losses(a, b, axes=1, shape_words="(losses of both parts,)")
+    a, b = paired_losses(a, b, axes=1, shape_text="(losses of both parts,)")
     if a.shape[-1] != n:
         raise ArgumentError(
-            f"a must hold {split} losses of {sizes[0]} runs of {sizes[1]} folds and then "
+            f"a must contain {split} losses of {sizes[0]} runs of {sizes[1]} folds, followed by "
             f"{n - split} of {sizes[2]} runs of {sizes[3]} folds on parts of the rows; got "
             f"{a.shape[-1]}."
         )
@@ -64,26 +64,21 @@ def two_parts(
 
 
 def variance_at_half(part: Floats) -> Floats:
-    """Variance of a cross-validated mean difference on half of the rows.
+    """Estimate the variance of a cross-validated mean difference on half of the rows.
 
-    `part` is (2 * halvings, folds, ...), the two sides of a halving one after the other. The
-    sides share no row, so half of their squared difference is unbiased.
+    `part` has shape (2 * halvings, folds, ...), with the two halves of a halving one after the
+    other. The halves share no rows, so half of their squared difference is unbiased.
     """
-    sides = part.mean(axis=1)
-    variance: Floats = (np.square(sides[0::2] - sides[1::2]) / 2.0).mean(axis=0)
-    return variance
+    halves = part.mean(axis=1)
+    return np.asarray((np.square(halves[0::2] - halves[1::2]) / 2.0).mean(axis=0))
 
 
 def corrected_variance(whole_runs: Floats) -> Floats:
-    """The variance of the mean that Nadeau and Bengio's correction gives, by first two axes."""
+    """Return Nadeau and Bengio's corrected variance of the mean over the first two axes."""
     runs, folds = whole_runs.shape[:2]
     n = runs * folds
     s_squared = np.square(whole_runs - whole_runs.mean(axis=(0, 1))).sum(axis=(0, 1)) / (n - 1)
-    corrected: Floats = (1.0 / n + 1.0 / (folds - 1)) * s_squared
-    return corrected
-
-
-# A t test whose variance comes from cross-validation on random halves of the rows.
+    return np.asarray((1.0 / n + 1.0 / (folds - 1)) * s_squared)
 
 
 def half_sampling_t(
@@ -97,22 +92,22 @@ def half_sampling_t(
     alternative: str = "two-sided",
     df: float | None = None,
 ) -> PairwiseResult:
-    """Half-sampling t test: repeated cross-validation, its variance from halves of the rows.
+    """Half-sampling t test: repeated cross-validation with a variance from halves of the rows.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
     ----------
     a, b : array_like, shape (..., runs * folds + 2 * halvings * half_folds)
-        Losses of every fold of every run on all rows; then, for each halving, those of the folds
-        of its one half and of its other half. Leading axes broadcast.
+        Losses of every fold of every run on all rows, followed for each halving by those of the
+        folds of the first and of the second half. Leading axes broadcast.
     runs, folds : int
-        Of the cross-validation on all rows.
+        Runs and folds of the cross-validation on all rows.
     halvings, half_folds : int
-        How often the rows were halved, and folds of the cross-validation of each half.
+        Number of halvings, and folds of the cross-validation of each half.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Degrees of freedom instead of `halvings`.
 
@@ -122,11 +117,11 @@ def half_sampling_t(
 
     Notes
     -----
-    With u_m and w_m the mean differences that the cross-validations of the two sides of halving
-    m give, ``v = mean_m (u_m - w_m)^2 / 2`` is an unbiased estimate of the variance of such a
-    mean on half of the rows, whatever the learners do with them. ``t = m / sqrt(v / 2)`` with m
-    the mean difference on all rows: the variance on n rows is taken to be half of that on n / 2.
-    It is somewhat less, so the test errs on the safe side.
+    Let u_m and w_m be the cross-validated mean differences on the two halves of halving m. Then
+    ``v = mean_m (u_m - w_m)^2 / 2`` is an unbiased estimate of the variance of such a mean on half
+    of the rows, for any learners. The statistic is ``t = m / sqrt(v / 2)`` with m the mean
+    difference on all rows: it assumes that the variance on n rows is half of that on n / 2 rows.
+    The true variance is somewhat smaller, so the test is conservative.
 
     References
     ----------
@@ -163,9 +158,6 @@ def half_sampling_t(
     return t_result("half-sampling-t", t, p, degrees, estimate, se, sides)
 
 
-# The corrected t test with one variance factor for all pairs of a study.
-
-
 def pooled_half_sampling_t(
     a: Any,
     b: Any,
@@ -174,9 +166,9 @@ def pooled_half_sampling_t(
     alternative: str = "two-sided",
     df: float | None = None,
 ) -> PairwiseResult:
-    """Corrected repeated k-fold t test, its variance multiplied by the factor of a study.
+    """Corrected repeated k-fold t test with its variance multiplied by the factor of a study.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -184,10 +176,10 @@ def pooled_half_sampling_t(
     a, b : array_like, shape (..., runs, folds)
         Losses on the same folds; leading axes broadcast.
     factor : float
-        How much larger than the corrected variance the variance of a mean difference is: what
-        `study_factor` finds for all pairs of the study together.
+        The variance of a mean difference divided by the corrected variance, as `study_factor`
+        estimates it for all pairs of the study together.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Degrees of freedom instead of runs * folds - 1.
 
@@ -197,9 +189,9 @@ def pooled_half_sampling_t(
 
     Notes
     -----
-    ``t = m / sqrt(factor * c)`` with c the variance of `corrected_repeated_kfold_t`. One factor
-    is steadier than one for each pair, but it is wrong where stable and unstable learners meet in
-    one study: too large for pairs of the former, too small for pairs of the latter.
+    ``t = m / sqrt(factor * c)`` with c the variance of `corrected_repeated_kfold_t`. One common
+    factor varies less than one for each pair. It is wrong if a study mixes stable and unstable
+    learners: too large for pairs of the former, too small for pairs of the latter.
 
     References
     ----------
@@ -215,7 +207,7 @@ def pooled_half_sampling_t(
     (1.1787, 5.0, 0.2915)
     """
     sides: Alternative = side(alternative)
-    times = positive(factor, "factor")
+    factor = positive(factor, "factor")
     a, b = paired_losses(a, b, axes=2)
     runs, folds = a.shape[-2:]
     if folds < 2:
@@ -224,7 +216,7 @@ def pooled_half_sampling_t(
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean, variance = without_noise(
-            d.mean(axis=(0, 1)), times * corrected_variance(d), times * noise.mean(axis=0)
+            d.mean(axis=(0, 1)), factor * corrected_variance(d), factor * noise.mean(axis=0)
         )
         return t_from_variance(mean, variance, degrees, sides)
 
@@ -232,24 +224,21 @@ def pooled_half_sampling_t(
     return t_result("pooled-half-sampling-t", t, p, degrees, estimate, se, sides)
 
 
-# One variance factor for all pairs of a study, from halves of the rows.
-
-
 def study_factor(losses: Any, halves: Any) -> float:
-    """How much larger than the corrected variance that from halves of the rows is, over all pairs.
+    """Return the variance from halves of the rows over the corrected variance, for all pairs.
 
     Parameters
     ----------
     losses : array_like, shape (K, runs, folds)
         Losses of K learners on all rows.
     halves : array_like, shape (K, 2 * halvings, half_folds)
-        Losses of the same learners on the halves, the two sides of a halving one after the other.
+        Losses of the same learners on the halves, the two halves of a halving one after the other.
 
     Returns
     -------
     float
         The mean over all pairs of half the variance on half of the rows, divided by the mean
-        corrected variance; 1 where both are 0.
+        corrected variance; 1 if both are 0.
 
     Examples
     --------

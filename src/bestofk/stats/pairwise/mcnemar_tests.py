@@ -1,4 +1,4 @@
-"""McNemar's test: the instances that only one of the two learners gets wrong."""
+"""McNemar's test of two error rates, with Tango's score interval."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import agreeing_interval, over_pairs, paired_losses
 from bestofk.stats.pairwise.resolution import EXACT_BELOW, never_zero
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
-from bestofk.stats.tails import chi2_sf, normal_quantile, pvalue_of_count, pvalue_of_z
+from bestofk.stats.tails import chi2_sf, normal_quantile, normal_sf, pvalue_of_count, pvalue_of_z
 
 
 def mcnemar(
@@ -23,7 +23,7 @@ def mcnemar(
 ) -> PairwiseResult:
     """McNemar's test on one test set.
 
-    Tests the hypothesis that the two learners have the same error rate
+    Test the null hypothesis that the two learners have the same error rate
     (``alternative="greater"``: that the error rate of `a` is at most that of `b`).
 
     Parameters
@@ -31,23 +31,23 @@ def mcnemar(
     wrong_a, wrong_b : array_like of bool or 0/1, shape (..., n)
         Whether each learner gets each of the n test instances wrong; leading axes broadcast.
     exact : bool or "auto"
-        The binomial distribution instead of chi-squared; ``"auto"``: below 25 disagreements.
+        Use the binomial distribution instead of chi-squared; ``"auto"``: below 25 disagreements.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the error rate of `a` is the greater one.
+        ``"greater"``: the error rate of `a` is greater.
 
     Returns
     -------
     PairwiseResult
         `statistic` is chi-squared with continuity correction (one-sided: its root, signed as
         ``n10 - n01``); in the exact form it is the smaller of n01 and n10 (one-sided: n10).
-        The interval is Tango's score interval for the difference of the error rates, moved to
-        0 where it says another thing of 0 than the p-value.
+        The interval is Tango's score interval for the difference of the error rates. Its ends are
+        moved to 0 if it would disagree with the p-value about 0.
 
     Notes
     -----
     With n10 the instances that only `a` gets wrong and n01 those that only `b` gets wrong,
-    ``max(|n01 - n10| - 1, 0)^2 / (n01 + n10)`` is referred to chi-squared with 1 df, and the
-    hypothesis is rejected when it is large. Two learners that never disagree have p = 1.
+    ``max(|n01 - n10| - 1, 0)^2 / (n01 + n10)`` is compared with chi-squared with 1 df; large
+    values reject the hypothesis. If two learners never disagree, p = 1.
 
     References
     ----------
@@ -74,7 +74,7 @@ def mcnemar(
     for array, name in ((a, "wrong_a"), (b, "wrong_b")):
         if not ((array == 0) | (array == 1)).all():
             other = array[(array != 0) & (array != 1)][0]
-            raise ArgumentError(f"{name} must hold only 0 and 1; got {other:g} among them.")
+            raise ArgumentError(f"{name} must contain only 0 and 1; got {other:g}.")
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:  # noqa: ARG001
         n10, n01 = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
@@ -119,7 +119,7 @@ def _tango_interval(result: PairwiseResult, level: float) -> Interval:
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:  # noqa: ARG001
         n10, n01 = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
-        return _where_score_is(z, n10, n01, n), _where_score_is(-z, n10, n01, n)
+        return _delta_of_score(z, n10, n01, n), _delta_of_score(-z, n10, n01, n)
 
     a, b = result.losses
     low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
@@ -127,14 +127,14 @@ def _tango_interval(result: PairwiseResult, level: float) -> Interval:
 
 
 def pvalue_of_margin(wrong_a: Any, wrong_b: Any, margin: float) -> Floats:
-    """P-values of H0: the error rate of `a` is at least that of `b` plus the margin.
+    """Return p-values of H0: the error rate of `a` is at least that of `b` plus the margin.
 
-    By Tango's score at the margin, the same that his interval inverts.
+    The statistic is Tango's score at the margin, which his interval inverts.
 
     Parameters
     ----------
     wrong_a, wrong_b : array_like of 0 and 1, shape (..., n)
-        Wrong answers to the same instances; leading axes broadcast.
+        Errors on the same instances; leading axes broadcast.
     margin : float
         Above 0.
 
@@ -149,16 +149,14 @@ def pvalue_of_margin(wrong_a: Any, wrong_b: Any, margin: float) -> Floats:
     >>> round(float(pvalue_of_margin(wrong_a, wrong_b, 0.1)), 4)
     0.0038
     """
-    from bestofk.stats.tails import normal_sf
-
     a, b = paired_losses(wrong_a, wrong_b, axes=1, names=("wrong_a", "wrong_b"))
     n10, n01 = ((a > b).sum(axis=-1), (a < b).sum(axis=-1))
     score = _score(np.full(np.shape(n10), margin), n10, n01, a.shape[-1])
     return np.asarray(normal_sf(-score))
 
 
-def _where_score_is(z: float, n10: Any, n01: Any, n: int) -> Floats:
-    """The delta at which Tango's score, which falls with delta, equals z."""
+def _delta_of_score(z: float, n10: Any, n01: Any, n: int) -> Floats:
+    """Return the delta at which Tango's score, which decreases with delta, equals z."""
     low, high = np.full(np.shape(n10), -1.0), np.full(np.shape(n10), 1.0)
     for _ in range(64):
         delta = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Nested cross-validation: a variance from pairs of folds that are left out together."""
+"""Tests by nested cross-validation, with a variance from pairs of folds left out together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bestofk.stats.pairwise.result import PairwiseResult
 from bestofk.stats.pairwise.z_tests import z_from_variance, z_result
 
 RUN_NOISE = 0.5
-"""The part of the variance between runs that `nested_cv_t` takes off."""
+"""Share of the variance between runs that `nested_cv_t` subtracts."""
 
 
 def nested_cv_t(
@@ -29,24 +29,24 @@ def nested_cv_t(
 ) -> PairwiseResult:
     """Nested cross-validation t test.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
     ----------
     a, b : array_like, shape (..., runs * folds + runs * folds * (folds - 1))
-        Losses of every fold of every run; then, for every run and every pair i < j of its folds,
-        the losses of fold i and of fold j, both predicted by a model that saw neither. Leading
-        axes broadcast.
+        Losses of every fold of every run, followed for every run and every pair i < j of its folds
+        by the losses of fold i and of fold j from a model trained on neither. Leading axes
+        broadcast.
     runs, folds : int
-        Of the cross-validation; at least three folds.
+        Runs and folds of the cross-validation; at least three folds.
     rows : int, optional
-        Rows of the data set, where known.
+        Rows of the data set, if known.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
-        Degrees of freedom; by default one less than there are models, which are
-        ``runs * folds * (folds + 1) / 2``, and less than there are rows.
+        Degrees of freedom; by default one less than the number of models,
+        ``runs * folds * (folds + 1) / 2``, and at most one less than the number of rows.
 
     Returns
     -------
@@ -54,19 +54,19 @@ def nested_cv_t(
 
     Notes
     -----
-    With K folds, o_ri the mean difference on fold i of run r, n_ri that of the other folds by
-    models that did not see fold i either, s_r^2 the variance between the o_ri of run r and W the
-    variance between the means of the runs::
+    Let K be the number of folds, o_ri the mean difference on fold i of run r, n_ri that on the
+    other folds from models not trained on fold i either, s_r^2 the variance between the o_ri of
+    run r, and W the variance between the means of the runs::
 
         MSE = mean_ri (n_ri - o_ri)^2 - mean_r s_r^2,    t = m / SE,
         SE^2 = (K - 1) / K (MSE - W / 2), at least mean_r s_r^2 / K
 
-    with m the mean of all o_ri. MSE is what Bates, Hastie and Tibshirani find for a single run;
-    the mean of several varies less, by about W, of which half is taken off. What an outer fold
-    tells of a cross-validation that never saw it is new data: that is why the variance grows
-    where a learner depends much on its training rows. The lower bound is theirs. The paper asks
-    for the fitted models, and takes the bias off (`nested_cv_z`); here it is the learners. Level
-    and power: the page *Unstable learners* of the documentation.
+    with m the mean of all o_ri. MSE is the estimate of Bates, Hastie and Tibshirani for a single
+    run. The mean of several runs varies less, by about W, of which half is subtracted. An outer
+    fold is new data for a cross-validation without it, so the variance grows if a learner depends
+    strongly on its training rows. The lower bound is theirs. The paper tests the fitted models and
+    subtracts the bias (`nested_cv_z`); this test is about the learners. For level and power see
+    the page *Unstable learners* of the documentation.
 
     References
     ----------
@@ -76,7 +76,7 @@ def nested_cv_t(
 
     Examples
     --------
-    One run of three folds, and the folds 0 and 1, 0 and 2, 1 and 2 left out together:
+    One run of three folds, with folds 0 and 1, 0 and 2, and 1 and 2 left out together:
 
     >>> a = [0.24, 0.24, 0.30] + [0.33, 0.20, 0.35, 0.22, 0.21, 0.29]
     >>> r = nested_cv_t(a, [0.20] * 9, runs=1, folds=3)
@@ -107,38 +107,38 @@ def nested_cv_z(
 ) -> PairwiseResult:
     """Z test from nested cross-validation, as published.
 
-    Tests the hypothesis that the two *fitted models*, those that all rows give, have the same
-    expected loss on new rows (``alternative="greater"``: that the loss of `a` is at most that of
-    `b`); not whether the learners would have over other data sets.
+    Test the null hypothesis that the two *models fitted to all rows* have the same expected loss
+    on new rows (``alternative="greater"``: that the loss of `a` is at most that of `b`). The
+    hypothesis is not about the learners on other data sets.
 
     Parameters
     ----------
     a, b : array_like, shape (..., runs * folds + runs * folds * (folds - 1))
-        Losses of every fold of every run; then, for every run and every pair i < j of its folds,
-        the losses of fold i and of fold j, both predicted by a model that saw neither. Leading
-        axes broadcast.
+        Losses of every fold of every run, followed for every run and every pair i < j of its folds
+        by the losses of fold i and of fold j from a model trained on neither. Leading axes
+        broadcast.
     runs, folds : int
-        Of the cross-validation; at least three folds.
+        Runs and folds of the cross-validation; at least three folds.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------
     PairwiseResult
-        `estimate` is the mean difference of the cross-validation; the statistic and the interval
-        are about it without its bias (`pivot`).
+        `estimate` is the mean difference of the cross-validation. The statistic and the interval
+        use the difference corrected for bias (`pivot`).
 
     Notes
     -----
-    With K folds, o_ri the mean difference on fold i of run r and n_ri that of the inner
-    cross-validation without this fold::
+    Let K be the number of folds, o_ri the mean difference on fold i of run r, and n_ri that of the
+    inner cross-validation without this fold::
 
         MSE = mean_ri (n_ri - o_ri)^2 - mean_r s_r^2,    SE = sqrt((K - 1) / K MSE)
 
-    where s_r^2 is the variance between the folds of run r, which stands for the variance of o_ri
-    given its model (the paper takes it from the single rows). SE is kept between the naive
-    ``s / sqrt(K)`` and ``s``, as in the paper. The difference is taken without its bias, which is
-    ``(1 + (K - 2) / K) (mean n - mean o)`` from ``mean n``. The paper takes 200 runs.
+    Here s_r^2 is the variance between the folds of run r, which estimates the variance of o_ri
+    given its model (the paper uses single rows). As in the paper, SE is limited to the range from
+    the naive ``s / sqrt(K)`` to ``s``. The bias ``(1 + (K - 2) / K) (mean n - mean o)`` is
+    subtracted from ``mean n``. The paper uses 200 runs.
 
     References
     ----------
@@ -148,7 +148,7 @@ def nested_cv_z(
 
     Examples
     --------
-    One run of three folds, and the folds 0 and 1, 0 and 2, 1 and 2 left out together:
+    One run of three folds, with folds 0 and 1, 0 and 2, and 1 and 2 left out together:
 
     >>> a = [0.30, 0.28, 0.35] + [0.31, 0.33, 0.29, 0.36, 0.32, 0.30]
     >>> b = [0.26, 0.24, 0.25] + [0.26, 0.30, 0.28, 0.30, 0.24, 0.29]
@@ -175,7 +175,7 @@ def nested_cv_z(
 
 
 def _parts(a: Any, b: Any, runs: int, folds: int) -> tuple[Prepared, int]:
-    """What applies a kernel to both parts, and the number of folds."""
+    """Return a function that applies a kernel to both parts, and the number of folds."""
     K = whole(folds, "folds", at_least=3)
     runs = whole(runs, "runs", at_least=1)
     pairs = runs * K * (K - 1) // 2
@@ -183,15 +183,16 @@ def _parts(a: Any, b: Any, runs: int, folds: int) -> tuple[Prepared, int]:
 
 
 def _mse(outer: Floats, within: Floats) -> tuple[Floats, Floats]:
-    """The mean squared error of a cross-validated mean, and the variance between folds."""
+    """Return the mean squared error of a cross-validated mean, and the variance between folds."""
     between = outer.var(axis=1, ddof=1).mean(axis=0)
     return np.square(within - outer).mean(axis=(0, 1)) - between, between
 
 
 def inner_means(pairs: Floats, folds: int) -> Floats:
-    """(runs, folds, ...): the mean loss of the other folds, by models that did not see this one.
+    """Return for each fold the mean loss of the other folds from models not trained on it.
 
-    `pairs` is (runs * pairs of folds, 2, ...), as `nested_cv_z` takes it.
+    The shape is (runs, folds, ...). `pairs` has shape (runs * pairs of folds, 2, ...), in the
+    order of `nested_cv_z`.
     """
     first, second = np.triu_indices(folds, 1)
     by_run = pairs.reshape(-1, len(first), *pairs.shape[1:])

@@ -1,4 +1,4 @@
-"""The paired t test over data sets or instances, whose losses may be coarse."""
+"""The paired t test and the sign test over data sets or instances."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, refuse, side
+from bestofk._base.checks import Alternative, Floats, side
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import (
     agreeing_interval,
@@ -16,7 +16,7 @@ from bestofk.stats.pairwise.differences import (
     ratio,
     without_noise,
 )
-from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
+from bestofk.stats.pairwise.resolution import never_zero, resolution_step, smallest_pvalue
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
@@ -26,8 +26,8 @@ from bestofk.stats.pairwise.result import (
 )
 from bestofk.stats.tails import binomial_at_most, pvalue_of_count, pvalue_of_t, t_quantile
 
-STEPS = 2.0
-"""Steps of the resolution by which the sum of the differences is taken as unknown."""
+UNCERTAIN_STEPS = 2.0
+"""Uncertainty of the sum of the differences, in steps of the resolution."""
 
 
 def paired_t(
@@ -35,25 +35,25 @@ def paired_t(
 ) -> PairwiseResult:
     """Paired t test over n data sets (or instances).
 
-    Tests the hypothesis that the expected difference of the losses of two learners is 0
-    (``alternative="greater"``: that the loss of `a` is at most that of `b`). It assumes that the
-    differences are independent and about normal; the data sets should be on one scale.
+    Test the null hypothesis that the expected difference of the losses of two learners is 0
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`). The test assumes that
+    the differences are independent and roughly normal. The data sets should be on one scale.
 
     Parameters
     ----------
     a, b : array_like, shape (..., n)
         Losses on the same n data sets (or instances), at least 2; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
-        The step r of which all losses are multiples, such as 1 / n_test for error rates; by
-        default it is unknown and no spread is added for it.
+        The step r of which all losses are multiples, such as 1 / n_test for error rates. None: the
+        step is unknown and adds no variance.
 
     Returns
     -------
     PairwiseResult
-        `statistic` is t with n - 1 degrees of freedom; the interval is that of t. Of learners
-        that never differ p = 1.
+        `statistic` is t with n - 1 degrees of freedom; the interval is a t interval. If the
+        learners never differ, p = 1.
 
     Notes
     -----
@@ -61,19 +61,20 @@ def paired_t(
 
         t = m / se,    se^2 = S^2 / n + (2 r / n)^2
 
-    The second term is the rule for coarse losses. Differences that are whole steps of r agree by
-    chance more often than a normal model knows, and then S^2 is too small or 0. So the sum of the
-    n differences is taken as unknown by two steps, whatever their spread. Without it equal
-    learners whose losses have few values are rejected at level 0.05 in up to 13 percent (seven
-    data sets) and at level 0.005 in up to 4 (five); with it in at most 5.1 and 0.6 percent for
-    every number of data sets from 3 to 30 (``python studies/coarse_means.py``). Where losses
-    are fine it costs nothing: at a step of a tenth of the standard deviation of the differences
-    less than half a percentage point of power on seven data sets.
+    The second term allows for coarse losses. Differences that are whole steps of r agree by
+    chance more often than in a normal model, and then S^2 is too small or 0. Therefore the sum of
+    the n differences counts as uncertain by two steps, whatever their spread. Without this term,
+    the test rejects equal learners whose losses have few distinct values in up to 13 percent at
+    level 0.05 (seven data sets) and in up to 4 percent at level 0.005 (five data sets). With it,
+    the rates are at most 5.1 and 0.6 percent for 3 to 30 data sets
+    (``python benchmarks/coarse_means.py``). For fine losses it costs almost nothing: if the step
+    is a tenth of the standard deviation of the differences, less than half a percentage point of
+    power on seven data sets.
 
-    Where the resolution is not known and the differences are all the same and not 0, t is
-    infinite. All that is known then is that n signs agree: p is that of the sign test, 2 / 2^n
-    (1 / 2^n one-sided), and the interval is that single difference, or the whole line where p is
-    above 1 - level. No p-value is 0.
+    If the resolution is unknown and all differences are equal and not 0, t is infinite. The data
+    then show only that n signs agree: p is that of the sign test, 2 / 2^n (1 / 2^n one-sided), and
+    the interval is that single difference, or the whole line if p is above 1 - level. No p-value
+    is 0.
 
     References
     ----------
@@ -99,20 +100,20 @@ def paired_t(
     0.015625
     """
     sides: Alternative = side(alternative)
-    step = _step(resolution)
-    a, b = paired_losses(a, b, axes=1, shape_words="(data sets,)")
+    step = resolution_step(resolution)
+    a, b = paired_losses(a, b, axes=1, shape_text="(data sets,)")
     n = a.shape[-1]
     if n < 2:
-        raise ArgumentError(f"a must hold at least 2 differences to test; got {n}.")
+        raise ArgumentError(f"a must contain at least 2 differences; got {n}.")
     df = float(n - 1)
-    unknown = STEPS / n * min(step / loss_unit(a, b), 1e300)
+    uncertainty = UNCERTAIN_STEPS / n * min(step / loss_unit(a, b), 1e300)
     agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
         variance = np.square(d - mean).sum(axis=0) / (n - 1)
         mean, variance = without_noise(mean, variance, noise)
-        se = np.hypot(np.sqrt(variance / n), unknown)
+        se = np.hypot(np.sqrt(variance / n), uncertainty)
         t, _ = ratio(mean, se)
         p = never_zero(pvalue_of_t(t, df, sides))
         p = np.where((variance == 0) & (mean == 0), 1.0, p)
@@ -133,36 +134,20 @@ def paired_t(
     )
 
 
-def _step(resolution: Any) -> float:
-    """The resolution as a finite number of at least 0; 0 where it is unknown."""
-    if resolution is None:
-        return 0.0
-    try:
-        step = float(resolution)
-    except (TypeError, ValueError):
-        raise refuse("resolution", "a number of at least 0, or None", resolution) from None
-    if not (np.isfinite(step) and step >= 0):
-        raise refuse("resolution", "a number of at least 0, or None", resolution)
-    return step
-
-
 def _interval(result: PairwiseResult, level: float) -> Interval:
     n = result.losses[0].shape[-1]
     q = -t_quantile(tail_level(level, result.alternative), n - 1.0)
     centre, half = np.asarray(result.pivot), q * np.asarray(result.standard_error)
     if smallest_pvalue(n, result.alternative) > 1.0 - level:
-        # where n signs are all that is known, they exclude no difference at this level
+        # if only the n signs are known, they exclude no difference at this level
         half = np.where(np.isinf(result.statistic), np.inf, half)
     return one_sided(centre - half, centre + half, result.alternative)
 
 
-# The sign test: wins against losses.
-
-
 def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
-    """Sign test, exact.
+    """Exact sign test.
 
-    Tests the hypothesis that each learner is as likely to win as the other
+    Test the null hypothesis that both learners are equally likely to win
     (``alternative="greater"``: that `b` is not more likely to win than `a`).
 
     Parameters
@@ -171,19 +156,18 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
         Losses on the same n data sets (or instances); leading axes broadcast. Differences at
         the level of rounding error are ties.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------
     PairwiseResult
-        `statistic` is the number of wins of `a` (smaller losses). The interval is that of the
-        median difference, between order statistics; it excludes 0 exactly where p is at most
-        1 - level.
+        `statistic` is the number of wins of `a` (smaller losses). The interval is for the median
+        difference, between order statistics; it excludes 0 if and only if p is at most 1 - level.
 
     Notes
     -----
-    Ties are dropped; the number of wins is then binomial with probability 1/2. Without any
-    difference p = 1; from many wins p is tiny, but never 0.
+    Ties are dropped; the number of wins is then binomial with probability 1/2. If there are no
+    differences, p = 1. With many wins p is tiny, but never 0.
 
     References
     ----------
@@ -229,7 +213,7 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
 
 
 def _median_interval(result: PairwiseResult, level: float) -> Interval:
-    """From the (k+1)-th smallest to the (k+1)-th largest difference, P(X <= k) within the tail."""
+    """Return the (k+1)-th smallest and (k+1)-th largest difference, P(X <= k) being in the tail."""
     n = result.losses[0].shape[-1]
     tail = tail_level(level, result.alternative)
     k = int((binomial_at_most(np.arange(n), n) <= tail).sum()) - 1

@@ -1,4 +1,4 @@
-"""All pairs i < j of K learners, in blocks of rows."""
+"""Apply a pairwise test to all pairs i < j of K learners."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bestofk._base.formatting import counted, pvalue_words
 from bestofk._base.results import Presented, open_level, renamed
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-_PAIRS_AT_A_TIME = 1 << 15
-_ROWS_AT_MOST = 32
+_PAIRS_AT_ONCE = 1 << 15
+_MAX_ROWS_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,15 +26,15 @@ class AllPairs(Presented):
     Attributes
     ----------
     test, alternative : str
-        What was tested; ``"greater"``: the loss of learner i is the greater one.
+        The test and its alternative; ``"greater"``: the loss of learner i is greater.
     learners : int
-        K.
+        Number of learners K.
     i, j : ndarray of int, shape (K (K - 1) / 2,)
-        The pair.
+        The two learners of each pair.
     statistic, pvalue, estimate : ndarray, shape (K (K - 1) / 2, ...)
         As in `PairwiseResult`.
     direction : ndarray, shape (K (K - 1) / 2, ...)
-        Positive where the statistic speaks for a greater loss of learner i.
+        Positive if the statistic is evidence for a greater loss of learner i.
     """
 
     test: str
@@ -48,22 +48,22 @@ class AllPairs(Presented):
     direction: Floats
 
     def _columns(self) -> dict[str, Any]:
-        """One row per pair, and per leading axis of it where there are such."""
+        """Return one row per pair and per element of its leading axes."""
         times = self.pvalue.size // len(self.i)
-        found: dict[str, Any] = {"a": np.repeat(self.i, times), "b": np.repeat(self.j, times)}
+        columns: dict[str, Any] = {"a": np.repeat(self.i, times), "b": np.repeat(self.j, times)}
         for name in ("estimate", "statistic", "pvalue"):
-            found[name] = getattr(self, name).ravel()
-        return found
+            columns[name] = getattr(self, name).ravel()
+        return columns
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
         called = renamed(names, range(self.learners))
@@ -89,20 +89,20 @@ def all_pairs(
     alternative: str = "two-sided",
     **arguments: Any,
 ) -> AllPairs:
-    """One pairwise test of every pair i < j of K learners.
+    """Run one pairwise test on every pair i < j of K learners.
 
-    Tests, for every pair, the null hypothesis of the test that is named.
+    Test, for every pair, the null hypothesis of the pairwise test.
 
     Parameters
     ----------
     test_function : str or callable
         Name in the registry of pairwise tests, or a function of this package.
     losses : array_like, shape (K, ...)
-        The learners first, then what the test takes.
+        The first axis holds the learners; the others are the axes of the test.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of learner i is the greater one.
+        ``"greater"``: the loss of learner i is greater.
     **arguments
-        Handed to the test, such as ``n_train``.
+        Passed to the test, such as ``n_train``.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def all_pairs(
 
     Notes
     -----
-    Learners are taken in blocks of rows, so that memory holds the result and one block.
+    Learners are tested in blocks, so that memory holds the result and one block only.
 
     References
     ----------
@@ -129,7 +129,7 @@ def all_pairs(
     array = finite_array(losses, "losses", min_ndim=2)
     K = len(array)
     if K < 2:
-        raise ArgumentError(f"losses must hold at least 2 learners on the first axis; got {K}.")
+        raise ArgumentError(f"losses must have at least 2 learners on the first axis; got {K}.")
     if isinstance(test_function, str):
         entry = PAIRWISE_TESTS[test_function]
         one_of(alternative, f"alternative of {entry.name}", entry.sides)
@@ -139,22 +139,22 @@ def all_pairs(
         function, name = test_function, getattr(test_function, "__name__", "test")
     starts = np.concatenate([[0], np.cumsum(np.arange(K - 1, 0, -1))])
     columns: dict[str, Floats] = {}
-    step = max(1, min(_ROWS_AT_MOST, _PAIRS_AT_A_TIME // K))
+    step = max(1, min(_MAX_ROWS_AT_ONCE, _PAIRS_AT_ONCE // K))
     for first in range(0, K - 1, step):
         rows = array[first : min(first + step, K - 1)]
         result = function(
             rows[:, np.newaxis], array[np.newaxis, first + 1 :], alternative=sides, **arguments
         )
         for field in ("statistic", "pvalue", "estimate", "direction"):
-            given = getattr(result, field, None)
-            if given is None:
-                # the sign of the estimate
+            values = getattr(result, field, None)
+            if values is None:
+                # a missing direction is the sign of the estimate
                 continue
-            block = np.asarray(given)
+            block = np.asarray(values)
             if field not in columns:
                 columns[field] = np.empty((K * (K - 1) // 2, *block.shape[2:]))
             for row in range(len(rows)):
-                # learner first + row meets the learners after it
+                # learner first + row is compared with the learners after it
                 columns[field][starts[first + row] : starts[first + row + 1]] = block[row, row:]
     i, j = np.triu_indices(K, 1)
     columns.setdefault("direction", columns["estimate"])

@@ -1,4 +1,4 @@
-"""Permutation test of two learners: all sign flips of the differences, counted exactly."""
+"""Permutation test of two learners by sign flips of the differences, exact or random."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, RandomState, generator, one_of, side, whole
-from bestofk.stats.null_distributions.lattice import on_a_lattice
-from bestofk.stats.null_distributions.signs import (
-    COUNTED_TOGETHER,
+from bestofk._base.formatting import counted
+from bestofk.stats.null_distributions.sign_flips import (
+    MAX_COUNTED_DIFFERENCES,
+    lattice_of,
     magnitudes,
     mean_difference,
     scaled_pairs,
@@ -24,11 +25,11 @@ from bestofk.stats.pairwise.signed_ranks import least_shift
 
 PAIRS_AT_ONCE = 2**13
 LOSSES_AT_ONCE = 2**18
-COUNTED_FOR_ENDS = 16
+MAX_EXACT_INTERVAL = 16
 """Differences up to which the ends of an interval come from the exact tail."""
 SIGNS_AT_ONCE = 2**10
 WIDE = 1.01
-"""Bounds farther apart than this ratio are said in the note."""
+"""The note mentions bounds whose ratio exceeds this."""
 
 
 def permutation(
@@ -42,8 +43,8 @@ def permutation(
 ) -> PairwiseResult:
     """Permutation test of the mean difference, by sign flips.
 
-    Tests the hypothesis that the two learners are exchangeable on every data set (or instance),
-    so that each difference might as well have had the other sign (``alternative="greater"``:
+    Test the null hypothesis that the two learners are exchangeable on every data set (or instance),
+    so that each difference could equally well have the opposite sign (``alternative="greater"``:
     against a greater loss of `a`).
 
     Parameters
@@ -51,34 +52,34 @@ def permutation(
     a, b : array_like, shape (..., n)
         Losses on the same n data sets or instances; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     method : {"exact", "resample"}
         All sign flips, or random ones.
     resamples : int
-        Number of random sign flips; the same ones serve all pairs.
+        Number of random sign flips; all pairs share the same flips.
     random_state : int, numpy.random.Generator or None
         Source of the random sign flips.
 
     Returns
     -------
     PairwiseResult
-        `statistic` is the mean difference; there are no degrees of freedom. The interval holds
-        the shifts of `a` that the (exact) test does not reject; an end is infinite where n is
-        too small for the level. `bounds` are those of the p-value, None where it is exact.
+        `statistic` is the mean difference; there are no degrees of freedom. The interval contains
+        the shifts of `a` that the (exact) test does not reject; an end is infinite if n is too
+        small for the level. `bounds` are bounds of the p-value, or None if it is exact.
 
     Notes
     -----
     With T = sum d_i and T* = sum e_i d_i over independent signs e_i, the one-sided p-values are
     P(T* >= T) and P(T* <= T), both with equality, and the two-sided one is
-    min(1, 2 min(P(T* <= T), P(T* >= T))): never 0, and at least 2 / 2^n. Differences that are 0
-    drop out; sums that agree to within the rounding of the losses are ties.
+    min(1, 2 min(P(T* <= T), P(T* >= T))): never 0, and at least 2 / 2^n. Differences of 0 drop
+    out. Sums that agree to within the rounding of the losses are ties.
 
-    Up to 36 differences that are not 0 are counted out, the sums of one half looked up in those
-    of the other; so are more of them that are multiples of one unit, such as error rates, or that
-    have few different sizes. Of any others the transform prod_i cosh(s d_i) of T* is inverted
-    numerically along a line near its saddlepoint, for one difference or a million, in the far
-    tail as in the middle; `bounds` says between which numbers the p-value lies, within 1 percent
-    of it. Random flips give (b + 1) / (m + 1), b of m of them being in the tail.
+    Up to 36 differences other than 0 are counted exactly, by looking up the sums of one half in
+    those of the other. More are also counted if they are multiples of one unit, such as error
+    rates, or have few distinct sizes. For any others the transform prod_i cosh(s d_i) of T* is
+    inverted numerically along a line near its saddlepoint, for up to millions of differences, in
+    the far tail as well as in the middle. `bounds` then contains the p-value, within 1 percent of
+    it. Random flips give (b + 1) / (m + 1) if b of the m flips are in the tail.
 
     References
     ----------
@@ -100,7 +101,7 @@ def permutation(
     one_of(method, "method", ("exact", "resample"))
     whole(resamples, "resamples", at_least=1)
     rng = generator(random_state)
-    a, b = paired_losses(a, b, axes=1, shape_words="(data sets,)")
+    a, b = paired_losses(a, b, axes=1, shape_text="(data sets,)")
     n = a.shape[-1]
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
     estimate, p, bounds = _exact(a, b, alternative if method == "exact" else None)
@@ -122,7 +123,7 @@ def permutation(
 
 
 def _blocks(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Both losses as arrays of shape (pairs, n), so many pairs at a time."""
+    """Yield blocks of pairs as two arrays of losses of shape (pairs, n)."""
     a, b = np.broadcast_arrays(np.atleast_2d(a), np.atleast_2d(b))
     shape = a.shape[:-1]
     pairs = int(np.prod(shape))
@@ -133,7 +134,7 @@ def _blocks(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:
 
 
 def _exact(a: Floats, b: Floats, alternative: Alternative | None) -> tuple[Floats, Floats, Floats]:
-    """Mean differences, p-values and their bounds, one after the other; None: the former only."""
+    """Return mean differences, p-values and bounds; without an alternative only the means."""
     parts = [_of_block(x, y, alternative) for x, y in _blocks(a, b)]
     if not parts:
         return np.empty(0), np.empty(0), np.empty((0, 2))
@@ -144,13 +145,13 @@ def _exact(a: Floats, b: Floats, alternative: Alternative | None) -> tuple[Float
 def _of_block(
     a: Floats, b: Floats, alternative: Alternative | None
 ) -> tuple[Floats, Floats, Floats]:
-    lattice = on_a_lattice(a, b) if a.shape[1] > COUNTED_TOGETHER else None
+    lattice = lattice_of(a, b) if a.shape[1] > MAX_COUNTED_DIFFERENCES else None
     estimate = mean_difference(a, b) if lattice is None else lattice.mean()
     if alternative is None:
         return estimate, estimate, np.empty((len(estimate), 2))
     if lattice is not None:
-        p = lattice.upper_tail(swapped=estimate < 0 if alternative == "two-sided" else
-                               alternative == "less")  # fmt: skip
+        swapped = estimate < 0 if alternative == "two-sided" else alternative == "less"
+        p = lattice.upper_tail(swapped=swapped)
         p = np.minimum(2 * p, 1.0) if alternative == "two-sided" else p
         return estimate, p, np.stack([p, p], axis=1)
     if alternative == "two-sided":
@@ -170,9 +171,9 @@ def _resampled(
         blocks.append((sizes.T, observed, TIE * noise * x.shape[1], counts))
     for done in range(0, resamples, SIGNS_AT_ONCE):
         m = min(SIGNS_AT_ONCE, resamples - done)
-        kept = rng.integers(0, 2, size=(m, a.shape[-1]), dtype=np.uint8).astype(np.float64)
+        positive = rng.integers(0, 2, size=(m, a.shape[-1]), dtype=np.uint8).astype(np.float64)
         for columns, observed, margin, counts in blocks:
-            sums = kept @ columns
+            sums = positive @ columns
             counts[0] += (sums <= observed + margin).sum(axis=0)
             counts[1] += (sums >= observed - margin).sum(axis=0)
     if not blocks:
@@ -188,8 +189,8 @@ def _note(n: int, alternative: Alternative, p: Floats, bounds: Floats) -> str:
     if n < 6:
         least = (2.0 if alternative == "two-sided" else 1.0) / 2.0**n
         sentences.append(
-            f"From {n} difference{'s' if n > 1 else ''} no {alternative} p-value below "
-            f"{min(least, 1.0):g} can come out."
+            f"With {counted(n, 'difference')} the {alternative} p-value cannot fall below "
+            f"{min(least, 1.0):g}."
         )
     wide = bounds[:, 1] > WIDE * bounds[:, 0]
     if p.size == 1 and wide.any():
@@ -208,7 +209,7 @@ def _bounds(bounds: Floats, shape: tuple[int, ...]) -> Interval | None:
 
 
 def _interval(result: PairwiseResult, level: float) -> Interval:
-    """Shifts of `a` that the exact test does not reject."""
+    """Return the shifts of `a` that the exact test does not reject."""
     alpha = tail_level(level, result.alternative)
     a, b = result.losses
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
@@ -222,10 +223,10 @@ def _interval(result: PairwiseResult, level: float) -> Interval:
 
 
 def _least_shift(a: Floats, b: Floats, alpha: float) -> Floats:
-    """The smallest delta at which P(T* >= T) of a - delta against b exceeds alpha.
+    """Return the smallest delta at which P(T* >= T) of a - delta against b exceeds alpha.
 
-    That tail grows with delta, from 2^-n below the smallest difference to 1 at the largest, so
-    halving finds the step.
+    This tail grows with delta, from 2^-n below the smallest difference to 1 at the largest, so
+    bisection finds the step.
     """
     a, b, exponent = scaled_pairs(a, b)
     d = a - b
@@ -236,12 +237,12 @@ def _least_shift(a: Floats, b: Floats, alpha: float) -> Floats:
     def tail(delta: Floats) -> Floats:
         return upper_tail(a - delta[:, None], b)[0]
 
-    ends = _stepwise(tail, d, alpha) if n <= COUNTED_FOR_ENDS else least_shift(d, alpha)
+    ends = _bisect(tail, d, alpha) if n <= MAX_EXACT_INTERVAL else least_shift(d, alpha)
     return np.asarray(np.ldexp(ends, exponent))
 
 
-def _stepwise(tail: Callable[[Floats], Floats], d: Floats, alpha: float) -> Floats:
-    """Where a tail that grows in steps exceeds alpha, by halving, to the last bit."""
+def _bisect(tail: Callable[[Floats], Floats], d: Floats, alpha: float) -> Floats:
+    """Return where a tail that grows in steps exceeds alpha, to the last bit."""
     low, high = d.min(axis=1), d.max(axis=1)
     low = low - np.maximum(high - low, np.abs(d).max(axis=1)) - 2.0**-20
     for _ in range(64):

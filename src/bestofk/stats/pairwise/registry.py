@@ -1,4 +1,4 @@
-"""The entries of the tests on folds and random splits of one data set."""
+"""The registry of pairwise tests, and that of the tests on clusters of instances."""
 
 from __future__ import annotations
 
@@ -62,13 +62,16 @@ def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTe
 
 
 _UNSTABLE = (
-    "For learners that depend much on which rows train them, such as nearest neighbours and trees, "
-    "it is larger: 8 to 14 percent were measured for two learners and up to 23 for ten."
+    "It is larger for learners that depend strongly on their training rows, such as nearest "
+    "neighbours and trees: measured rates are 8 to 14 percent for two learners and up to 23 "
+    "percent for ten."
 )
 _AS_INDEPENDENT = (
-    "This test takes dependent losses as independent, and is wrong far more often: equal learners "
-    "were told apart in {share} percent."
+    "This test treats dependent losses as independent and is wrong far more often: it found a "
+    "difference between equal learners in {share} percent of the cases."
 )
+
+# Tests on folds and random splits of one data set
 
 SPLIT_TESTS = (
     PairwiseTest(
@@ -93,11 +96,11 @@ SPLIT_TESTS = (
         automatic=(
             Automatic(
                 situation="repeated-kfold",
-                why="its variance is corrected for training rows that folds and runs share",
+                why="it corrects the variance for training rows that folds and runs share",
             ),
             Automatic(
                 situation="kfold",
-                why="its variance is corrected for training rows that the folds share",
+                why="it corrects the variance for training rows that the folds share",
             ),
         ),
         interval=_T_INTERVAL,
@@ -120,9 +123,8 @@ SPLIT_TESTS = (
         power="five by two t",
         remarks=(
             Remark(
-                words="The 5x2cv-t test takes its numerator from the fold listed first: in another "
-                "order of the runs and folds the verdict may be another. That of 5x2cv-f does not "
-                "depend on it."
+                words="The numerator of 5x2cv-t is the first fold listed, so a different order of "
+                "runs and folds may change the verdict. 5x2cv-f does not depend on the order."
             ),
         ),
     ),
@@ -143,7 +145,7 @@ SPLIT_TESTS = (
         automatic=(
             Automatic(
                 situation="5x2",
-                why="the two halves of a run share no training row, and the order of the folds "
+                why="the two halves of a run share no training rows, and the order of the folds "
                 "does not matter",
             ),
         ),
@@ -155,7 +157,7 @@ SPLIT_TESTS = (
         function="bestofk.stats.pairwise.resampled:corrected_resampled_t",
         summary="paired t on random splits, variance corrected for shared training rows",
         covers=("resample", "bootstrap", "time"),
-        paper="Nadeau and Bengio 2003, Inference for the generalization error",
+        paper=_NADEAU,
         doi="10.1023/A:1024068626366",
         takes_df=True,
         needs_sizes=True,
@@ -170,16 +172,16 @@ SPLIT_TESTS = (
         automatic=(
             Automatic(
                 situation="resample",
-                why="its variance is corrected for training rows that the splits share",
+                why="it corrects the variance for training rows that the splits share",
             ),
             Automatic(
                 situation="bootstrap",
-                why="its variance is corrected for training rows that the samples share",
+                why="it corrects the variance for training rows that the samples share",
             ),
             Automatic(
                 situation="time",
-                why="each window counts as one number, since rows that follow each other depend on "
-                "each other, and its variance is corrected for training rows that windows share",
+                why="each window counts as one number because successive rows depend on each "
+                "other, and it corrects the variance for training rows that windows share",
             ),
         ),
         interval=_T_INTERVAL,
@@ -188,7 +190,7 @@ SPLIT_TESTS = (
     PairwiseTest(
         name="resampled-t",
         function="bestofk.stats.pairwise.resampled:resampled_t",
-        summary="paired t on random splits as if they were independent (rejects far too often)",
+        summary="paired t on random splits treated as independent (rejects far too often)",
         covers=("resample", "bootstrap"),
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
@@ -203,7 +205,7 @@ SPLIT_TESTS = (
     PairwiseTest(
         name="kfold-t",
         function="bestofk.stats.pairwise.resampled:kfold_t",
-        summary="paired t on the k folds of one run as if they were independent",
+        summary="paired t on the k folds of one run, treated as independent",
         covers=("kfold",),
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
@@ -222,7 +224,7 @@ SPLIT_TESTS = (
     _variant("folds-averaged-var", "grand mean over the average variance within runs"),
     _variant("runs", "mean of every fold number as a sample"),
     _variant("runs-averaged-var", "grand mean over the average variance within fold numbers"),
-    _variant("sorted-runs", "folds sorted inside each run, mean of every rank as a sample"),
+    _variant("sorted-runs", "folds sorted within each run, mean of every rank as a sample"),
     _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds"),
     _variant("folds-averaged-t", "average of the t statistics of the runs"),
     _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
@@ -230,7 +232,7 @@ SPLIT_TESTS = (
     PairwiseTest(
         name="half-sampling-t",
         function="bestofk.stats.pairwise.half_sampling:half_sampling_t",
-        summary="mean of all runs over the variance that random halves of the rows show",
+        summary="mean of all runs over a variance estimated on random halves of the rows",
         covers=("halves",),
         paper=_NADEAU,
         doi="10.1023/A:1024068626366",
@@ -242,7 +244,7 @@ SPLIT_TESTS = (
         automatic=(
             Automatic(
                 situation="halves",
-                why="its variance is what halves of the rows show, however unstable the learners",
+                why="its variance estimate stays valid for unstable learners such as trees",
             ),
         ),
         interval=_T_INTERVAL,
@@ -267,7 +269,7 @@ SPLIT_TESTS = (
     PairwiseTest(
         name="conservative-z",
         function="bestofk.stats.pairwise.z_tests:conservative_z",
-        summary="mean of all runs over the variance on half of the rows, taken for all of them",
+        summary="mean of all runs over the variance on half of the rows",
         covers=("halves",),
         paper=_NADEAU,
         doi="10.1023/A:1024068626366",
@@ -280,8 +282,8 @@ SPLIT_TESTS = (
     PairwiseTest(
         name="nested-cv-t",
         function="bestofk.stats.pairwise.nested_cv:nested_cv_t",
-        summary="mean of all runs over the variance that pairs of folds left out together show: "
-        "for unstable learners",
+        summary="mean of all runs over a variance from pairs of folds left out together; for "
+        "unstable learners",
         covers=("nested",),
         paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
@@ -294,8 +296,7 @@ SPLIT_TESTS = (
         automatic=(
             Automatic(
                 situation="nested",
-                why="its variance is what pairs of folds left out together show, however unstable "
-                "the learners",
+                why="its variance estimate stays valid for unstable learners such as trees",
             ),
         ),
         interval=_T_INTERVAL,
@@ -329,13 +330,12 @@ SPLIT_TESTS = (
 )
 
 
-# The entries of the tests on independent units: data sets, or the instances of one test set.
-
+# Tests on independent units: data sets, or the instances of one test set
 
 _SHORT_WINDOWS = Remark(
-    words="Windows share the rows that train, which this test does not allow for: a difference "
-    "between equal learners was found in up to 13 percent of series instead of 5. The corrected "
-    "resampled t test allows for it.",
+    words="Windows share training rows, which this test ignores: it found a difference between "
+    "equal learners in up to 13 percent of series instead of 5. The corrected resampled t test "
+    "accounts for them.",
     when="windows in time",
 )
 
@@ -343,7 +343,7 @@ UNIT_TESTS = (
     PairwiseTest(
         name="permutation",
         function="bestofk.stats.pairwise.permutation_tests:permutation",
-        summary="exact null of the mean difference under all sign flips",
+        summary="exact null distribution of the mean difference under all sign flips",
         covers=("datasets", "test-set", "time"),
         paper="Fisher 1935, The design of experiments; Otero et al. 2013, post-hoc of Bootstrap-A",
         doi="10.1016/j.jcss.2013.03.009",
@@ -353,7 +353,7 @@ UNIT_TESTS = (
         automatic=(
             Automatic(
                 situation="test-set",
-                why="it is exact for the mean over instances of one test set",
+                why="it is exact for the mean over the instances of one test set",
                 rank=2,
             ),
         ),
@@ -363,7 +363,7 @@ UNIT_TESTS = (
         remarks=(
             Remark(
                 words="The permutation test is exact under exchangeability, but one data set "
-                "({dataset}) carries {share} % of the sum of squares: the others hardly count. "
+                "({dataset}) carries {share} % of the sum of squares, so the others hardly count. "
                 "The Wilcoxon test does not have this weakness.",
                 when="one data set dominates",
             ),
@@ -376,7 +376,7 @@ UNIT_TESTS = (
     PairwiseTest(
         name="paired-t",
         function="bestofk.stats.pairwise.paired_tests:paired_t",
-        summary="paired t on the data sets; coarse losses never look certain",
+        summary="paired t on the data sets, with an allowance for coarse losses",
         covers=("datasets", "test-set", "time"),
         paper="Student 1908, The probable error of a mean",
         doi="10.2307/2331554",
@@ -386,12 +386,12 @@ UNIT_TESTS = (
         automatic=(
             Automatic(
                 situation="datasets",
-                why="if the differences are about normal",
+                why="if the differences are roughly normal",
                 rank=2,
                 fallback=True,
             ),
         ),
-        interval="quantiles of t times the standard error",
+        interval=_T_INTERVAL,
         takes_resolution=True,
         remarks=(_SHORT_WINDOWS,),
     ),
@@ -408,7 +408,7 @@ UNIT_TESTS = (
         automatic=(
             Automatic(
                 situation="datasets",
-                why="it is exact for ranks of the differences, so that no single data set decides",
+                why="it uses exact ranks of the differences, so no single data set dominates",
             ),
         ),
         interval="of Hodges and Lehmann: the shifts that the test does not reject",
@@ -435,7 +435,7 @@ UNIT_TESTS = (
     PairwiseTest(
         name="mcnemar",
         function="bestofk.stats.pairwise.mcnemar_tests:mcnemar",
-        summary="instances that only one of the two gets wrong",
+        summary="instances that only one of the two learners gets wrong",
         covers=("test-set",),
         paper="McNemar 1947, Note on the sampling error of the difference between correlated "
         "proportions",
@@ -459,8 +459,7 @@ UNIT_TESTS = (
 )
 
 
-# The entries of the Bayesian tests.
-
+# Bayesian tests
 
 BAYESIAN_TESTS = (
     PairwiseTest(
@@ -499,24 +498,27 @@ BAYESIAN_TESTS = (
 )
 
 
-# The tests on clusters of instances, by name.
+PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
+    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *BAYESIAN_TESTS
+)
 
+# Tests on clusters of instances
 
 _CLUSTERS = Assumption(
     claim="Clusters of instances are independent of each other.",
     check="cannot be checked",
-    why="Instances of one cluster may depend on each other as they like; where there are no "
-    "clusters, each instance counts as one.",
+    why="Instances of one cluster may depend on each other in any way; without clusters, each "
+    "instance counts as one.",
 )
 _SYMMETRIC = Assumption(
-    claim="Of two that are equal, either is as likely to be ahead by as much on a cluster.",
+    claim="The cluster differences of two equal models are symmetric about 0.",
     check="cannot be checked",
-    why="It is so when equal means that their answers could be exchanged.",
+    why="This holds if equal means that their answers are exchangeable.",
 )
 _MANY = Assumption(
-    claim="There are many clusters, some 30 and more.",
+    claim="There are many clusters, at least about 30.",
     check="cannot be checked",
-    why="{test} is referred to chi-squared; cluster-sign-flip is exact with few of them, too.",
+    why="{test} uses a chi-squared approximation; cluster-sign-flip is exact for few clusters too.",
 )
 _INTERVAL = "quantiles of t times the standard error over clusters"
 
@@ -525,7 +527,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     PairwiseTest(
         name="cluster-sign-flip",
         function="bestofk.stats.pairwise.clustered:cluster_sign_flip",
-        summary="exact null of the mean difference when whole clusters flip their signs",
+        summary="exact null distribution of the mean difference if whole clusters flip their signs",
         paper="Fisher 1935, The design of experiments",
         called="the exact sign-flip test over clusters",
         citations=("fisher1935design",),
@@ -550,7 +552,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     PairwiseTest(
         name="durkalski",
         function="bestofk.stats.pairwise.clustered:durkalski",
-        summary="every cluster counts the same, whatever its size",
+        summary="all clusters have the same weight, whatever their size",
         paper="Durkalski et al. 2003, Analysis of clustered matched-pair data",
         doi="10.1002/sim.1438",
         called="Durkalski's test",
@@ -562,7 +564,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     PairwiseTest(
         name="yang",
         function="bestofk.stats.pairwise.clustered:yang",
-        summary="Obuchowski's statistic with a smaller variance where the two differ",
+        summary="Obuchowski's statistic with a smaller variance if the two differ",
         paper="Yang, Sun and Hardin 2010, A note on the tests for clustered matched-pair data",
         doi="10.1002/bimj.201000035",
         called="Yang's test",
@@ -572,12 +574,4 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         power="unknown",
     ),
 )
-"""Each takes ``(a, b, clusters=, strata=, unit=, alternative=)``."""
-
-
-# The pairwise tests: one entry each, read by the command line, the docs, the lab and the laws.
-
-
-PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
-    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *BAYESIAN_TESTS
-)
+"""Each test takes ``(a, b, clusters=, strata=, unit=, alternative=)``."""

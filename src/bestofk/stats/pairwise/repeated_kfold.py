@@ -48,7 +48,7 @@ def repeated_kfold_t(
 ) -> PairwiseResult:
     """Student t test on r runs of k-fold cross-validation, in one of Bouckaert's ten variants.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -60,32 +60,32 @@ def repeated_kfold_t(
         ``"runs-averaged-var"``, ``"sorted-runs"``, ``"sorted-runs-averaged-var"``,
         ``"folds-averaged-t"``, ``"runs-averaged-t"`` or ``"sorted-runs-averaged-t"``.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, "calibrated", or None
         Degrees of freedom in the statistic and in the t distribution. None: the default of the
-        variant, at which most variants reject far too often. ``"calibrated"``: the value whose
-        Type I error was measured to be at most 0.05 for this design; see
+        variant, with which most variants reject far too often. ``"calibrated"``: the value whose
+        measured Type I error is at most 0.05 for this design; see
         `bestofk.stats.pairwise.calibration`.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
     PairwiseResult
-        `note` names the calibration that was used.
+        `note` names the calibration used.
 
     Raises
     ------
     DesignError
-        With ``df="calibrated"``, when no df makes the variant keep its level.
+        With ``df="calibrated"``, if the variant does not keep its level with any df.
 
     Notes
     -----
     Let ``x_ij`` be the difference on fold i of run j, m the grand mean, ``x_.j`` and ``x_i.`` the
-    means of run j and fold i, ``s2_.j`` and ``s2_i.`` their unbiased variances; *sorted* variants
-    first sort the k differences inside each run, so that i is a rank. Then
+    means of run j and fold i, and ``s2_.j`` and ``s2_i.`` their unbiased variances. *Sorted*
+    variants first sort the k differences within each run, so that i is a rank. Then
     ``Z = m / sqrt(var / (df + 1))``:
 
     ======================== ================================ ==========
@@ -101,10 +101,10 @@ def repeated_kfold_t(
     ======================== ================================ ==========
 
     and for the averaged t ``Z = mean_j x_.j / sqrt(s2_.j / (df + 1))`` (folds-averaged-t,
-    df = k - 1) or the same over i (runs-averaged-t and its sorted form, df = r - 1). A term 0/0
-    of such a mean is 0 and x/0 is infinite; infinite terms of both signs contradict each other
-    and count as no evidence: Z = 0, p = 1. With a resolution every var (every s2 of an averaged
-    t) is at least twice what a single difference of one step among zeros makes it.
+    df = k - 1) or the same over i (runs-averaged-t and its sorted form, df = r - 1). In such a
+    mean, a term 0/0 counts as 0 and x/0 is infinite. Infinite terms of both signs contradict each
+    other and count as no evidence: Z = 0, p = 1. With a resolution, each var (each s2 of an
+    averaged t) is at least twice its value for a single difference of one step among zeros.
 
     References
     ----------
@@ -154,7 +154,7 @@ def _default_df(variant: str, runs: int, folds: int) -> int:
 
 
 def _require_spread(variant: str, runs: int, folds: int) -> None:
-    """The axis over which the variant takes its variance must be longer than 1."""
+    """Check that the axis over which the variant computes its variance is longer than 1."""
     if variant == "use-all-data":
         enough, what = runs * folds > 1, "runs * folds"
     elif variant in ("folds-averaged-var", "folds-averaged-t", "runs", "sorted-runs"):
@@ -169,7 +169,7 @@ def _require_spread(variant: str, runs: int, folds: int) -> None:
 
 
 def _variance(variant: str, d: Floats, mean: Floats) -> Floats:
-    """The variance of the variant; `d` is (runs, folds, block)."""
+    """Return the variance of the variant; `d` has shape (runs, folds, block)."""
     runs, folds = d.shape[:2]
     if variant == "use-all-data":
         return np.asarray(np.square(d - mean).sum(axis=(0, 1)) / (runs * folds - 1))
@@ -184,7 +184,7 @@ def _variance(variant: str, d: Floats, mean: Floats) -> Floats:
 
 
 def _least(variant: str, runs: int, folds: int, step: float) -> float:
-    """The smallest variance of the variant: that of one step in one fold of one run, twice."""
+    """Return the lower bound of the variance: twice that of one step in one fold of one run."""
     if variant == "folds":
         return least_variance(step / folds, runs)
     if variant in ("runs", "sorted-runs"):
@@ -193,7 +193,7 @@ def _least(variant: str, runs: int, folds: int, step: float) -> float:
 
 
 def _groups(variant: str, d: Floats, noise: Floats) -> tuple[Floats, Floats]:
-    """Means and variances of the groups whose t statistics are averaged, groups first."""
+    """Return means and variances of the groups whose t statistics are averaged, groups first."""
     if variant == "folds-averaged-t":
         return without_noise(d.mean(axis=1), d.var(axis=1, ddof=1), noise)
     if variant == "sorted-runs-averaged-t":
@@ -210,20 +210,20 @@ def _averaged_t(
     note: str,
     step: float,
 ) -> PairwiseResult:
-    # every group has its own variance, so each must be large enough
+    # the lower bound applies to the variance of each group
     least = least_variance(step, a.shape[-1 if variant == "folds-averaged-t" else -2])
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         x, variance = _groups(variant, d, noise)
-        alike = ((variance == 0) & (x == 0)).all(axis=0)
+        identical = ((variance == 0) & (x == 0)).all(axis=0)
         se = np.sqrt(np.maximum(variance, least) / (df + 1.0))
-        sure = se == 0
-        finite = np.where(sure, 0.0, x / np.where(sure, 1.0, se)).mean(axis=0)
-        up, down = (sure & (x > 0)).any(axis=0), (sure & (x < 0)).any(axis=0)
+        constant = se == 0
+        finite = np.where(constant, 0.0, x / np.where(constant, 1.0, se)).mean(axis=0)
+        up, down = (constant & (x > 0)).any(axis=0), (constant & (x < 0)).any(axis=0)
         z = np.where(up, np.inf, np.where(down, -np.inf, finite))
-        nothing = (up & down) | alike
-        z = np.where(nothing, 0.0, z)
-        p = np.where(nothing, 1.0, pvalue_of_t(z, df, alternative))
+        no_evidence = (up & down) | identical
+        z = np.where(no_evidence, 0.0, z)
+        p = np.where(no_evidence, 1.0, pvalue_of_t(z, df, alternative))
         mean = d.mean(axis=(0, 1))
         return z, p, np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
 
@@ -243,10 +243,10 @@ def _averaged_t(
 
 
 def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) -> Interval:
-    """Every delta that is accepted: Z(delta) = Z - delta mean_j(1 / se_j) within +-q.
+    """Return the accepted deltas: Z(delta) = Z - delta mean_j(1 / se_j) is within +-q.
 
-    Groups without spread decide alone: between the smallest and the largest of their means the
-    infinite terms contradict each other, outside they agree.
+    If some groups have no spread, they alone determine the interval: between the smallest and the
+    largest of their means the infinite terms contradict each other; outside they agree.
     """
     df = result.df
     assert isinstance(df, float)
@@ -255,15 +255,14 @@ def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
         x, variance = _groups(result.test, d, noise)
         se = np.sqrt(np.maximum(variance, least) / (df + 1.0))
-        sure = se == 0
-        weight = np.where(sure, 0.0, 1.0 / np.where(sure, 1.0, se))
-        total = weight.mean(axis=0)
-        any_sure = sure.any(axis=0)
-        total = np.where(any_sure, 1.0, total)
+        constant = se == 0
+        weight = np.where(constant, 0.0, 1.0 / np.where(constant, 1.0, se))
+        any_constant = constant.any(axis=0)
+        total = np.where(any_constant, 1.0, weight.mean(axis=0))
         centre = (weight * x).mean(axis=0) / total
         low, high = centre - q / total, centre + q / total
-        low = np.where(any_sure, np.where(sure, x, np.inf).min(axis=0), low)
-        high = np.where(any_sure, np.where(sure, x, -np.inf).max(axis=0), high)
+        low = np.where(any_constant, np.where(constant, x, np.inf).min(axis=0), low)
+        high = np.where(any_constant, np.where(constant, x, -np.inf).max(axis=0), high)
         return low, high
 
     a, b = result.losses

@@ -1,4 +1,4 @@
-"""Paired t tests on the differences of one sample of splits, plain and corrected."""
+"""Paired t tests on the splits of one data set, plain and corrected for shared rows."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ def kfold_t(
 ) -> PairwiseResult:
     """Paired t test on the k folds of one cross-validation.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). The folds share
-    training rows, so that the test rejects somewhat too often at its default df.
+    training rows, so the test rejects somewhat too often with its default df.
 
     Parameters
     ----------
     a, b : array_like, shape (..., folds)
         Losses on the same folds; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom; they replace the default k - 1 in the statistic and in
         the t distribution.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def kfold_t(
     Notes
     -----
     ``t = m / (S / sqrt(df + 1))`` with m the mean of the differences and S^2 their unbiased
-    variance. 0/0 is 0 with p = 1; x/0 is infinite. With a resolution r, S^2 is at least
+    variance. 0/0 counts as 0 with p = 1; x/0 is infinite. With a resolution r, S^2 is at least
     2 r^2 / k.
 
     References
@@ -76,7 +76,7 @@ def kfold_t(
         alternative=alternative,
         df=df,
         resolution=resolution,
-        shape_words="(folds,)",
+        shape_text="(folds,)",
     )
 
 
@@ -88,25 +88,24 @@ def resampled_t(
     df: float | None = None,
     resolution: float | None = None,
 ) -> PairwiseResult:
-    """Paired t test on n random splits, as if they were independent.
+    """Paired t test on n random splits that treats them as independent.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). The splits share
-    rows, so that the test rejects far too often at its default df: prefer
-    `corrected_resampled_t`.
+    rows, so the test rejects far too often with its default df: prefer `corrected_resampled_t`.
 
     Parameters
     ----------
     a, b : array_like, shape (..., n)
         Losses on the same n random splits; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom instead of n - 1.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -135,7 +134,7 @@ def resampled_t(
         alternative=alternative,
         df=df,
         resolution=resolution,
-        shape_words="(splits,)",
+        shape_text="(splits,)",
     )
 
 
@@ -152,7 +151,7 @@ def corrected_resampled_t(
 ) -> PairwiseResult:
     """Corrected resampled t test of Nadeau and Bengio.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -160,21 +159,21 @@ def corrected_resampled_t(
     a, b : array_like, shape (..., n)
         Losses on the same n random splits; leading axes broadcast.
     n_train, n_test : number, or sequence of numbers
-        Rows in the training and in the test part of a split; of several, the means count.
+        Rows in the training and in the test part of a split; sequences are averaged.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom; they replace the default n - 1 in the statistic and in
         the t distribution.
     units : int, optional
-        Groups of rows that are never divided, where there are such: the t distribution has at
-        most one degree of freedom less than there are groups. The ratio of test to training part
-        may be that of rows or of groups; over folds that test each of them once, both are
+        Number of groups of rows that stay together, if there are any. The t distribution has at
+        most `units` - 1 degrees of freedom. The ratio of the test part to the training part may be
+        that of rows or of groups; over folds that test each of them once, both are
         1 / (folds - 1).
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -206,7 +205,7 @@ def corrected_resampled_t(
         resolution=resolution,
         test_ratio=rows_ratio(n_train, n_test),
         units=units,
-        shape_words="(splits,)",
+        shape_text="(splits,)",
     )
 
 
@@ -224,7 +223,7 @@ def corrected_repeated_kfold_t(
 ) -> PairwiseResult:
     """Corrected repeated k-fold cv t test of Bouckaert and Frank.
 
-    Tests the hypothesis that the two learners have the same expected loss
+    Test the null hypothesis that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
@@ -232,24 +231,24 @@ def corrected_repeated_kfold_t(
     a, b : array_like, shape (..., runs, folds) or (folds,)
         Losses on the same folds; leading axes broadcast. A single axis is one run.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom instead of runs * folds - 1.
     n_train, n_test : number, or sequence of numbers, optional
         Rows in the training and in the test part.
     test_share : float, optional
         The ratio n_test / n_train itself, instead of the two. Without any of them it is
-        1 / (folds - 1), which is right only where no fold was dropped: nine folds of ten keep
-        the ratio 1/9 (see `bestofk.splits.Design.test_share`).
+        1 / (folds - 1), which is right only if no fold was dropped: nine folds out of ten still
+        have the ratio 1/9 (see `bestofk.splits.Design.test_share`).
     units : int, optional
-        Groups of rows that are never divided, where there are such: the t distribution has at
-        most one degree of freedom less than there are groups. The ratio of test to training part
-        may be that of rows or of groups; over folds that test each of them once, both are
+        Number of groups of rows that stay together, if there are any. The t distribution has at
+        most `units` - 1 degrees of freedom. The ratio of the test part to the training part may be
+        that of rows or of groups; over folds that test each of them once, both are
         1 / (folds - 1).
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates: no variance is then
-        taken to be smaller than what one instance of each learner makes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: as published.
+        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
+        from below by what one instance of each learner contributes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: the test as published.
 
     Returns
     -------
@@ -257,7 +256,7 @@ def corrected_repeated_kfold_t(
 
     Notes
     -----
-    The statistic of `corrected_resampled_t` over all n = runs * folds differences.
+    The statistic is that of `corrected_resampled_t` over all n = runs * folds differences.
 
     References
     ----------
@@ -289,12 +288,12 @@ def corrected_repeated_kfold_t(
         resolution=resolution,
         test_ratio=share,
         units=units,
-        shape_words="(runs * folds,)",
+        shape_text="(runs * folds,)",
     )
 
 
 def _share_of_folds(folds: int, n_train: Any, n_test: Any, test_share: Any) -> float:
-    """n_test / n_train as told, or that of complete runs of so many folds."""
+    """Return n_test / n_train from the arguments, or that of complete runs of `folds` folds."""
     if (n_train is None) != (n_test is None):
         raise ArgumentError("n_train and n_test must be given together; got one of them.")
     if test_share is not None:
@@ -311,7 +310,7 @@ def _share_of_folds(folds: int, n_train: Any, n_test: Any, test_share: Any) -> f
 
 
 def rows_ratio(n_train: Any, n_test: Any) -> float:
-    """Mean number of test rows over mean number of training rows."""
+    """Return the mean number of test rows over the mean number of training rows."""
     means = []
     for value, name in ((n_train, "n_train"), (n_test, "n_test")):
         if np.ndim(value) == 0:
@@ -323,7 +322,7 @@ def rows_ratio(n_train: Any, n_test: Any) -> float:
 
 
 def degrees_of_freedom(df: Any, default: int, *, where: str) -> float:
-    """The given df, or the default of the design, which must then be at least 1."""
+    """Return `df`, or the default of the design, which must then be at least 1."""
     if df is not None:
         return positive(df, "df")
     if default < 1:
@@ -339,17 +338,17 @@ def _paired_t(
     alternative: str,
     df: float | None,
     resolution: float | None,
-    shape_words: str,
+    shape_text: str,
     test_ratio: float | None = None,
     units: int | None = None,
 ) -> PairwiseResult:
     sides: Alternative = side(alternative)
-    a, b = paired_losses(a, b, axes=1, shape_words=shape_words)
+    a, b = paired_losses(a, b, axes=1, shape_text=shape_text)
     n = a.shape[-1]
     if n < 2:
-        raise ArgumentError(f"a must hold at least 2 differences to test; got {n}.")
+        raise ArgumentError(f"a must contain at least 2 losses; got {n}.")
     degrees = degrees_of_freedom(df, n - 1, where=f"the {n} differences")
-    # variance of the mean over S^2; without correction 1 / (df + 1)
+    # the variance of the mean divided by S^2 is 1 / (df + 1) without correction
     factor = 1.0 / (degrees + 1.0)
     if test_ratio is not None:
         factor *= 1.0 + n * test_ratio
@@ -370,9 +369,9 @@ def _paired_t(
 def t_from_variance(
     mean: Floats, variance: Floats, df: float, alternative: Alternative, least: float = 0.0
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Statistic, p-value, mean and standard error, degenerate cases settled.
+    """Return statistic, p-value, mean and standard error.
 
-    The variance is at least `least`; learners that never differ have p = 1 all the same.
+    The variance is at least `least`. If the learners never differ, p = 1.
     """
     se = np.sqrt(np.maximum(variance, least) if least else variance)
     t, empty = ratio(mean, se)
@@ -394,7 +393,7 @@ def t_result(
     alternative: Alternative,
     note: str = "",
 ) -> PairwiseResult:
-    """A result whose interval is ``estimate +- q se``."""
+    """Return a result whose interval is ``estimate +- q se``."""
     return PairwiseResult(
         test=test,
         statistic=scalar_or_array(t),

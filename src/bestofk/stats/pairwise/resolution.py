@@ -1,10 +1,10 @@
-"""The resolution of losses: the step between two values, and the variance that it leaves open.
+"""Discrete losses: their resolution, and the smallest p-values of discrete tests.
 
-An error rate on n rows is a multiple of 1/n. Where three folds of ten rows happen to differ by
-the same 0.1, the variance of the differences is 0, and a t statistic infinite, by chance alone:
-in 60 of 100 studies of ten equal learners. A test that is told the resolution r takes no variance
-to be smaller than what one instance of each of the two learners makes in one fold; for n
-differences of folds that is 2 r^2 / n.
+The resolution is the step between two losses. An error rate on n rows is a multiple of 1/n. If
+three folds of ten rows happen to differ by the same 0.1, the variance of the differences is 0 and a
+t statistic is infinite by chance alone: this happens in 60 of 100 studies of ten equal learners. A
+test with a resolution r bounds the variance from below by what one instance of each of the two
+learners contributes in one fold; for n differences of folds that is 2 r^2 / n.
 """
 
 from __future__ import annotations
@@ -20,41 +20,45 @@ from bestofk.stats.null_distributions.sums import NOISE, common_unit
 from bestofk.stats.pairwise.differences import loss_unit
 
 INSTANCES = 2.0
-"""Instances that make the smallest variance: one of each learner, in the same fold.
+"""Instances behind the smallest variance: one of each learner, in the same fold.
 
-Chosen by simulation (``python studies/coarse_losses.py``): with one, 4 or 5 folds let equal
-learners differ in 6.4 percent of the studies by the uncorrected t test; with two in at most 5.5.
+Chosen by simulation (``python benchmarks/coarse_losses.py``) of the uncorrected t test on 4 or 5
+folds: with one instance, equal learners differ in 6.4 percent of the studies; with two, in at most
+5.5 percent.
 """
 FINEST = 2.0**-24
-"""Steps below this share of the largest loss are of no use."""
-MOST_DECIMALS = 6
-DISTINCT_AT_MOST, MOST_STEPS = 200, 5_000
+"""Ignore steps below this share of the largest loss."""
+MAX_DECIMALS = 6
+MAX_DISTINCT, MAX_STEPS = 200, 5_000
+SMALLEST = sys.float_info.min
+"""Replaces positive probabilities that underflow."""
+EXACT_BELOW = 25
+"""McNemar's test with ``exact="auto"`` is exact below this many disagreements."""
 
 
 def resolution_of(values: Any) -> float:
-    """The step of which all the losses of a table are multiples.
+    """Return the step of which all losses of a table are multiples.
 
     Parameters
     ----------
     values : array_like
-        Losses, the learners on the first axis where there are several axes. Missing ones (NaN)
-        are left out.
+        Losses; with several axes, the learners are on the first one. Missing losses (NaN) are
+        ignored.
 
     Returns
     -------
     float
-        0.0 where there is no such step, or where all the losses are the same number and no step
-        is to be seen.
+        0.0 if there is no such step, or if all losses are equal.
 
     Notes
     -----
-    Multiples are found to within the rounding of floating point. Losses that were rounded to so
-    many decimals are multiples of 0.1, 0.01, ...; where they are, to within that rounding, also
-    multiples of something larger that this can hardly be chance, that is their step: 0.0333,
-    0.1333, 0.0667, 0.2 and 0.1 are multiples of 1/30.
+    Losses count as multiples to within floating-point rounding. Losses that were rounded to
+    decimals are multiples of 0.1, 0.01, ... If they are also, to within that rounding, multiples
+    of a larger number, and this can hardly be chance, that number is their step: 0.0333, 0.1333,
+    0.0667, 0.2 and 0.1 are multiples of 1/30.
 
-    Folds of 10 and 11 rows have no step in common but 1/110. If the losses inside every fold
-    have a step more than three times that of the table, the smallest of those counts.
+    The only common step of folds of 10 and 11 rows is 1/110. If the losses within every fold have
+    a step more than three times that of the table, the smallest of those steps is returned.
 
     Examples
     --------
@@ -81,13 +85,13 @@ def resolution_of(values: Any) -> float:
         if np.unique(losses).size > 1:
             smallest = min(smallest, _step(losses))
             if smallest <= 3.0 * step:
-                # no other fold can make it larger
+                # no other fold can increase the minimum
                 return step
     return smallest if smallest < np.inf else step
 
 
 def _step(values: Floats) -> float:
-    """The largest number of which all values, some not 0, are multiples; 0.0 for none."""
+    """Return the largest number of which all values are multiples, or 0.0."""
     sizes = np.unique(np.abs(values))
     noise = NOISE * float(sizes[-1])
     step = common_unit(sizes[sizes > 4 * noise], smallest=FINEST * float(sizes[-1]), noise=noise)
@@ -95,11 +99,11 @@ def _step(values: Floats) -> float:
 
 
 def _decimal_step(values: Floats) -> float:
-    """The same, where the values may have been rounded to decimals."""
+    """Return the largest step of values that may have been rounded to decimals, or 0.0."""
     step = _step(values)
     sizes = np.unique(np.abs(values))
     noise = NOISE * float(sizes[-1])
-    for decimals in range(1, MOST_DECIMALS + 1 if step else 0):
+    for decimals in range(1, MAX_DECIMALS + 1 if step else 0):
         rounding = 10.0**-decimals
         if np.abs(sizes - rounding * np.rint(sizes / rounding)).max() <= 4 * noise:
             return max(step, _rounded_step(sizes, rounding))
@@ -107,20 +111,20 @@ def _decimal_step(values: Floats) -> float:
 
 
 def _rounded_step(sizes: Floats, rounding: float) -> float:
-    """The largest step that fits numbers rounded to multiples of `rounding`; 0.0 for none.
+    """Return the largest step that fits numbers rounded to multiples of `rounding`, or 0.0.
 
-    The largest of them is q steps for some q. A step of which chance would make as many numbers
-    multiples in more than 1 of 1,000 searches is none.
+    The largest number is q steps for some q. A step does not count if chance alone would fit as
+    many numbers in more than 1 of 1,000 searches.
     """
-    sizes = sizes[:: -(-sizes.size // DISTINCT_AT_MOST)]
+    sizes = sizes[:: -(-sizes.size // MAX_DISTINCT)]
     largest = float(sizes[-1])
-    # of steps below ten times the rounding every number is nearly a multiple
-    counts = np.arange(1.0, min(largest / (10.0 * rounding), MOST_STEPS) + 0.5)
+    # every number is nearly a multiple of a step below ten times the rounding
+    counts = np.arange(1.0, min(largest / (10.0 * rounding), MAX_STEPS) + 0.5)
     if counts.size == 0:
         return 0.0
     steps = largest / counts
     multiples = np.rint(sizes[:, None] / steps)
-    # least squares, since the largest is rounded too
+    # refine by least squares, because the largest number is rounded too
     steps = (sizes[:, None] * multiples).sum(axis=0) / np.square(multiples).sum(axis=0)
     off = np.abs(sizes[:, None] - steps * multiples).max(axis=0)
     chance = counts.size * np.minimum(1.0, 2.0 * rounding / steps) ** (sizes.size - 1)
@@ -128,8 +132,8 @@ def _rounded_step(sizes: Floats, rounding: float) -> float:
     return float(steps[fits].max()) if fits.any() else 0.0
 
 
-def step_of(resolution: float | None, a: Floats, b: Floats) -> float:
-    """The resolution that a test was given, in the unit of `over_pairs`; 0.0 for none."""
+def resolution_step(resolution: Any) -> float:
+    """Return the resolution as a finite number of at least 0; 0.0 for None."""
     if resolution is None:
         return 0.0
     try:
@@ -138,29 +142,28 @@ def step_of(resolution: float | None, a: Floats, b: Floats) -> float:
         raise refuse("resolution", "a number of at least 0, or None", resolution) from None
     if not (np.isfinite(step) and step >= 0):
         raise refuse("resolution", "a number of at least 0, or None", resolution)
-    return step / loss_unit(a, b)
+    return step
+
+
+def step_of(resolution: float | None, a: Floats, b: Floats) -> float:
+    """Return the resolution in the unit in which `over_pairs` computes."""
+    return resolution_step(resolution) / loss_unit(a, b)
 
 
 def least_variance(step: float, n: int) -> float:
-    """The smallest variance that n differences of that resolution are taken to have."""
+    """Return the lower bound of the variance of n differences with this resolution."""
     return INSTANCES * step * step / n
 
 
-# The smallest p-values that n data sets or instances can give.
-
-
-SMALLEST = sys.float_info.min
-"""What a positive probability is given as where it is smaller than any normal number."""
-EXACT_BELOW = 25
-"""Below so many disagreements McNemar's test counts exactly, where it may choose."""
+# Smallest p-values of discrete tests
 
 
 def smallest_pvalue(n: int, alternative: str = "two-sided") -> float:
-    """The smallest p-value of a test that asks of n units only how their signs fell.
+    """Return the smallest p-value of a test that depends only on the signs of n units.
 
-    That is the sign test, Wilcoxon's signed rank test, the permutation test by sign flips and
-    McNemar's exact test: under the null hypothesis all 2^n patterns of signs are as likely, and
-    at the best one of them is as extreme as the one that was seen.
+    This applies to the sign test, Wilcoxon's signed rank test, the permutation test by sign flips
+    and McNemar's exact test. Under the null hypothesis all 2^n patterns of signs are equally
+    likely, and at best only the observed one is as extreme.
 
     Parameters
     ----------
@@ -187,7 +190,7 @@ def smallest_pvalue(n: int, alternative: str = "two-sided") -> float:
 
 
 def smallest_mcnemar_pvalue(n: int) -> float:
-    """The smallest two-sided p-value of McNemar's test (chi-squared) on n instances.
+    """Return the smallest two-sided p-value of McNemar's test (chi-squared) on n instances.
 
     Examples
     --------
@@ -201,7 +204,7 @@ def smallest_mcnemar_pvalue(n: int) -> float:
 
 
 def smallest_switching_mcnemar_pvalue(n: int) -> float:
-    """The same where few disagreements are counted exactly (``exact="auto"``).
+    """Return the smallest two-sided p-value of McNemar's test with ``exact="auto"``.
 
     Examples
     --------
@@ -213,32 +216,27 @@ def smallest_switching_mcnemar_pvalue(n: int) -> float:
 
 
 def never_zero(p: Any) -> Any:
-    """Probabilities that are positive but too small for a number, as the smallest number.
+    """Replace probabilities that underflow to 0 by the smallest positive number.
 
     Examples
     --------
     >>> float(never_zero(0.0)) > 0, float(never_zero(0.3))
     (True, 0.3)
     """
-    import numpy as np
-
     return np.maximum(p, SMALLEST)
 
 
-# How many units a discrete test needs before it can decide anything.
-
-
 def fewest_units(smallest: Callable[[int], float], comparisons: int, alpha: float = 0.05) -> int:
-    """From how many units on a discrete test can decide anything in a family.
+    """Return the fewest units with which a discrete test can reject in a family of comparisons.
 
     Parameters
     ----------
     smallest : callable
-        The smallest p-value of n units, such as `smallest_pvalue`, or that of an entry of the
-        registry of pairwise tests. It must not grow with n.
+        Smallest p-value of n units, such as `smallest_pvalue` or the attribute of that name of a
+        registered pairwise test. It must not increase with n.
     comparisons : int
-        The factor of the smallest p-value in the correction: the number of comparisons, for
-        Bonferroni's, Holm's, Shaffer's and Bergmann and Hommel's.
+        Factor of the smallest p-value in the correction: the number of comparisons for the
+        corrections of Bonferroni, Holm, Shaffer, and Bergmann and Hommel.
     alpha : float
         Level of the family.
 

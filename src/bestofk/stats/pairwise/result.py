@@ -1,4 +1,4 @@
-"""Sentences about a pair of learners: who has the smaller loss, and what that is worth."""
+"""The result of a pairwise test, its interval, and its sentences."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import Presented, open_level
 
+FloatOrArray = float | Floats
+
 
 def verdict(
     a: str,
@@ -26,10 +28,10 @@ def verdict(
     alpha: float,
     details: str,
 ) -> str:
-    """Who is better, by how much, and whether that is significant.
+    """State which learner is better, by how much, and whether this is significant.
 
-    `direction` is the sign of the evidence (positive: the loss of `a` is greater); where it
-    contradicts the sign of the estimate, that is said.
+    `direction` is the sign of the evidence (positive: the loss of `a` is greater). If it
+    contradicts the sign of the estimate, the text says so.
     """
     if estimate == 0:
         first = f"{a} and {b} have the same {spoken().mean} ({details})."
@@ -48,39 +50,33 @@ def verdict(
             else f"There is no evidence of a difference {level}."
         )
     else:
-        most = (alternative == "greater") != spoken().higher_is_better
-        relation = "at most" if most else "at least"
+        at_most = (alternative == "greater") != spoken().higher_is_better
+        relation = "at most" if at_most else "at least"
         outcome = "is rejected" if rejected else "is not rejected"
-        what = f"the {spoken().name} of {a} is {relation} that of {b}"
-        second = f"The hypothesis that {what} {outcome} {level}."
+        claim = f"the {spoken().name} of {a} is {relation} that of {b}"
+        second = f"The hypothesis that {claim} {outcome} {level}."
     if direction and direction * estimate <= 0:
         better = b if direction > 0 else a
-        although = "although the means are the same" if estimate == 0 else "against the means"
-        second += f" The statistic speaks for {better}, {although}."
+        contrast = "although the means are equal" if estimate == 0 else "unlike the means"
+        second += f" The statistic favours {better}, {contrast}."
     return f"{first} {second}"
 
 
-# What a pairwise test returns: the numbers by name, an interval, and the sentences.
-
-
-FloatOrArray = float | Floats
-
-
 class Interval(NamedTuple):
-    """Two ends of a confidence or credible interval; an open end is infinite."""
+    """The ends of a confidence or credible interval; an open end is infinite."""
 
     low: FloatOrArray
     high: FloatOrArray
 
 
 def scalar_or_array(value: Any) -> FloatOrArray:
-    """A Python float where no axes are left, else an array of float64."""
+    """Return a Python float for a 0-dimensional value, else an array of float64."""
     array = np.asarray(value, dtype=np.float64)
     return float(array) if array.ndim == 0 else array
 
 
 def one_sided(low: Any, high: Any, alternative: Alternative) -> Interval:
-    """The interval with the end opened that the alternative leaves open."""
+    """Return the interval; a one-sided alternative makes one end infinite."""
     low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
     if alternative == "greater":
         high = np.full_like(high, np.inf)
@@ -90,14 +86,14 @@ def one_sided(low: Any, high: Any, alternative: Alternative) -> Interval:
 
 
 def tail_level(level: float, alternative: Alternative) -> float:
-    """The probability left in each tail that an interval of this level cuts off."""
+    """Return the probability in each tail outside an interval of this level."""
     outside = 1.0 - probability(level, "level")
     return outside / 2 if alternative == "two-sided" else outside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairwiseResult(Presented):
-    """Evidence about two learners.
+    """Result of a pairwise test of two learners.
 
     Attributes
     ----------
@@ -106,25 +102,25 @@ class PairwiseResult(Presented):
     statistic, pvalue : float or ndarray
         Floats for one pair; arrays over the leading axes otherwise.
     df : float, tuple of two floats, or None
-        Degrees of freedom; two for F; None where the test has none.
+        Degrees of freedom; two for F; None if the test has none.
     estimate : float or ndarray
-        ``mean(a) - mean(b)``: negative where `a` has the smaller loss.
+        ``mean(a) - mean(b)``: negative if `a` has the smaller loss.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     pivot, standard_error : float, ndarray or None
-        Centre and standard error of the interval, where it is a t interval.
+        Centre and standard error of the interval, if it is a t interval.
     direction : float, ndarray or None
-        Positive where the statistic speaks for a greater loss of `a`, negative where it speaks
-        for a greater loss of `b`, 0 where it speaks for neither; None: the sign of `estimate`.
+        Positive if the statistic is evidence for a greater loss of `a`, negative for a greater
+        loss of `b`, 0 for neither; None: the sign of `estimate`.
     note : str
-        What the reader should know of this result; often empty.
+        A remark for the reader; often empty.
     bounds : Interval or None
-        `low` and `high` between which the p-value lies, of the shape of `pvalue`, where it was
-        computed to within a known error; None where it is exact to rounding.
+        Bounds of the p-value, of the shape of `pvalue`, if it was computed with a known error;
+        None if it is exact up to rounding.
     losses : tuple of ndarray
-        The two inputs, kept (not copied) for intervals and figures that need the differences.
+        The two inputs (not copied), for intervals and figures that need the differences.
     interval_rule : callable or None
-        ``interval_rule(result, level)`` gives the interval, where it is not a t interval.
+        ``interval_rule(result, level)`` returns the interval, if it is not a t interval.
     """
 
     test: str
@@ -144,7 +140,7 @@ class PairwiseResult(Presented):
     )
 
     def confidence_interval(self, level: float = 0.95) -> Interval:
-        """Interval of the difference of losses, from inverting the test.
+        """Return the interval of the difference of losses by inverting the test.
 
         Parameters
         ----------
@@ -154,22 +150,22 @@ class PairwiseResult(Presented):
         Returns
         -------
         Interval
-            `low` and `high`; one of them is infinite when the alternative is one-sided.
+            `low` and `high`; one of them is infinite if the alternative is one-sided.
         """
         level = probability(level, "level")
         if self.interval_rule is not None:
             return self.interval_rule(self, level)
         if self.pivot is None or self.standard_error is None or not isinstance(self.df, float):
-            raise ArgumentError(f"confidence_interval: the test {self.test!r} offers none.")
+            raise ArgumentError(f"confidence_interval: the test {self.test!r} has no interval.")
         from bestofk.stats.tails import t_quantile
 
-        # the quantile of the upper tail, from the small side so that no digit is lost
+        # the upper quantile from the lower tail, so that no digit is lost
         q = -t_quantile(tail_level(level, self.alternative), self.df)
         half = q * np.asarray(self.standard_error)
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
 
     def _columns(self) -> dict[str, Any]:
-        """One row per comparison."""
+        """Return one row per comparison."""
         p = np.atleast_1d(self.pvalue).ravel()
 
         def column(values: Any) -> Floats:
@@ -190,14 +186,14 @@ class PairwiseResult(Presented):
         }
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
+        """Describe the result in sentences, ready to print.
 
         Parameters
         ----------
         names : two str, optional
             Names of the two learners; ``a`` and ``b`` by default.
         alpha : float, optional
-            Level of significance; 0.05 by default.
+            Significance level; 0.05 by default.
         """
         a, b = two_names(names)
         alpha = open_level(alpha)
@@ -229,33 +225,33 @@ class PairwiseResult(Presented):
 
 
 def two_names(names: Sequence[str] | None) -> tuple[str, str]:
-    """The names of two learners: those given, or a and b."""
+    """Return the names of two learners; a and b by default."""
     if names is None:
         return "a", "b"
     if isinstance(names, str) or len(names) != 2:
-        raise ArgumentError(f"names must hold the names of the two learners; got {names!r:.80}.")
+        raise ArgumentError(f"names must be the names of the two learners; got {names!r:.80}.")
     return str(names[0]), str(names[1])
 
 
 def _explain_many(result: PairwiseResult, a: str, b: str, alpha: float) -> str:
     p = np.asarray(result.pvalue)
     if p.size == 0:
-        return f"No comparison of {a} with {b} was made."
+        return f"There are no comparisons of {a} with {b}."
     estimate = np.asarray(result.estimate)
     direction = np.sign(estimate if result.direction is None else np.asarray(result.direction))
     rejected = p <= alpha
-    sides = {
-        "two-sided": f"that {a} and {b} have the same loss",
-        "greater": f"that the loss of {a} is at most that of {b}",
-        "less": f"that the loss of {a} is at least that of {b}",
+    claim = {
+        "two-sided": f"{a} and {b} have the same loss",
+        "greater": f"the loss of {a} is at most that of {b}",
+        "less": f"the loss of {a} is at least that of {b}",
     }[result.alternative]
     sentences = (
         f"{p.size} comparisons of {a} with {b} ({result.test} test, {result.alternative}): "
-        f"the hypothesis {sides} is rejected at level {alpha:g} in {int(rejected.sum())} of them "
-        f"(without correction for their number), for {a} in "
-        f"{int((rejected & (direction < 0)).sum())} and for {b} in "
-        f"{int((rejected & (direction > 0)).sum())}; the mean loss of {a} is smaller in "
+        f"the hypothesis that {claim} is rejected at level {alpha:g} in {int(rejected.sum())} of "
+        f"them (not corrected for multiple testing), in favour of {a} in "
+        f"{int((rejected & (direction < 0)).sum())} and of {b} in "
+        f"{int((rejected & (direction > 0)).sum())}. The mean loss of {a} is smaller in "
         f"{int((estimate < 0).sum())}, larger in {int((estimate > 0).sum())} and the same in "
-        f"{int((estimate == 0).sum())}; the smallest {pvalue_words(float(p.min()))}."
+        f"{int((estimate == 0).sum())}. The smallest p-value: {pvalue_words(float(p.min()))}."
     )
     return f"{sentences} {result.note}".rstrip()

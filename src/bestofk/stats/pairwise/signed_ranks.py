@@ -1,7 +1,8 @@
-"""Tails of a sum of ranks of which each bears a random sign: exact, by saddlepoint, normal.
+"""Wilcoxon's signed rank test, its null distribution, and the intervals of shifts.
 
-Ranks come doubled, so that midranks are whole numbers too; W is the sum of those that are drawn,
-each with probability 1/2. Its distribution is symmetric, so that lower tails are enough.
+The tails of the rank sum are exact, by saddlepoint, or normal. Ranks are doubled, so that midranks
+are whole numbers. W is the sum of the ranks drawn, each with probability 1/2. Its distribution is
+symmetric, so lower tails are enough.
 """
 
 from __future__ import annotations
@@ -20,20 +21,30 @@ from bestofk.stats.tails import normal_quantile, normal_sf
 
 Ranks = npt.NDArray[np.int64]
 
-_STEPS = 60
+_NEWTON_STEPS = 60
 _NEAR_THE_MIDDLE = 1e-2
-_SUMS_LISTED = 1e6
+_MAX_LISTED_SUMS = 1e6
+_MAX_LISTED = 1000
+"""Numbers up to which all Walsh averages are listed."""
+_AVERAGES_AT_ONCE = 1 << 21
+BISECTION_STEPS = 36
+SHIFT_NEWTON_STEPS = 40
+NORMAL_FROM = 2000
+"""Differences from which the studentized sum counts as normal."""
+EXACT_UP_TO = 100
+"""Differences up to which ``method="auto"`` is exact."""
+_ZEROS = {"wilcox": "wilcox", "drop": "wilcox", "pratt": "pratt", "split": "split"}
 
 
 def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
-    """P(W <= at) for every row of ranks; rows with the same ranks are counted once.
+    """Return P(W <= at) for each row of ranks; compute rows with the same ranks once.
 
     Parameters
     ----------
     ranks : ndarray of int, shape (rows, n)
-        Doubled ranks; those that are 0 count for nothing.
+        Doubled ranks; ranks of 0 are ignored.
     at : ndarray of int, shape (rows,)
-        Where, from 0 to the sum of the ranks.
+        Values from 0 to the sum of the ranks.
     """
     ordered = np.sort(ranks, axis=1)
     m = np.count_nonzero(ordered, axis=1)
@@ -56,9 +67,9 @@ def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
 
 
 def _counted(ranks: Ranks, at: Ranks) -> Floats:
-    """P(W <= at) of one row of ranks, from the number of ways to each sum up to the largest."""
+    """Return P(W <= at) for one row of ranks from the number of ways to reach each sum."""
     total, m = int(ranks.sum()), int(np.count_nonzero(ranks))
-    # the tail beyond the middle is the smaller one mirrored
+    # a tail beyond the middle is the complement of the mirrored one
     mirrored = 2 * at > total
     below = np.where(mirrored, total - at - 1, at)
     most = max(int(below.max()), 0)
@@ -74,7 +85,7 @@ def _counted(ranks: Ranks, at: Ranks) -> Floats:
 
 @lru_cache(maxsize=256)
 def untied_cdf(m: int) -> Floats:
-    """P(W <= w), w = 0, 1, ..., of the ranks 1, ..., m (not doubled)."""
+    """Return P(W <= w), w = 0, 1, ..., for the ranks 1, ..., m (not doubled)."""
     ranks = np.arange(1, m + 1)
     p = np.zeros(m * (m + 1) // 2 + 1)
     p[0] = 1.0
@@ -89,23 +100,23 @@ def untied_cdf(m: int) -> Floats:
 
 
 def close_tails(ranks: Ranks, at: Ranks) -> Floats:
-    """P(W <= at) for every row of many ranks.
+    """Approximate P(W <= at) for each row of many ranks.
 
-    By saddlepoint, which is right to a few thousandths of the probability if the ranks have many
-    sizes; rows with two or three sizes, whose sums leave gaps, are added up exactly.
+    Use the saddlepoint approximation, whose relative error is a few thousandths if the ranks have
+    many sizes. Compute rows with two or three sizes exactly, because their sums leave gaps.
     """
     ordered = np.sort(ranks, axis=1)
     sizes = (np.diff(ordered, axis=1, prepend=0) > 0).sum(axis=1)
     p = saddlepoint_tails(ranks, at)
     for row in np.flatnonzero((sizes == 2) | (sizes == 3)):
         ways, counts = np.unique(ordered[row][ordered[row] > 0], return_counts=True)
-        if np.prod(np.sort(counts)[:-1] + 1.0) <= _SUMS_LISTED:
+        if np.prod(np.sort(counts)[:-1] + 1.0) <= _MAX_LISTED_SUMS:
             p[row] = _of_few_sizes(ways, counts, int(at[row]))
     return p
 
 
 def _of_few_sizes(sizes: Ranks, counts: Ranks, at: int) -> float:
-    """P(sum of sizes times binomial counts <= at); the commonest size is summed last."""
+    """Return P(sum of sizes times binomial counts <= at); add the most frequent size last."""
     total = int((sizes * counts).sum())
     if 2 * at > total:
         return 1.0 - _of_few_sizes(sizes, counts, total - at - 1)
@@ -123,7 +134,7 @@ def _of_few_sizes(sizes: Ranks, counts: Ranks, at: int) -> float:
 
 @lru_cache(maxsize=64)
 def binomial_chances(n: int) -> Floats:
-    """P(X = k), k = 0, ..., n, of n fair coins.
+    """Return P(X = k), k = 0, ..., n, for n fair coins.
 
     Examples
     --------
@@ -140,18 +151,18 @@ def binomial_chances(n: int) -> Floats:
 
 
 def saddlepoint_tails(ranks: Ranks, at: Ranks) -> Floats:
-    """P(W <= at) for every row of ranks by Lugannani and Rice, for sums on a lattice.
+    """Return P(W <= at) for each row of ranks by Lugannani and Rice, for sums on a lattice.
 
-    With K the cumulant generating function of the sum, s where K'(s) is the mirrored place less
-    half a step, w = sqrt(2 (s x - K(s))) and u = 2 sinh(s step / 2) / step sqrt(K''(s)), the
-    tail is Phi(-w) + phi(w) (1 / u - 1 / w).
+    Let K be the cumulant generating function of the sum, x the mirrored value minus half a step,
+    and s the solution of K'(s) = x. With w = sqrt(2 (s x - K(s))) and
+    u = 2 sinh(s step / 2) / step sqrt(K''(s)), the tail is Phi(-w) + phi(w) (1 / u - 1 / w).
     """
     step = np.gcd.reduce(ranks, axis=1).astype(np.float64)
     total = ranks.sum(axis=1).astype(np.float64)
     sd = np.sqrt(np.square(ranks.astype(np.float64)).sum(axis=1)) / 2
     nothing = sd == 0
     sd = np.where(nothing, 1.0, sd)
-    # in units of sd, seen from the middle; the tail beyond the middle is the mirrored one
+    # measure in units of sd from the middle; beyond the middle use the mirrored tail
     z = (total / 2 - at - step / 2) / sd
     r, x, g = ranks / sd[:, np.newaxis], np.abs(z), step / sd
     beyond_all = (at >= total) | nothing
@@ -162,12 +173,12 @@ def saddlepoint_tails(ranks: Ranks, at: Ranks) -> Floats:
 
 
 def _beyond(r: Floats, x: Floats, step: Floats) -> Floats:
-    """P(sum of +-r/2 with random signs is x or more, x half a step below what is asked)."""
-    # K(s) = sum log cosh(r s / 2), K' = sum r/2 tanh(r s / 2): concave for s > 0, so that
-    # Newton's steps from the left never pass the root
+    """Return P(sum of +-r/2 with random signs >= x), with x half a step below the value."""
+    # K(s) = sum log cosh(r s / 2); K' = sum r/2 tanh(r s / 2) is concave for s > 0, so Newton
+    # steps from the left never pass the root
     half = r / 2
     s = x.copy()
-    for _ in range(_STEPS):
+    for _ in range(_NEWTON_STEPS):
         e = np.exp(-2 * half * s[:, np.newaxis])
         slope = (np.square(half) * 4 * e / np.square(1 + e)).sum(axis=1)
         move = (x - (half * (1 - e) / (1 + e)).sum(axis=1)) / slope
@@ -186,11 +197,11 @@ def _beyond(r: Floats, x: Floats, step: Floats) -> Floats:
 
 
 def normal_tails(ranks: Ranks, at: Ranks) -> Floats:
-    """P(W <= at) for every row of ranks by the normal distribution.
+    """Approximate P(W <= at) for each row of ranks by the normal distribution.
 
-    The variance is a quarter of the sum of squared ranks, which holds the corrections for ties
-    and for zeros; the correction for continuity is half of the step of which all ranks are
-    multiples (1/2 without ties).
+    The variance is a quarter of the sum of squared ranks, which includes the corrections for ties
+    and zeros. The continuity correction is half of the step of which all ranks are multiples (1/2
+    without ties).
     """
     step = np.gcd.reduce(ranks, axis=1)
     sd = np.sqrt(np.square(ranks.astype(np.float64)).sum(axis=1)) / 2
@@ -200,7 +211,7 @@ def normal_tails(ranks: Ranks, at: Ranks) -> Floats:
 
 
 def largest_within(n: int, tail: float, exact_up_to: int) -> int:
-    """The largest w with P(W <= w) at most `tail` for the ranks 1, ..., n; -1 where there is none.
+    """Return the largest w with P(W <= w) <= `tail` for the ranks 1, ..., n; -1 if there is none.
 
     Examples
     --------
@@ -223,15 +234,11 @@ def largest_within(n: int, tail: float, exact_up_to: int) -> int:
     return low
 
 
-# Order statistics of the Walsh averages (x_i + x_j) / 2, i <= j.
+# Order statistics of the Walsh averages (x_i + x_j) / 2, i <= j
 
 
-_LISTED_UP_TO = 1000
-_LISTED_AT_ONCE = 1 << 21
-
-
-def walsh_averages_at(ordered: Floats, places: tuple[int, int]) -> tuple[Floats, Floats]:
-    """Two order statistics of the Walsh averages of every column of ascending numbers.
+def walsh_averages_at(ordered: Floats, ranks: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Return two order statistics of the Walsh averages of each column of ascending numbers.
 
     Examples
     --------
@@ -240,26 +247,26 @@ def walsh_averages_at(ordered: Floats, places: tuple[int, int]) -> tuple[Floats,
     ([0.0, 1.0], [2.0, 2.0])
     """
     n, columns = ordered.shape
-    found = np.empty((2, columns))
-    if n > _LISTED_UP_TO:
+    values = np.empty((2, columns))
+    if n > _MAX_LISTED:
         for column in range(columns):
-            found[:, column] = [nth_walsh_average(ordered[:, column], k) for k in places]
-        return found[0], found[1]
+            values[:, column] = [nth_walsh_average(ordered[:, column], k) for k in ranks]
+        return values[0], values[1]
     i, j = np.triu_indices(n)
-    step = max(1, _LISTED_AT_ONCE // len(i))
+    step = max(1, _AVERAGES_AT_ONCE // len(i))
     for start in range(0, columns, step):
         rows = np.ascontiguousarray(ordered[:, start : start + step].T)
         averages = (rows[:, i] + rows[:, j]) / 2
-        averages.partition(sorted(places), axis=1)
-        found[:, start : start + step] = averages[:, list(places)].T
-    return found[0], found[1]
+        averages.partition(sorted(ranks), axis=1)
+        values[:, start : start + step] = averages[:, list(ranks)].T
+    return values[0], values[1]
 
 
 def nth_walsh_average(ordered: Floats, rank: int) -> float:
-    """The Walsh average with `rank` smaller or equal ones before it, of ascending numbers.
+    """Return the Walsh average of ascending numbers with `rank` smaller or equal ones before it.
 
-    Few numbers have all their averages listed; of many, the value is found by bisection, which
-    counts the averages below a bound in O(n log n) and so needs no n^2 numbers in memory.
+    List all averages of few numbers. For many numbers, use bisection: it counts the averages below
+    a bound in O(n log n) and avoids n^2 numbers in memory.
 
     Examples
     --------
@@ -267,7 +274,7 @@ def nth_walsh_average(ordered: Floats, rank: int) -> float:
     [0.0, 0.5, 1.0, 2.0, 2.5, 4.0]
     """
     n = len(ordered)
-    if n <= _LISTED_UP_TO:
+    if n <= _MAX_LISTED:
         i, j = np.triu_indices(n)
         averages = (ordered[i] + ordered[j]) / 2
         return float(np.partition(averages, rank)[rank])
@@ -286,16 +293,11 @@ def nth_walsh_average(ordered: Floats, rank: int) -> float:
     return high
 
 
-# The shift at which a permutation test begins to accept, found quickly for many differences.
-
-
-HALVINGS = 36
-STEPS = 40
-NORMAL_FROM = 2000
+# The smallest shift that a permutation test accepts, for many differences
 
 
 def upper_tail_by_saddlepoint(d: Floats) -> Floats:
-    """P(sum of flipped d >= sum of d) for rows of differences; near 1/2 where the sum is near 0.
+    """Approximate P(sum of sign-flipped d >= sum of d) for rows of differences.
 
     Notes
     -----
@@ -323,10 +325,10 @@ def upper_tail_by_saddlepoint(d: Floats) -> Floats:
     flat = largest == 0
     unit = np.where(flat, 1.0, np.sqrt(np.square(d).sum(axis=1)))
     x, T = d / unit[:, None], total / unit
-    # K' is concave and K'(t) <= t in this unit: Newton's steps from T approach the root from below
+    # K' is concave and K'(t) <= t in this unit, so Newton steps from T approach the root from below
     goal = np.minimum(np.abs(T), largest / unit * (1 - 1e-9))
     t = goal.copy()
-    for _ in range(STEPS):
+    for _ in range(SHIFT_NEWTON_STEPS):
         bent = np.tanh(t[:, None] * x)
         missing = goal - (x * bent).sum(axis=1)
         slope = (np.square(x) * (1.0 - np.square(bent))).sum(axis=1)
@@ -344,20 +346,17 @@ def upper_tail_by_saddlepoint(d: Floats) -> Floats:
     plain = ndtr(-w)
     density = np.exp(-0.5 * w_ * w_) / np.sqrt(2 * np.pi)
     more = np.where(near, 0.0, density * (1 / u_ - 1 / w_))
-    # at the edge of what flips can reach the correction has no meaning
+    # near the largest possible sum the correction is meaningless
     tail = np.where(np.abs(more) < 3 * plain, plain + more, plain)
     tail = np.where(np.abs(T) >= largest / unit * (1 - 1e-9), 0.0, tail)
-    # nothing is rarer than all flips at once
+    # no tail is smaller than the probability of a single pattern of signs
     tail = np.clip(tail, 0.5 ** np.minimum(n, 1000), 1.0)
     tail = np.where(T >= 0, tail, 1.0 - tail)
     return np.asarray(np.where(flat, 1.0, tail))
 
 
 def least_shift(d: Floats, alpha: float) -> Floats:
-    """For rows of differences, the smallest shift at which the upper tail of d - shift > alpha.
-
-    From `NORMAL_FROM` differences on the sum over its own spread is as good as normal.
-    """
+    """Return for each row of d the smallest shift with an upper tail of d - shift above alpha."""
     from scipy.special import ndtri
 
     n = d.shape[1]
@@ -373,7 +372,7 @@ def least_shift(d: Floats, alpha: float) -> Floats:
     )
     low = np.where(outside, d.min(axis=1) - spread, low)
     high = np.where(outside, d.max(axis=1), high)
-    for _ in range(HALVINGS):
+    for _ in range(BISECTION_STEPS):
         middle = (low + high) / 2
         accepted = upper_tail_by_saddlepoint(d - middle[:, None]) > alpha
         high = np.where(accepted, middle, high)
@@ -381,13 +380,7 @@ def least_shift(d: Floats, alpha: float) -> Floats:
     return np.asarray(high)
 
 
-# Wilcoxon's signed rank test, exact with ties and zeros.
-
-
-EXACT_UP_TO = 100
-"""Differences up to which ``method="auto"`` is exact."""
-
-_ZEROS = {"wilcox": "wilcox", "drop": "wilcox", "pratt": "pratt", "split": "split"}
+# The test
 
 
 def wilcoxon(
@@ -398,9 +391,9 @@ def wilcoxon(
     zeros: str = "wilcox",
     method: str = "auto",
 ) -> PairwiseResult:
-    """Signed rank test of Wilcoxon.
+    """Wilcoxon's signed rank test.
 
-    Tests the hypothesis that the differences ``a - b`` are symmetric about 0
+    Test the null hypothesis that the differences ``a - b`` are symmetric about 0
     (``alternative="greater"``: about a point at most 0).
 
     Parameters
@@ -409,13 +402,13 @@ def wilcoxon(
         Losses on the same n data sets (or instances); leading axes broadcast. Differences at
         the level of rounding error are ties.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
     zeros : {"wilcox", "pratt", "split"}
-        What becomes of differences of 0: dropped before ranking (Wilcoxon); ranked and then
-        dropped (Pratt); or ranked, half of their ranks going to each side, one of them being
-        dropped if their number is odd (Demsar). ``"drop"`` is another name of ``"wilcox"``.
+        How to treat differences of 0: drop them before ranking (Wilcoxon); rank and then drop them
+        (Pratt); or rank them and give half of their ranks to each side, dropping one of them if
+        their number is odd (Demsar). ``"drop"`` is another name for ``"wilcox"``.
     method : {"auto", "exact", "normal"}
-        The null distribution. ``"exact"``: counted out, given the ties. ``"normal"``: the normal
+        The null distribution. ``"exact"``: counted, given the ties. ``"normal"``: the normal
         approximation, corrected for ties and for continuity. ``"auto"``: exact up to 100
         differences, a saddlepoint approximation beyond.
 
@@ -424,25 +417,24 @@ def wilcoxon(
     PairwiseResult
         `statistic` is the smaller of the two rank sums when two-sided, else W+, the sum of
         ranks of positive differences. The interval is Hodges and Lehmann's, from the Walsh
-        averages of all differences; it excludes 0 exactly where p is at most 1 - level.
+        averages of all differences; it excludes 0 if and only if p is at most 1 - level.
 
     Notes
     -----
-    Under the null hypothesis each rank bears a sign of its own with probability 1/2. The exact
+    Under the null hypothesis each rank has an independent sign with probability 1/2. The exact
     distribution of W+ comes from dynamic programming over the doubled midranks, which are whole
-    numbers also with ties. Two-sided p is twice the smaller tail, at most 1; without any
-    difference p = 1. With ``zeros="split"`` the ranks of the zeros bear random signs too, as in
-    printed tables for n differences: the zeros then speak for equality, where the other two
-    rules take no notice of them.
+    numbers even with ties. The two-sided p-value is twice the smaller tail, at most 1. Without
+    any difference p = 1. With ``zeros="split"`` the ranks of the zeros have random signs too, as
+    in printed tables for n differences: the zeros are then evidence for equality, while the other
+    two rules ignore them.
 
-    From 101 differences on, ``"auto"`` is right to a tenth of a percent of the p-value where the
+    From 101 differences on, ``"auto"`` is accurate to a tenth of a percent of the p-value if the
     absolute differences have ten or more distinct values, or at most three (p from 1e-6 to 1);
-    with four to nine it is right to a few percent. The normal approximation is up to 5 percent
+    with four to nine it is accurate to a few percent. The normal approximation is up to 5 percent
     off there for p above 0.01, and doubles a p-value near 1e-6.
 
-    The Walsh averages know nothing of ties and zeros. Where they would put 0 on the other side
-    of an end than the test does, that end is moved to 0 or, where the test rejects, a hair
-    beyond it.
+    The Walsh averages ignore ties and zeros. If they put 0 on the other side of an end than the
+    test does, that end is moved to 0 or, if the test rejects, just beyond it.
 
     References
     ----------
@@ -504,18 +496,18 @@ def wilcoxon(
 
 
 def _rank_sums(d: Floats, noise: Floats, zeros: str) -> tuple[Ranks, Ranks, Ranks]:
-    """The doubled ranks of every pair, one row each, and twice W+ and W-."""
+    """Return the doubled ranks of each pair, one row each, and twice W+ and W-."""
     n = len(d)
     flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
     ranks, signs = doubled_midranks(flat, flat_noise, zeros=zeros)
-    # the ranks of zeros, if they have any, are shared; their sum is even
+    # the two sides share the ranks of zeros, whose sum is even
     shared = np.where(signs == 0, ranks, 0).sum(axis=1) // 2
     plus = np.where(signs > 0, ranks, 0).sum(axis=1) + shared
     return ranks, plus, ranks.sum(axis=1) - plus
 
 
 def _tail(ranks: Ranks, plus: Ranks, minus: Ranks, sides: Alternative, method: str) -> Floats:
-    """The tail of the alternative, or the smaller one of both, with what lies at its end."""
+    """Return the tail of the alternative, or the smaller tail, including its end."""
     # the null distribution is symmetric: P(W+ >= w) = P(W+ <= total - w) = P(W+ <= minus)
     at = {"greater": minus, "less": plus, "two-sided": np.minimum(plus, minus)}[sides]
     tails = {"exact": exact_tails, "close": close_tails, "normal": normal_tails}[method]
@@ -523,10 +515,10 @@ def _tail(ranks: Ranks, plus: Ranks, minus: Ranks, sides: Alternative, method: s
 
 
 def doubled_midranks(d: Floats, noise: Floats, *, zeros: str = "wilcox") -> tuple[Ranks, Ranks]:
-    """Twice the midranks of |d| in each row and the signs.
+    """Return twice the midranks of |d| in each row, and the signs.
 
-    Neighbours in order that differ by no more than their rounding error are tied. Zeros have
-    rank 0 unless they are to be split; then they have midranks, but for one of an odd number.
+    Neighbours in the sorted order that differ by no more than their rounding error are tied.
+    Zeros have rank 0. With ``zeros="split"`` they have midranks, except one of an odd number.
     """
     size, n = d.shape
     tolerance = np.sqrt(noise)
@@ -537,7 +529,7 @@ def doubled_midranks(d: Floats, noise: Floats, *, zeros: str = "wilcox") -> tupl
     ordered = np.take_along_axis(size_of, order, axis=1)
     slack = np.take_along_axis(tolerance, order, axis=1)
     zero = np.take_along_axis(signs == 0, order, axis=1)
-    # first and last position of each group of ties, zeros a group of their own
+    # first and last position of each group of ties; zeros are a separate group
     starts = np.ones((size, n), dtype=bool)
     starts[:, 1:] = np.diff(ordered, axis=1) > slack[:, 1:] + slack[:, :-1]
     starts[:, 1:] |= zero[:, 1:] != zero[:, :-1]
@@ -556,7 +548,7 @@ def doubled_midranks(d: Floats, noise: Floats, *, zeros: str = "wilcox") -> tupl
         doubled = np.where(zero, 0, doubled)
     else:
         odd = count % 2
-        # the zeros come first in order; one of an odd number leaves, and the others move up
+        # the zeros come first; drop one of an odd number and move the others up
         doubled = np.where(zero, count - odd + 1, doubled - 2 * odd)
         doubled[:, :1] = np.where(odd, 0, doubled[:, :1])
     ranks = np.empty_like(doubled)

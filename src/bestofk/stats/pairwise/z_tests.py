@@ -1,4 +1,4 @@
-"""Results whose statistic is standard normal."""
+"""Z tests of Bayle et al. and of Nadeau and Bengio, with a standard normal statistic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bestofk.stats.tails import normal_quantile, pvalue_of_z
 def z_from_variance(
     mean: Floats, variance: Floats, alternative: Alternative
 ) -> tuple[Floats, Floats, Floats]:
-    """Statistic, p-value and standard error, degenerate cases settled."""
+    """Return statistic, p-value and standard error; 0/0 gives a statistic of 0 and p = 1."""
     se = np.sqrt(variance)
     z, empty = ratio(mean, se)
     p = pvalue_of_z(z, alternative)
@@ -41,7 +41,7 @@ def z_result(
     se: Floats,
     alternative: Alternative,
 ) -> PairwiseResult:
-    """A result whose interval is ``pivot +- q se`` with a normal quantile."""
+    """Return a result whose interval is ``pivot +- q se`` with a normal quantile q."""
     return PairwiseResult(
         test=test,
         statistic=scalar_or_array(z),
@@ -63,27 +63,24 @@ def _interval(result: PairwiseResult, level: float) -> Interval:
     return one_sided(result.pivot - half, result.pivot + half, result.alternative)
 
 
-# The central limit theorem for cross-validation of Bayle et al. as a test.
-
-
 def bayle_cv_z(
     a: Any, b: Any, *, fold_of: Any = None, alternative: str = "two-sided"
 ) -> PairwiseResult:
     """Z test from the central limit theorem for cross-validation.
 
-    Tests the hypothesis that the *fitted models* of the folds have, on average, the same expected
-    loss (``alternative="greater"``: that the loss of `a` is at most that of `b`); not whether the
-    learners would have over other data sets.
+    Test the null hypothesis that the *fitted models* of the folds have, on average, the same
+    expected loss (``alternative="greater"``: that the loss of `a` is at most that of `b`). The
+    hypothesis is not about the learners on other data sets.
 
     Parameters
     ----------
     a, b : array_like, shape (..., n)
-        The loss of each of n rows, each predicted once, by the model of the fold that tests it.
-        Leading axes broadcast.
+        The loss of each of n rows. The model of the fold that tests a row predicts it. Leading
+        axes broadcast.
     fold_of : array_like of int, shape (n,), optional
-        The fold of each row; None: every row is a fold of its own (leave-one-out).
+        The fold of each row; None: each row is its own fold (leave-one-out).
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------
@@ -91,10 +88,10 @@ def bayle_cv_z(
 
     Notes
     -----
-    ``Z = sqrt(n) m / s``, standard normal, with m the mean of the n differences and s^2 the mean
-    over the folds of the unbiased variance inside a fold; with leave-one-out the variance of all
-    differences (the paper's two estimators). It holds for learners that are stable enough: when
-    leaving out one row changes their predictions by little more than chance.
+    ``Z = sqrt(n) m / s`` is standard normal, with m the mean of the n differences. s^2 is the mean
+    over the folds of the unbiased variance within a fold, or with leave-one-out the variance of
+    all differences (the paper's two estimators). The test holds for learners that are stable
+    enough: leaving out one row changes their predictions only slightly.
 
     References
     ----------
@@ -130,25 +127,22 @@ def bayle_cv_z(
 
 
 def _folds(fold_of: Any, n: int) -> list[Any] | None:
-    """The rows of every fold."""
+    """Return the rows of each fold; None for leave-one-out."""
     if fold_of is None:
         if n < 2:
-            raise ArgumentError(f"a must hold the losses of at least 2 rows; got {n}.")
+            raise ArgumentError(f"a must contain the losses of at least 2 rows; got {n}.")
         return None
     marks = np.asarray(fold_of)
     if marks.shape != (n,):
         raise ArgumentError(
-            f"fold_of must hold the fold of each of the {n} rows; got shape {marks.shape}."
+            f"fold_of must contain the fold of each of the {n} rows; got shape {marks.shape}."
         )
     rows = [np.flatnonzero(marks == fold) for fold in np.unique(marks)]
     if min(map(len, rows)) < 2:
         raise ArgumentError(
-            "fold_of must put at least 2 rows into every fold; leave it out for leave-one-out."
+            "fold_of must put at least 2 rows into every fold; omit it for leave-one-out."
         )
     return rows
-
-
-# The conservative Z of Nadeau and Bengio.
 
 
 def conservative_z(
@@ -161,22 +155,22 @@ def conservative_z(
     half_folds: int,
     alternative: str = "two-sided",
 ) -> PairwiseResult:
-    """Conservative Z test: the variance on half of the rows serves for all of them.
+    """Conservative Z test of Nadeau and Bengio, with the variance measured on half of the rows.
 
-    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    Test the null hypothesis that the two *learners* have the same expected loss over data sets of
     this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
 
     Parameters
     ----------
     a, b : array_like, shape (..., runs * folds + 2 * halvings * half_folds)
-        Losses of every fold of every run on all rows; then, for each halving, those of the folds
-        of its one half and of its other half. Leading axes broadcast.
+        Losses of every fold of every run on all rows, followed for each halving by those of the
+        folds of the first and of the second half. Leading axes broadcast.
     runs, folds : int
-        Of the cross-validation on all rows.
+        Runs and folds of the cross-validation on all rows.
     halvings, half_folds : int
-        How often the rows were halved, and folds of the cross-validation of each half.
+        Number of halvings, and folds of the cross-validation of each half.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is the greater one.
+        ``"greater"``: the loss of `a` is greater.
 
     Returns
     -------
@@ -184,10 +178,11 @@ def conservative_z(
 
     Notes
     -----
-    ``Z = m / sqrt(v)``, standard normal, with m the mean difference on all rows and
-    ``v = mean_m (u_m - w_m)^2 / 2`` from the mean differences u_m and w_m of the two sides of
-    halving m: unbiased for the variance of such a mean on half of the rows, which is about twice
-    that on all. In the paper each mean is over 15 random splits; here it is cross-validated.
+    ``Z = m / sqrt(v)`` is standard normal, with m the mean difference on all rows and
+    ``v = mean_m (u_m - w_m)^2 / 2`` from the mean differences u_m and w_m of the two halves of
+    halving m. v is unbiased for the variance of such a mean on half of the rows, which is about
+    twice that on all rows. In the paper each mean is over 15 random splits; here it is from
+    cross-validation.
 
     References
     ----------

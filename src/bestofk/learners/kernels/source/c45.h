@@ -1,28 +1,28 @@
-/* What the sources of C4.5 share: the rules that admit a test, the estimates, the tree. */
+/* Declarations shared by the C4.5 sources: rules that admit a test, estimates, the tree. */
 #ifndef BESTOFK_C45_H
 #define BESTOFK_C45_H
 
 #include "kernels.h"
 
-/* Two weights, gains or estimates that differ by less count as equal. */
+/* Weights, gains or estimates that differ by less than this are equal. */
 #define TOLERANCE 1e-6
-/* Neighbouring numeric values that differ by no more are not cut apart. */
+/* Adjacent numeric values that differ by at most this are not separated. */
 #define CUT_GAP 1e-5
-/* A test may fall this much short of the average gain and still be chosen. */
+/* A test may be chosen if its gain is this much below the average. */
 #define AVERAGE_SLACK 1e-3
 /* A side of a numeric cut never needs more weight than this. */
 #define LARGEST_MINIMUM 25.0
-/* A nominal attribute with this many values a training row stays out of the average gain. */
+/* Nominal attributes with this many values per training row do not count in the average gain. */
 #define MANY_VALUES 0.3
-/* A subtree stays when it saves at least this many training errors. */
+/* Keep a subtree if it saves at least this many training errors. */
 #define COLLAPSE_SLACK 1e-3
-/* A simpler tree wins unless it is estimated to be worse by more than this many errors. */
+/* Prefer a simpler tree unless its estimate is worse by more than this many errors. */
 #define PRUNE_SLACK 0.1
-/* Columns of up to this many values are counted in a table. */
+/* Count columns of up to this many values in a table. */
 #define FEW 32
 #define WORD 64
 
-/* k log2 k for k = 0..count - 1: every path to a tree takes the terms of counts from here */
+/* k log2 k for k = 0..count - 1; all tree builders use these terms, so their sums are equal */
 typedef struct {
     const double *of;
     i64 count;
@@ -36,7 +36,7 @@ typedef struct {
     double confidence, z;
 } Pessimist;
 
-/* The training rows by column (NaN is unknown), and the settings of the tree. */
+/* Training rows by column (NaN is unknown) and tree settings. */
 typedef struct {
     const double *columns;
     const i64 *cardinality, *y, *order, *n_known;
@@ -47,16 +47,16 @@ typedef struct {
     Pessimist pessimist;
 } Training;
 
-/* A tree with its entries: the rows of each node with their weights (a row with an unknown value
- * goes down every branch); they stay in one buffer, because pruning sends them down again. The
- * children of a node have consecutive numbers above its own; attribute is -1 for a leaf. */
+/* A tree with the weighted rows of each node. A row with an unknown value goes down every branch.
+ * The entries stay in one buffer, because pruning sends them down again. The children of a node
+ * have consecutive numbers above that of the node; attribute is -1 for a leaf. */
 typedef struct {
     i64 n_nodes, n_entries;
     i64 *attribute, *first_child, *n_children, *start, *length, *entry_row;
     double *threshold, *shares, *entry_weight;
 } Tree;
 
-/* Buffers that grow and are used again for the next tree. */
+/* Growable buffers that are reused for the next tree. */
 enum {
     ATTRIBUTE, THRESHOLD, FIRST_CHILD, N_CHILDREN, START, LENGTH, SHARES, ENTRY_ROW, ENTRY_WEIGHT,
     SORTED_VALUES, OPEN_NODE, OPEN_AT, OPEN_KNOWN, OPEN_SIDE, FIRST_SIDE, SECOND_SIDE, LABELS,
@@ -74,7 +74,7 @@ typedef struct {
     bool failed;
 } Shelf;
 
-/* the buffer with room for `count` cells of `size` bytes; what it holds stays */
+/* Return the buffer, grown to `count` cells of `size` bytes; its contents are kept. */
 static inline void *shelf_reach(Shelf *shelf, int which, i64 count, size_t size) {
     size_t needed = (size_t)(count > 0 ? count : 1) * size;
     if (needed > shelf->bytes[which]) {
@@ -105,7 +105,7 @@ static inline void shelf_free(Shelf *shelf) {
     ((uint32_t *)shelf_reach((shelf), (which), (count), sizeof(uint32_t)))
 #define FLAGS(shelf, which, count) ((bool *)shelf_reach((shelf), (which), (count), sizeof(bool)))
 
-/* x log2 x, from the table where x is a count in it */
+/* x log2 x, from the table if x is a tabulated count */
 static inline double term(double x, Terms terms) {
     i64 k = (i64)x;
     if ((double)k == x && k < terms.count) {
@@ -114,14 +114,14 @@ static inline double term(double x, Terms terms) {
     return x < TOLERANCE ? 0.0 : x * log2(x);
 }
 
-/* gain over split information; the unknown rows are one more branch */
+/* Return gain / split information; unknown rows count as one more branch. */
 static inline double gain_ratio(double gain, double spread, double unknown, double total,
                                 Terms terms) {
     double information = (term(total, terms) - spread - term(unknown, terms)) / total;
     return information < TOLERANCE ? 0.0 : gain / information;
 }
 
-/* the weight that each side of a numeric cut must have */
+/* Return the minimum weight of each side of a numeric cut. */
 static inline double least_side(double known, i64 n_classes, double min_leaf) {
     double least = 0.1 * known / (double)n_classes;
     if (least <= min_leaf) {
@@ -130,13 +130,13 @@ static inline double least_side(double known, i64 n_classes, double min_leaf) {
     return LARGEST_MINIMUM < least ? LARGEST_MINIMUM : least;
 }
 
-/* the middle of two values, the lower one where rounding would give the upper */
+/* Return the midpoint of two values, or the lower one if it rounds to the upper. */
 static inline double midpoint(double below, double above) {
     double cut = (below + above) / 2.0;
     return cut >= above ? below : cut;
 }
 
-/* the branch that a value takes, -1 for an unknown one */
+/* Return the branch of a value, -1 if it is unknown. */
 static inline i64 branch_of(double value, i64 cardinality, double threshold) {
     if (isnan(value)) {
         return -1;
@@ -181,7 +181,7 @@ typedef struct {
     i64 size;
 } Estimates;
 
-/* estimated errors of a leaf, 0 for an empty one */
+/* Return the estimated errors of a leaf, 0 if it is empty. */
 static inline double estimate_of(i64 rows, i64 errors, Estimates table, Pessimist pessimist) {
     if (rows < table.size) {
         return table.cells[rows * table.size + errors];

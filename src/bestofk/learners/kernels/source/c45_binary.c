@@ -1,15 +1,15 @@
-/* C4.5 over whole plans on two-valued columns and two classes: a tree from bits alone.
+/* C4.5 for whole plans on binary columns and two classes, with bit sets only.
  *
- * The choices of c45_bits.c, from the same numbers. The rows of the first class stand before
- * those of the second, each class in words of its own, so that one pass over a set of rows counts
- * both classes. A node with no more than a word of each gets its rows renumbered into two words,
+ * The choices equal those of c45_bits.c and use the same numbers. The rows of the first class
+ * precede those of the second, in separate words, so that one pass over a set of rows counts both
+ * classes. If a node has at most one word of each class, its rows are renumbered into two words,
  * and its subtree is grown, collapsed and pruned there.
  *
- * Every branch of a tree holds rows, also after a subtree was raised, and every column counts for
- * the average gain. */
+ * Every branch of a tree has rows, even after a subtree was raised, and every column counts in the
+ * average gain. */
 #include "c45.h"
 
-/* Processors with AVX-512 extract bits at once; some of those without take hundreds of cycles. */
+/* Processors with AVX-512 extract bits quickly; some others need hundreds of cycles. */
 #if defined(__AVX512F__) && defined(__BMI2__)
 #include <immintrin.h>
 #define HAS_FAST_EXTRACT 1
@@ -23,13 +23,13 @@ typedef struct {
     double estimate; /* negative until the subtree is pruned */
 } Node;
 
-/* A node that waits to be split: the columns that are left are the bits of `columns`. */
+/* An open node; the bits of `columns` are its remaining columns. */
 typedef struct {
     i64 node;
     u64 columns;
 } Open;
 
-/* A test that is admitted: the rows that hold the second value, by class. */
+/* An admitted test with the number of rows of the second value, by class. */
 typedef struct {
     double gain;
     int32_t column, first, second;
@@ -38,7 +38,7 @@ typedef struct {
 /* Sets of rows as words, n_first of the first class and then those of the second. */
 typedef struct {
     i64 n_first, n_words;
-    u64 *values; /* (d, n_words) the rows that hold the second value of each column */
+    u64 *values; /* (d, n_words) rows with the second value of each column */
     u64 *masks, *stack_masks; /* a line of words for each level of the tree */
 } Rows;
 
@@ -57,7 +57,7 @@ typedef struct {
     Rows small;
 } Binary;
 
-/* how many rows of each class two sets share */
+/* Count the rows of each class in the intersection of two sets. */
 static inline void count_both(const Rows *rows, const u64 *mask, const u64 *held, i64 *first,
                               i64 *second, bool small) {
     if (small) {
@@ -76,7 +76,7 @@ static inline void count_both(const Rows *rows, const u64 *mask, const u64 *held
     *second = in_second;
 }
 
-/* the rows of `here` that hold the first value stay, the others go to `next`, which may be it */
+/* Keep rows with the first value in `here` and move the others to `next`, which may be `here`. */
 static inline void part(const Rows *rows, u64 *here, const u64 *held, u64 *next) {
     for (i64 w = 0; w < rows->n_words; w++) {
         u64 word = here[w], with = word & held[w];
@@ -89,8 +89,8 @@ static inline i64 errors_of(const Node *node) {
     return least_of(node->second, node->rows - node->second);
 }
 
-/* Whether a node is to be split. With fewer errors than it takes to be the most in a leaf no
- * subtree saves one, and it would collapse. */
+/* Return whether to split a node. With too few errors, no subtree saves an error and it would
+ * collapse. */
 static inline bool is_open(const Node *node, i64 min_leaf) {
     return (node->rows >= 2 * min_leaf) & (errors_of(node) > min_leaf / 2);
 }
@@ -99,15 +99,15 @@ static inline double leaf_estimate(const Binary *work, const Node *node) {
     return estimate_of(node->rows, errors_of(node), work->table, work->pessimist);
 }
 
-/* rows times entropy, looked up where a class has no more than a word of rows */
+/* Return rows times entropy, from a table if each class has at most one word of rows. */
 static inline double entropy_of(const Binary *work, i64 first, i64 second, bool small) {
     const double *terms = work->terms;
     return small ? work->entropies[first * (WORD + 1) + second]
                  : terms[first + second] - (terms[first] + terms[second]);
 }
 
-/* the chosen test of a node, its place among the admitted, -1 when there is none; `left` are the
- * columns that can be tested below it */
+/* Return the index of the chosen test among the admitted ones, -1 if there is none; `left` are the
+ * columns that can be tested below the node. */
 static inline i64 choose(const Binary *work, const Rows *rows, const u64 *here, const Node *node,
                          u64 columns, u64 *left, bool small) {
     const double *terms = work->terms;
@@ -126,7 +126,7 @@ static inline i64 choose(const Binary *work, const Rows *rows, const u64 *here, 
                         entropy_of(work, first, second, small);
         double gain = (entropy - inside) / size;
         gain = gain < least_gain ? 0.0 : gain;
-        /* written over unless it is admitted: no branch to guess */
+        /* overwritten unless admitted, which avoids a branch */
         bool is_admitted = (one >= work->min_leaf) & (zero >= work->min_leaf);
         gain_sum += is_admitted ? gain : 0.0;
         admitted[n_left].gain = gain;
@@ -155,7 +155,7 @@ static inline i64 choose(const Binary *work, const Rows *rows, const u64 *here, 
 }
 
 #if HAS_FAST_EXTRACT
-/* renumber the rows of the set `mask`: a word for each class and column */
+/* Renumber the rows of the set `mask` into one word per class and column. */
 static void pack(const Binary *work, const Rows *rows, const u64 *mask, u64 columns) {
     while (columns != 0) {
         i64 a = lowest_bit(columns), w = 0;
@@ -173,7 +173,7 @@ static void pack(const Binary *work, const Rows *rows, const u64 *mask, u64 colu
     }
 }
 #else
-/* eight bytes, bit k of byte j becoming bit j of byte k */
+/* Transpose eight bytes: bit k of byte j becomes bit j of byte k. */
 static inline u64 turn_bits(u64 bytes) {
     u64 swapped = (bytes ^ (bytes >> 7)) & 0x00AA00AA00AA00AAu;
     bytes ^= swapped ^ (swapped << 7);
@@ -183,13 +183,13 @@ static inline u64 turn_bits(u64 bytes) {
     return bytes ^ swapped ^ (swapped << 28);
 }
 
-/* renumber the rows of the set `mask`: a word for each class and column */
+/* Renumber the rows of the set `mask` into one word per class and column. */
 static void pack(const Binary *work, const Rows *rows, const u64 *mask, u64 columns) {
     i64 w = 0, n_bytes = (work->d + 7) / 8;
     (void)columns;
     for (i64 c = 0; c < 2; c++) {
         i64 end = c == 0 ? rows->n_first : rows->n_words, to = 0;
-        uint8_t bytes[8][WORD] = {{0}}, turned[8][8], word[8]; /* by eight columns, a byte a row */
+        uint8_t bytes[8][WORD] = {{0}}, turned[8][8], word[8]; /* eight columns per byte */
         for (; w < end; w++) {
             for (u64 rest = mask[w]; rest != 0; rest &= rest - 1, to++) {
                 u64 bits = work->row_bits[WORD * w + lowest_bit(rest)];
@@ -217,8 +217,8 @@ static void pack(const Binary *work, const Rows *rows, const u64 *mask, u64 colu
 }
 #endif
 
-/* Estimated errors of the subtree at `top` (no leaf) when it must take the rows in `mask`, which
- * are those of `node`. Infinite as soon as the errors are sure to be above `enough`. */
+/* Return the estimated errors of the subtree at `top` (not a leaf) on the rows in `mask`, which are
+ * those of `node`; infinite once the errors exceed `enough`. */
 static double branch_estimate(const Binary *work, const Rows *rows, i64 top, const u64 *mask,
                               const Node *node, double enough) {
     const Node *nodes = work->nodes;
@@ -274,7 +274,7 @@ static double branch_estimate(const Binary *work, const Rows *rows, i64 top, con
     return estimates[top];
 }
 
-/* the rows of a branch, a line below those of its node */
+/* Write the rows of a branch one line below those of its node. */
 static u64 *rows_of_branch(const Rows *rows, const Node *node, u64 *mask, i64 value) {
     const u64 *held = rows->values + node->attribute * rows->n_words;
     u64 *to = mask + rows->n_words, turned = value == 1 ? 0 : ~(u64)0;
@@ -284,7 +284,7 @@ static u64 *rows_of_branch(const Rows *rows, const Node *node, u64 *mask, i64 va
     return to;
 }
 
-/* count the rows in `mask`, those of the node, down its new subtree */
+/* Recount the rows in `mask`, those of the node, in its new subtree. */
 static void send_again(const Binary *work, const Rows *rows, const Node *node, u64 *mask) {
     Node *children = work->nodes + node->first_child;
     i64 first, second;
@@ -302,8 +302,8 @@ static void send_again(const Binary *work, const Rows *rows, const Node *node, u
     }
 }
 
-/* Prune from the leaves up by estimated errors, as prune_pessimistic does; returns the estimate of
- * what is left. `mask` has the rows of the node, with lines below it for those of its branches. */
+/* Prune from the leaves up by estimated errors, like prune_pessimistic; return the remaining
+ * estimate. `mask` has the rows of the node; lines below it are for its branches. */
 static double prune(const Binary *work, const Rows *rows, Node *node, u64 *mask) {
     double as_leaf = leaf_estimate(work, node);
     while (node->attribute >= 0) {
@@ -324,7 +324,7 @@ static double prune(const Binary *work, const Rows *rows, Node *node, u64 *mask)
         if (work->raising && largest->attribute < 0) {
             as_branch = as_leaf;
         } else if (work->raising) {
-            /* Above this the branch neither rises nor keeps the node from being a leaf. */
+            /* Above this, the branch is neither raised nor prevents a leaf. */
             double enough = as_tree + PRUNE_SLACK;
             if (as_leaf <= enough + TOLERANCE) {
                 enough = as_leaf - PRUNE_SLACK;
@@ -346,8 +346,8 @@ static double prune(const Binary *work, const Rows *rows, Node *node, u64 *mask)
     return as_leaf;
 }
 
-/* Turn subtrees that save no training error into leaves. A collapsed subtree has as many errors
- * as its leaves had, so that going up gives what going down gives. */
+/* Turn subtrees that save no training error into leaves. A collapsed subtree has as many errors as
+ * its leaves, so bottom-up and top-down passes agree. */
 static void collapse_inner(const Binary *work, const i64 *inner, i64 n_inner) {
     for (i64 at = n_inner - 1; at >= 0; at--) {
         Node *node = work->nodes + inner[at];
@@ -357,8 +357,8 @@ static void collapse_inner(const Binary *work, const i64 *inner, i64 n_inner) {
     }
 }
 
-/* Grow the subtree of the node `top`, whose rows are the first line of the masks, collapse it and
- * prune it; returns the number of nodes. `inner` and `open` have room for it. */
+/* Grow, collapse and prune the subtree of the node `top`, whose rows are the first line of the
+ * masks; return the number of nodes. `inner` and `open` are large enough. */
 static i64 plant(const Binary *work, const Rows *rows, i64 top, u64 columns, i64 n_nodes,
                  i64 *inner, Open *open) {
     i64 n_words = rows->n_words, n_inner = 0, n_open = 1;
@@ -396,7 +396,7 @@ static i64 plant(const Binary *work, const Rows *rows, i64 top, u64 columns, i64
         work->below[n_nodes] = errors_of(zero);
         work->below[n_nodes + 1] = errors_of(one);
         left ^= (u64)1 << test->column;
-        /* the second child goes over the first where that stays a leaf */
+        /* the second child overwrites the first if that stays a leaf */
         bool zero_open = (left != 0) & is_open(zero, work->min_leaf);
         bool one_open = (left != 0) & is_open(one, work->min_leaf);
         part(rows, here, rows->values + test->column * n_words, here + zero_open * n_words);
@@ -415,7 +415,7 @@ static i64 plant(const Binary *work, const Rows *rows, i64 top, u64 columns, i64
     return n_nodes;
 }
 
-/* add those of the rows in `mask` that get the second class to `predicted` */
+/* Add the rows in `mask` that get the second class to `predicted`. */
 static void send_tests(const Binary *work, const Rows *rows, const Node *node, u64 *mask,
                        u64 *predicted) {
     if (node->attribute >= 0) {
@@ -430,7 +430,7 @@ static void send_tests(const Binary *work, const Rows *rows, const Node *node, u
     }
 }
 
-/* where the bit of each row stands; returns the number of words of the first class */
+/* Assign a bit to each row; return the number of words of the first class. */
 static i64 place_rows(const i64 *y, i64 n, i64 *bit_of) {
     i64 in_first = 0, in_second = 0;
     for (i64 row = 0; row < n; row++) {
@@ -444,7 +444,7 @@ static i64 place_rows(const i64 *y, i64 n, i64 *bit_of) {
     return n_first;
 }
 
-/* predictions (as `marks`) of a tree for each split */
+/* Predict with a tree for each split; `predicted` is shaped like `marks`. */
 i64 binary_plan(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *marks,
                 const i64 *wanted, i64 n_wanted, i64 n_marks, i64 min_leaf, bool by_gain,
                 bool pruning, bool raising, Pessimist pessimist, Estimates table,

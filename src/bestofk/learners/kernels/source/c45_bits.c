@@ -1,9 +1,8 @@
-/* C4.5 over whole plans on complete nominal data: rows as bit sets, counts as popcounts.
+/* C4.5 for whole plans on complete nominal data, with rows as bit sets and counts as popcounts.
  *
- * Every choice is computed from the same integer counts, by the same sums in the same order and
- * from the same table of terms as in the row lists of c45_grow.c: the trees are the same. A
- * column's value is a place (offset[a] + code); masks[place] has the bits of the rows that hold
- * it, class_masks[c] those of a class. */
+ * The trees equal those of c45_grow.c: every choice uses the same integer counts, the same table of
+ * terms and the same order of sums. A column's value has the index offset[a] + code; masks[index]
+ * has the bits of the rows with that value, class_masks[c] those of a class. */
 #include "c45.h"
 
 typedef struct {
@@ -22,7 +21,7 @@ typedef struct {
     u64 *stack_masks;
 } Bits;
 
-/* rows, and rows outside the largest class */
+/* Count the rows, and the rows outside the largest class. */
 static i64 size_of(const i64 *counts, i64 n_labels, i64 *errors) {
     i64 total = counts[0], largest = counts[0];
     for (i64 c = 1; c < n_labels; c++) {
@@ -44,7 +43,7 @@ static void count_classes(const Bits *bits, const u64 *mask, i64 *counts) {
     }
 }
 
-/* gain of a nominal column, -1 when not admitted; fills the counts of its places */
+/* Return the gain of a nominal column, -1 if not admitted; write the counts of its values. */
 static double nominal_gain(const Bits *bits, i64 a, const u64 *mask, const i64 *node, i64 total,
                            i64 min_leaf, double entropy) {
     i64 n_labels = bits->n_labels, n_words = bits->n_words;
@@ -80,7 +79,7 @@ static double nominal_gain(const Bits *bits, i64 a, const u64 *mask, const i64 *
     return large < 2 ? -1.0 : (entropy - inside) / (double)total;
 }
 
-/* gain over split information */
+/* Return gain / split information. */
 static double ratio_of(const Bits *bits, double gain, i64 a, i64 total) {
     i64 n_labels = bits->n_labels;
     double spread = 0.0;
@@ -95,16 +94,16 @@ static double ratio_of(const Bits *bits, double gain, i64 a, i64 total) {
     return information < TOLERANCE ? 0.0 : gain / information;
 }
 
-/* whether a node may be split: enough rows, and not all of one class */
+/* Return whether a node may be split: enough rows, and more than one class. */
 static bool is_open(const i64 *counts, i64 n_labels, i64 min_leaf) {
     i64 errors, total = size_of(counts, n_labels, &errors);
     return total >= 2 * min_leaf && errors > 0;
 }
 
-/* Grow the tree of the rows in `mask` into the node arrays; returns the number of nodes.
+/* Grow the tree of the rows in `mask` into the node arrays; return the number of nodes.
  *
- * A column that cannot be tested in a node cannot be tested below it: its branches only shrink.
- * alive (nodes, d + 1) lists the columns that are left, in order, and behind them their number. */
+ * A column that cannot be tested in a node cannot be tested below it, because branches only shrink.
+ * alive (nodes, d + 1) lists the remaining columns in order, followed by their number. */
 static i64 grow_bits(const Bits *bits, const u64 *mask, i64 min_leaf, bool by_gain,
                      const bool *counted) {
     i64 n_words = bits->n_words, n_labels = bits->n_labels, d = bits->d;
@@ -206,8 +205,8 @@ static i64 grow_bits(const Bits *bits, const u64 *mask, i64 min_leaf, bool by_ga
     return n_nodes;
 }
 
-/* Turn subtrees that save no training error into leaves. A collapsed subtree has as many errors
- * as its leaves had, so that going up gives what going down gives. */
+/* Turn subtrees that save no training error into leaves. A collapsed subtree has as many errors as
+ * its leaves, so bottom-up and top-down passes agree. */
 static void collapse_bits(const Bits *bits, i64 n_nodes) {
     for (i64 node = n_nodes - 1; node >= 0; node--) {
         i64 own;
@@ -227,7 +226,7 @@ static void collapse_bits(const Bits *bits, i64 n_nodes) {
     }
 }
 
-/* estimated errors of the subtree at `top` when it must take the rows in `mask` */
+/* Return the estimated errors of the subtree at `top` on the rows in `mask`. */
 static double branch_estimate_bits(const Bits *bits, i64 top, const u64 *mask, double enough) {
     i64 n_words = bits->n_words, *stack_node = bits->stack_node;
     double *estimates = bits->other_estimates;
@@ -251,7 +250,7 @@ static double branch_estimate_bits(const Bits *bits, i64 top, const u64 *mask, d
             }
             continue;
         }
-        /* The first branch takes the place of the node, so it is written last. */
+        /* The first branch overwrites the node, so it is written last. */
         const u64 *held = bits->masks + bits->offset[a] * n_words;
         for (i64 v = bits->cardinality[a] - 1; v >= 0; v--) {
             for (i64 w = 0; w < n_words; w++) {
@@ -274,7 +273,7 @@ static double branch_estimate_bits(const Bits *bits, i64 top, const u64 *mask, d
     return estimates[top];
 }
 
-/* send the rows of `top` down its new subtree */
+/* Recount the rows of `top` in its new subtree. */
 static void send_again_bits(const Bits *bits, i64 top) {
     i64 n_words = bits->n_words, n_stack = 1;
     bits->stack_node[0] = top;
@@ -296,7 +295,7 @@ static void send_again_bits(const Bits *bits, i64 top) {
     }
 }
 
-/* prune from the leaves up by estimated errors, as prune_pessimistic does */
+/* Prune from the leaves up by estimated errors, like prune_pessimistic. */
 static void prune_bits(const Bits *bits, bool raising) {
     i64 n_words = bits->n_words, n_labels = bits->n_labels, depth = 0;
     i64 *path = bits->path, *turn = bits->turn, *attribute = bits->attribute,
@@ -345,7 +344,7 @@ static void prune_bits(const Bits *bits, bool raising) {
             if (attribute[largest] < 0) {
                 as_branch = as_leaf;
             } else {
-                /* Above this the branch neither rises nor keeps the node from being a leaf. */
+                /* Above this, the branch is neither raised nor prevents a leaf. */
                 double enough = as_tree + PRUNE_SLACK;
                 if (as_leaf <= enough + TOLERANCE) {
                     enough = as_leaf - PRUNE_SLACK;
@@ -371,7 +370,7 @@ static void prune_bits(const Bits *bits, bool raising) {
     }
 }
 
-/* the class of one row: that of its leaf, of the node above if the leaf has no rows */
+/* Return the class of one row: that of its leaf, or of the parent if the leaf is empty. */
 static i64 predict_bits(const Bits *bits, const i64 *codes) {
     i64 node = 0, n_labels = bits->n_labels;
     while (bits->attribute[node] >= 0) {
@@ -388,7 +387,7 @@ static i64 predict_bits(const Bits *bits, const i64 *codes) {
     return argmax_i64(bits->counts + node * n_labels, n_labels);
 }
 
-/* estimated errors of leaves with fewer than `size` rows, by rows and errors */
+/* Tabulate the estimated errors of leaves with fewer than `size` rows, by rows and errors. */
 i64 c45_estimates(double confidence, double z, i64 size, double *table) {
     Pessimist pessimist = {confidence, z};
     memset(table, 0, (size_t)(size * size) * sizeof *table);
@@ -401,7 +400,8 @@ i64 c45_estimates(double confidence, double z, i64 size, double *table) {
     return 0;
 }
 
-/* predictions (as `marks`) of a tree for each split; `estimates` is a table of c45_estimates */
+/* Predict with a tree for each split; `predicted` is shaped like `marks`, `estimates` is the table
+ * of c45_estimates. */
 i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *offset, const i64 *y,
                   i64 n, i64 d, i64 n_labels, const i64 *marks, const i64 *wanted, i64 n_wanted,
                   i64 n_marks, i64 min_leaf, i64 by_gain, i64 prune, i64 raising,

@@ -1,12 +1,12 @@
 /* The best cut of a numeric column.
  *
- * Weighted rows by rising value, in general. Where every row is known and weighs 1, three ways to
- * the same counts: rows listed by rising value for two classes, for more, and a table of value by
- * class for columns of few values. In lists the rows that hold the column's lowest value are left
- * out; they are what the node has beyond the list. */
+ * The general function uses weighted rows by increasing value. If every row is known and has weight
+ * 1, three faster functions give the same counts: sorted rows for two classes, sorted rows for more
+ * classes, and a table of values by classes for columns of few values. Sorted lists omit the rows
+ * with the lowest value of the column; their counts follow from those of the node. */
 #include "c45.h"
 
-/* Share by which a gain is preferred too early for a closer look, so that none is missed. */
+/* Relative slack that selects gains for an exact comparison, so that none is missed. */
 #define ROUNDING 1e-9
 
 static const Test NONE = {-1.0, 0.0, 0.0};
@@ -82,7 +82,7 @@ Test numeric_test(const double *column, const uint32_t *order, i64 n_known, cons
     return found;
 }
 
-/* the gain is lowered for the choice among the cuts */
+/* reduce the gain for the choice among the cuts */
 static Test settle_cut(Found found, i64 n, Terms terms) {
     if (found.at == 0) {
         return NONE;
@@ -97,7 +97,7 @@ static Test settle_cut(Found found, i64 n, Terms terms) {
     return test;
 }
 
-/* for two classes: the class counts of both sides follow from one of them */
+/* For two classes, the counts of one class determine both sides. */
 static Found best_of_two(const double *RESTRICT column, const uint32_t *RESTRICT listed, i64 m,
                          double lowest, const uint32_t *RESTRICT labels, const double *node, i64 n,
                          i64 first, const double *RESTRICT terms) {
@@ -140,7 +140,7 @@ static Found best_of_two(const double *RESTRICT column, const uint32_t *RESTRICT
     return found;
 }
 
-/* for any number of classes: the sums of terms are kept up row by row */
+/* For any number of classes, update the sums of terms row by row. */
 static Found best_of_many(const double *RESTRICT column, const uint32_t *RESTRICT listed, i64 m,
                           double lowest, const uint32_t *RESTRICT labels, const double *node,
                           i64 n_labels, i64 n, i64 first, u64 *RESTRICT left, u64 *RESTRICT right,
@@ -196,7 +196,7 @@ static Found best_of_many(const double *RESTRICT column, const uint32_t *RESTRIC
     return found;
 }
 
-/* `listed`: rows of the node above the lowest value, by rising value; `node`: counts by class */
+/* `listed` are the rows above the lowest value by increasing value; `node` are class counts. */
 Test cut_test(const double *column, const uint32_t *listed, i64 n_listed, double lowest,
               const uint32_t *labels, const double *node, i64 n_labels, u64 *left, u64 *right,
               i64 n_classes, double min_leaf, Terms terms, const double *steps) {
@@ -217,8 +217,8 @@ Test cut_test(const double *column, const uint32_t *listed, i64 n_listed, double
     return settle_cut(found, n, terms);
 }
 
-/* As cut_test, for a column of at most FEW values: codes are the number of the row's value times
- * 2 ** shift plus its class, `table` has FEW * 2 ** shift counts that are 0 before and after. */
+/* Like cut_test for a column of at most FEW values. A code is the row's value number times 2 **
+ * shift plus its class; `table` has FEW * 2 ** shift counts, which are 0 before and after. */
 Test table_test(const uint32_t *codes, uint32_t shift, const double *values, const i64 *rows,
                 i64 n, const double *node, i64 n_labels, u64 *table, u64 *left, u64 *right,
                 i64 n_classes, double min_leaf, Terms terms) {
@@ -273,49 +273,4 @@ Test table_test(const uint32_t *codes, uint32_t shift, const double *values, con
         before = value;
     }
     return settle_cut(found, n, terms);
-}
-
-/* the three for tests: `found` takes gain, gain ratio and cut of each way */
-i64 c45_three_cuts(const double *column, const i64 *y, i64 n, const uint32_t *order,
-                   const uint32_t *codes, i64 shift, const double *values, i64 n_labels,
-                   i64 n_classes, double min_leaf, const double *terms, const double *steps,
-                   double *found) {
-    Scratch scratch = {0};
-    double *left = TAKE(&scratch, double, n_labels), *right = TAKE(&scratch, double, n_labels);
-    double *node = TAKE(&scratch, double, n_labels), *weight = TAKE(&scratch, double, n);
-    u64 *less = TAKE(&scratch, u64, n_labels), *more = TAKE(&scratch, u64, n_labels);
-    u64 *table = TAKE(&scratch, u64, (i64)FEW << shift);
-    i64 *rows = TAKE(&scratch, i64, n);
-    uint32_t *labels = TAKE(&scratch, uint32_t, n);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    i64 skipped = 0;
-    for (i64 i = 0; i < n; i++) {
-        weight[i] = 1.0;
-        rows[i] = i;
-        labels[i] = (uint32_t)y[i];
-        node[y[i]] += 1.0;
-        skipped += column[order[i]] == column[order[0]];
-    }
-    Terms all = {terms, n + 1};
-    Test tests[3] = {
-        numeric_test(column, order, n, y, weight, left, right, n_labels, (double)n, n_classes,
-                     min_leaf, all),
-        cut_test(column, order + skipped, n - skipped, column[order[0]], labels, node, n_labels,
-                 less, more, n_classes, min_leaf, all, steps),
-        table_test(codes, (uint32_t)shift, values, rows, n, node, n_labels, table, less, more,
-                   n_classes, min_leaf, all)};
-    i64 left_over = 0;
-    for (i64 at = 0; at < (i64)FEW << shift; at++) {
-        left_over += table[at] != 0;
-    }
-    for (int way = 0; way < 3; way++) {
-        found[3 * way] = tests[way].gain;
-        found[3 * way + 1] = tests[way].ratio;
-        found[3 * way + 2] = tests[way].cut;
-    }
-    scratch_free(&scratch);
-    return left_over;
 }

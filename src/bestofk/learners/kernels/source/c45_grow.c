@@ -1,7 +1,7 @@
-/* Growing a C4.5 tree: rows with weights, columns sorted once, one stack of open nodes. */
+/* Grow a C4.5 tree from weighted rows, with columns sorted once and one stack of open nodes. */
 #include "c45.h"
 
-/* whether the node stays a leaf: too little weight, or one class holds all of it */
+/* Return whether the node stays a leaf: too little weight, or only one class. */
 static bool is_settled(const double *counts, i64 n_labels, double min_leaf) {
     double total = 0.0, largest = 0.0;
     for (i64 c = 0; c < n_labels; c++) {
@@ -11,7 +11,7 @@ static bool is_settled(const double *counts, i64 n_labels, double min_leaf) {
     return 2.0 * min_leaf - total > TOLERANCE || total - largest < TOLERANCE;
 }
 
-/* which attributes count in the average gain: those without very many values */
+/* Mark the attributes that count in the average gain: those without very many values. */
 void takes_part(const i64 *cardinality, i64 d, i64 n_rows, bool *counted) {
     bool any = false;
     for (i64 a = 0; a < d; a++) {
@@ -23,10 +23,9 @@ void takes_part(const i64 *cardinality, i64 d, i64 n_rows, bool *counted) {
     }
 }
 
-/* the branch of each entry, how many entries each branch takes, and the known shares
+/* Find the branch of each entry, the number of entries per branch, and the known shares.
  *
- * A branch without known weight takes no unknown rows; where no row is known the shares are
- * equal. */
+ * A branch without known weight gets no unknown rows; if no row is known, the shares are equal. */
 void send_down(const double *column, i64 cardinality, double threshold, i64 n_branches,
                const i64 *rows, const double *weights, i64 n_rows, i64 *branch, i64 *size,
                double *share) {
@@ -55,7 +54,7 @@ void send_down(const double *column, i64 cardinality, double threshold, i64 n_br
     }
 }
 
-/* write the entries of each branch from starts[b] on; `starts` ends behind them */
+/* Write the entries of each branch from starts[b] on; afterwards `starts` are the ends. */
 void deal_entries(const i64 *rows, const double *weights, i64 n_rows, const i64 *branch,
                   i64 n_branches, const double *share, i64 *starts, i64 *out_rows,
                   double *out_weights) {
@@ -77,7 +76,7 @@ void deal_entries(const i64 *rows, const double *weights, i64 n_rows, const i64 
     }
 }
 
-/* write the rows of each branch from into[b] on, in their order */
+/* Write the rows of each branch from into[b] on, in order. */
 static void deal_lists(const uint32_t *rows, i64 n_rows, const int32_t *row_branch,
                        i64 n_branches, const double *share, i64 *into, uint32_t *out) {
     for (i64 e = 0; e < n_rows; e++) {
@@ -95,7 +94,7 @@ static void deal_lists(const uint32_t *rows, i64 n_rows, const int32_t *row_bran
     }
 }
 
-/* the same for two branches without unknown rows */
+/* Do the same for two branches without unknown rows. */
 static void deal_in_two(const uint32_t *rows, i64 n_rows, const int32_t *row_branch,
                         uint32_t *out, i64 *into) {
     i64 first = into[0], second = into[1];
@@ -110,7 +109,7 @@ static void deal_in_two(const uint32_t *rows, i64 n_rows, const int32_t *row_bra
     into[1] = second;
 }
 
-/* whether the column has few values; their codes and values as table_test takes them */
+/* Return whether the column has few values; write codes and values for table_test. */
 static bool count_values(const double *sorted, const i64 *order, i64 n, const uint32_t *labels,
                          uint32_t shift, uint32_t *codes, double *values) {
     uint32_t number = 0;
@@ -127,7 +126,7 @@ static bool count_values(const double *sorted, const i64 *order, i64 n, const ui
     return true;
 }
 
-/* where a value would be put in behind equal ones */
+/* Return the insertion index of a value after equal ones. */
 static i64 place_behind(const double *sorted, i64 count, double value) {
     i64 low = 0, high = count;
     while (low < high) {
@@ -141,7 +140,7 @@ static i64 place_behind(const double *sorted, i64 count, double value) {
     return low;
 }
 
-/* gain and gain ratio of a split by value; `counts` (values, classes) of the known rows */
+/* Compute gain and gain ratio of a split by value; `counts` (values, classes) of known rows. */
 static Test nominal_test(const double *counts, i64 n_values, const double *known_counts,
                          i64 n_labels, double total, double min_leaf, Terms terms) {
     i64 large = 0;
@@ -176,7 +175,7 @@ static Test nominal_test(const double *counts, i64 n_values, const double *known
     return test;
 }
 
-/* the chosen attribute, -1 when there is none; gains are negative where a test is not admitted */
+/* Return the chosen attribute, -1 if there is none; gains of tests not admitted are negative. */
 static i64 best_test(const double *gains, const double *ratios, const bool *counted, i64 d,
                      bool by_gain) {
     double total = 0.0;
@@ -212,7 +211,7 @@ static i64 best_test(const double *gains, const double *ratios, const bool *coun
     return chosen;
 }
 
-/* room for this many nodes */
+/* Reserve space for this many nodes. */
 static bool reach_nodes(Shelf *shelf, Tree *tree, i64 count, i64 n_labels) {
     tree->attribute = INTS(shelf, ATTRIBUTE, count);
     tree->threshold = FLOATS(shelf, THRESHOLD, count);
@@ -230,7 +229,7 @@ static bool reach_entries(Shelf *shelf, Tree *tree, i64 count) {
     return !shelf->failed;
 }
 
-/* the lists of all columns with room for `wide` rows each */
+/* Reserve lists of `wide` rows for all columns. */
 static bool widen(Shelf *shelf, int which, i64 d, i64 narrow, i64 wide) {
     uint32_t *lists = WORDS(shelf, which, d *wide);
     if (lists == NULL) {
@@ -242,7 +241,7 @@ static bool widen(Shelf *shelf, int which, i64 d, i64 narrow, i64 wide) {
     return true;
 }
 
-/* the tree before collapsing and pruning, and its entries; false without memory */
+/* Grow the tree and its entries before collapsing and pruning; return false without memory. */
 bool grow_tree(const Training *training, Shelf *shelf, Tree *tree) {
     const double *columns = training->columns;
     const i64 *cardinality = training->cardinality, *y = training->y, *order = training->order,
@@ -327,14 +326,14 @@ bool grow_tree(const Training *training, Shelf *shelf, Tree *tree) {
     }
     open_node[0] = 0;
     open_at[0] = 0;
-    /* A child's lists lie in the place of its parent's, on the other of two sides. */
+    /* A child's lists occupy the range of its parent's in the other of two buffers. */
     open_side[0] = 0;
     i64 n_open = 1;
     uint32_t *codes = WORDS(shelf, VALUE_CODES, complete ? d * n : 1);
     if (shelf->failed) {
         return false;
     }
-    /* Where all is known: no list for columns of few values, nor for the lowest value of others. */
+    /* If all is known, omit lists for columns of few values, and the lowest value of others. */
     for (i64 a = 0; a < d && complete; a++) {
         if (cardinality[a] == 0) {
             const double *values = sorted + a * n;
@@ -486,7 +485,7 @@ bool grow_tree(const Training *training, Shelf *shelf, Tree *tree) {
             }
         }
 
-        /* Each child's rows by rising value. */
+        /* Each child's rows by increasing value. */
         if (n_open > opened) {
             for (i64 e = 0; e < n_rows; e++) {
                 row_branch[rows[e]] = (int32_t)branch[e];

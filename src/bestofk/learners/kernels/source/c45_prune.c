@@ -1,7 +1,7 @@
-/* Collapsing and pruning a C4.5 tree. */
+/* Collapse and prune a C4.5 tree. */
 #include "c45.h"
 
-/* the addition for one error or more */
+/* Return the added errors for one error or more. */
 static double many_errors(double n, double errors, double z) {
     if (errors + 0.5 >= n) {
         return 0.0 > n - errors ? 0.0 : n - errors;
@@ -13,9 +13,9 @@ static double many_errors(double n, double errors, double z) {
     return bound * n - errors;
 }
 
-/* What a pessimist adds to the errors seen among n rows: the upper bound of the binomial at the
- * confidence for no error, interpolated up to one error, and the normal approximation with
- * continuity correction from there; z is the normal quantile of 1 - confidence. */
+/* Return the pessimistic addition to the errors observed among n rows. For no error it is the upper
+ * confidence bound of the binomial. Up to one error it is interpolated. From there on it is the
+ * normal approximation with continuity correction; z is the normal quantile of 1 - confidence. */
 double added_errors(double n, double errors, Pessimist pessimist) {
     if (errors < 1.0) {
         double base = n * (1.0 - pow(pessimist.confidence, 1.0 / n));
@@ -27,14 +27,7 @@ double added_errors(double n, double errors, Pessimist pessimist) {
     return many_errors(n, errors, pessimist.z);
 }
 
-/* for tests */
-i64 c45_added_errors(double n, double errors, double confidence, double z, double *added) {
-    Pessimist pessimist = {confidence, z};
-    *added = added_errors(n, errors, pessimist);
-    return 0;
-}
-
-/* total weight, and the weight outside the largest class */
+/* Return the total weight; write the weight outside the largest class. */
 static double weight_of(const double *counts, i64 n_labels, double *errors) {
     double total = 0.0, largest = 0.0;
     for (i64 c = 0; c < n_labels; c++) {
@@ -45,13 +38,13 @@ static double weight_of(const double *counts, i64 n_labels, double *errors) {
     return total;
 }
 
-/* estimated errors of a leaf with these class weights */
+/* Return the estimated errors of a leaf with these class weights. */
 static double leaf_estimate(const double *counts, i64 n_labels, Pessimist pessimist) {
     double errors, total = weight_of(counts, n_labels, &errors);
     return total < TOLERANCE ? 0.0 : errors + added_errors(total, errors, pessimist);
 }
 
-/* turn subtrees that save no training error into leaves, from the root down */
+/* Turn subtrees that save no training error into leaves, from the root down. */
 void collapse(Shelf *shelf, Tree *tree, i64 n_labels) {
     double *below = FLOATS(shelf, BELOW, tree->n_nodes), *own = FLOATS(shelf, OWN, tree->n_nodes);
     if (shelf->failed) {
@@ -74,9 +67,9 @@ void collapse(Shelf *shelf, Tree *tree, i64 n_labels) {
     }
 }
 
-/* estimated errors of the subtree at `top` when it must take the entries of `from`
+/* Return the estimated errors of the subtree at `top` on the entries of `from`.
  *
- * Infinite as soon as they are sure to be above `enough`, or without memory. */
+ * The result is infinite once the errors exceed `enough`, or without memory. */
 static double branch_estimate(const Training *training, Shelf *shelf, const Tree *tree, i64 top,
                               i64 from, double enough) {
     i64 n_labels = training->n_labels, most = most_of(2, training->most_values);
@@ -85,7 +78,7 @@ static double branch_estimate(const Training *training, Shelf *shelf, const Tree
     double *share = FLOATS(shelf, SHARE, most);
     i64 *branch = INTS(shelf, BRANCH, training->n);
     double *counts = FLOATS(shelf, LEAF_COUNTS, n_labels);
-    /* Open nodes own stretches of one buffer; the last opened owns its end. */
+    /* Open nodes use ranges of one buffer; the last opened node uses its end. */
     i64 *held_row = INTS(shelf, HELD_ROW, n_rows);
     double *held_weight = FLOATS(shelf, HELD_WEIGHT, n_rows);
     i64 *taken_row = INTS(shelf, TAKEN_ROW, training->n);
@@ -93,7 +86,7 @@ static double branch_estimate(const Training *training, Shelf *shelf, const Tree
     i64 *open_node = INTS(shelf, BRANCH_NODE, 16 + most);
     i64 *open_start = INTS(shelf, BRANCH_START, 16 + most);
     i64 *open_length = INTS(shelf, BRANCH_LENGTH, 16 + most);
-    /* Kept in the order of the nodes so that sums are those of the recursion. */
+    /* In node order, so that sums equal those of the recursion. */
     double *estimate = FLOATS(shelf, OTHER_ESTIMATE, tree->n_nodes);
     i64 *visited = INTS(shelf, VISITED, tree->n_nodes);
     if (shelf->failed) {
@@ -167,7 +160,7 @@ static double branch_estimate(const Training *training, Shelf *shelf, const Tree
     return estimate[top];
 }
 
-/* send the entries of `top` down its new subtree: new class weights, new entries */
+/* Send the entries of `top` down its new subtree; update class weights and entries. */
 static bool send_again(const Training *training, Shelf *shelf, Tree *tree, i64 top) {
     i64 n_labels = training->n_labels, most = most_of(2, training->most_values);
     i64 *size = INTS(shelf, SIZE, most), *starts = INTS(shelf, STARTS, most);
@@ -219,7 +212,8 @@ static bool send_again(const Training *training, Shelf *shelf, Tree *tree, i64 t
     return true;
 }
 
-/* prune from the leaves up by estimated errors; a largest branch may rise; false without memory */
+/* Prune from the leaves up by estimated errors, with subtree raising; return false without
+ * memory. */
 bool prune_pessimistic(const Training *training, Shelf *shelf, Tree *tree) {
     i64 n_labels = training->n_labels;
     double *estimate = FLOATS(shelf, ESTIMATE, tree->n_nodes);
@@ -263,7 +257,7 @@ bool prune_pessimistic(const Training *training, Shelf *shelf, Tree *tree) {
             if (tree->attribute[largest] < 0) {
                 as_branch = as_leaf;
             } else {
-                /* Above this the branch neither rises nor keeps the node from being a leaf. */
+                /* Above this, the branch is neither raised nor prevents a leaf. */
                 double enough = as_tree + PRUNE_SLACK;
                 if (as_leaf <= enough + TOLERANCE) {
                     enough = as_leaf - PRUNE_SLACK;
@@ -297,13 +291,13 @@ bool prune_pessimistic(const Training *training, Shelf *shelf, Tree *tree) {
     return true;
 }
 
-/* prune from the leaves up: a node becomes a leaf unless its subtree errs less on held rows */
+/* Prune from the leaves up: make a leaf unless the subtree has fewer errors on held-out rows. */
 bool prune_holdout(const Training *training, const double *held_columns, const i64 *held_y,
                    i64 n_held, Shelf *shelf, Tree *tree) {
     i64 n_nodes = tree->n_nodes, n_labels = training->n_labels;
     i64 *label = INTS(shelf, NODE_LABEL, n_nodes), *parent = INTS(shelf, PARENT, n_nodes);
     double *weight = FLOATS(shelf, NODE_WEIGHT, n_nodes);
-    /* Held weight by node and class; each row alone, so that memory does not grow. */
+    /* Held-out weight by node and class; row by row, so that memory does not grow. */
     double *held = FLOATS(shelf, HELD_BY_NODE, n_nodes *n_labels);
     double *errors = FLOATS(shelf, HELD_ERRORS, n_nodes);
     i64 *waiting = INTS(shelf, WAITING, n_nodes + 1);

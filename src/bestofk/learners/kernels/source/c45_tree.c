@@ -1,9 +1,9 @@
-/* A whole C4.5 tree: fit it, predict with it, alone and for all the splits of a plan. */
+/* Fit C4.5 trees and predict with them, for one data set or all the splits of a plan. */
 #include "c45.h"
 
 enum { UNPRUNED, PESSIMISTIC, HOLDOUT };
 
-/* the nodes that the root reaches, breadth first; false without memory */
+/* List the nodes reachable from the root, breadth first; return false without memory. */
 static bool list_nodes(Shelf *shelf, const Tree *tree, i64 *count) {
     i64 *queue = INTS(shelf, QUEUE, tree->n_nodes);
     if (queue == NULL) {
@@ -49,7 +49,7 @@ static i64 most_values_of(const i64 *cardinality, i64 d) {
     return most;
 }
 
-/* The number of nodes of the tree, which is written into the arrays where `room` suffices. */
+/* Return the number of nodes; write the tree to the arrays if `room` suffices. */
 i64 c45_fit(const double *columns, const i64 *cardinality, const i64 *y, i64 d, i64 n,
             i64 n_labels, const i64 *order, const i64 *n_known, const double *held_columns,
             const i64 *held_y, i64 n_held, double min_leaf, i64 by_gain, i64 pruning, i64 raising,
@@ -97,10 +97,10 @@ static double sum_of(const double *cells, i64 count) {
     return total;
 }
 
-/* class shares of one row: those of its leaf, or of its leaves by their weight
+/* Compute class shares of one row: those of its leaf, or weighted over its leaves.
  *
- * A known value whose branch is empty takes the shares of the node; an unknown value goes down
- * every branch that is not empty. `waiting` and `carried` have a cell for each node and one more. */
+ * A known value with an empty branch gets the shares of the node; an unknown value goes down every
+ * branch that is not empty. `waiting` and `carried` have one cell more than there are nodes. */
 static void tree_shares(const Tree *tree, i64 n_labels, const i64 *cardinality,
                         const double *cells, i64 *waiting, double *carried, double *out) {
     const double *shares = tree->shares;
@@ -139,7 +139,7 @@ static void tree_shares(const Tree *tree, i64 n_labels, const i64 *cardinality,
         if (a >= 0) {
             i64 b = branch_of(cells[a], cardinality[a], tree->threshold[node]);
             if (b < 0) {
-                /* Last branch first onto the stack, so that sums follow the branches' order. */
+                /* Push the last branch first, so that sums follow the order of the branches. */
                 for (i64 k = tree->n_children[node] - 1; k >= 0; k--) {
                     i64 child = tree->first_child[node] + k;
                     double weight = sum_of(shares + child * n_labels, n_labels);
@@ -163,7 +163,7 @@ static void tree_shares(const Tree *tree, i64 n_labels, const i64 *cardinality,
     }
 }
 
-/* the first class whose share no other exceeds by more than the tolerance */
+/* Return the first class whose share no other exceeds by more than the tolerance. */
 static i64 first_largest(const double *shares, i64 n_labels) {
     i64 best = 0;
     for (i64 c = 1; c < n_labels; c++) {
@@ -174,7 +174,7 @@ static i64 first_largest(const double *shares, i64 n_labels) {
     return best;
 }
 
-/* class shares and the predicted class of each row */
+/* Compute class shares and the predicted class of each row. */
 i64 c45_rows(const i64 *attribute, const double *threshold, const i64 *first_child,
              const i64 *n_children, const double *shares, i64 n_nodes, i64 n_labels,
              const i64 *cardinality, const double *values, i64 n, i64 d, double *out,
@@ -201,8 +201,8 @@ i64 c45_rows(const i64 *attribute, const double *threshold, const i64 *first_chi
     return 0;
 }
 
-/* The order of a part of the rows, from columns that were sorted once; `position` is a row's place
- * in the part, -1 outside. */
+/* Sort a subset of the rows from columns sorted once; `position` is a row's index in the subset, -1
+ * outside. */
 static void keep_rows(const i64 *order, const i64 *n_known, const i64 *position,
                       const i64 *cardinality, i64 d, i64 n, i64 n_kept, i64 *kept,
                       i64 *n_kept_known) {
@@ -210,7 +210,7 @@ static void keep_rows(const i64 *order, const i64 *n_known, const i64 *position,
         i64 to = 0;
         if (cardinality[a] == 0) {
             for (i64 at = 0; at < n_known[a]; at++) {
-                /* written over unless it stays: no branch to guess */
+                /* overwritten unless kept, which avoids a branch */
                 i64 place = position[order[a * n + at]];
                 if (to < n_kept) {
                     kept[a * n_kept + to] = place;
@@ -222,10 +222,9 @@ static void keep_rows(const i64 *order, const i64 *n_known, const i64 *position,
     }
 }
 
-/* Predictions of a tree for each split, equal to fitting and predicting split by split.
+/* Predict with a tree for each split, as if fitted and predicted split by split.
  *
- * held_at[size] is the line of held_masks that says which rows a training set of this size holds
- * out. */
+ * held_masks[held_at[size]] marks the rows that a training set of this size holds out. */
 i64 c45_plan(const double *columns, const i64 *cardinality, const i64 *y, i64 d, i64 n,
              i64 n_labels, const i64 *order, const i64 *n_known, const i64 *marks,
              const i64 *wanted, i64 n_wanted, const i64 *held_at, const bool *held_masks,

@@ -1,9 +1,9 @@
-/* Exact sums: the bits of floats into limbs, sums of limbs into floats. */
+/* Exact sums: convert floats to limbs, and sums of limbs to floats. */
 #include "kernels.h"
 
 #define FRACTION ((i64)1 << 52) - 1
 
-/* the number as mantissa times 2**exponent, both whole, without its sign; NaN counts as 0 */
+/* Return the integer mantissa of |number| = mantissa * 2**exponent; NaN counts as 0. */
 static i64 mantissa_and_exponent(i64 bits, i64 *exponent) {
     i64 field = (bits >> 52) & 0x7ff, mantissa = bits & (FRACTION);
     if (field == 0x7ff) {
@@ -18,7 +18,7 @@ static i64 mantissa_and_exponent(i64 bits, i64 *exponent) {
     return mantissa | ((i64)1 << 52);
 }
 
-/* per column the exponent of its lowest bit in use, and that above its highest one */
+/* Find per column the exponent of its lowest used bit, and the one above its highest. */
 i64 limb_exponents(const i64 *bits, i64 n, i64 d, i64 *low, i64 *high) {
     for (i64 j = 0; j < d; j++) {
         low[j] = 2000;
@@ -46,7 +46,7 @@ i64 limb_exponents(const i64 *bits, i64 n, i64 d, i64 *low, i64 *high) {
     return 0;
 }
 
-/* write the limbs of every number; `digits` comes as zeros */
+/* Write the limbs of every number; `digits` is zero before. */
 i64 split_into_limbs(const i64 *bits, i64 n, i64 d, const i64 *first, const i64 *low, i64 width,
                      i64 *digits, i64 n_limbs) {
     for (i64 i = 0; i < n; i++) {
@@ -74,7 +74,7 @@ i64 split_into_limbs(const i64 *bits, i64 n, i64 d, const i64 *first, const i64 
     return 0;
 }
 
-/* the float nearest to the sum of part[k] * 2**(low + k * width); limb has room for `count` */
+/* Return the float nearest to the sum of part[k] * 2**(low + k * width); limb has `count` cells. */
 double rounded_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb) {
     if (count == 1) {
         return ldexp((double)part[0], (int)low);
@@ -115,14 +115,9 @@ double rounded_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb) {
         bits += take;
         exponent -= take;
     }
-    if (rest) { /* the last of 62 bits lies below the 53 that are kept and only breaks their tie */
+    if (rest) { /* the last of 62 bits is below the 53 kept bits and only breaks ties */
         head |= 1;
     }
     double value = ldexp((double)head, (int)exponent);
     return flipped ? -value : value;
-}
-
-i64 exact_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb, double *sum) {
-    *sum = rounded_sum(part, count, low, width, limb);
-    return 0;
 }

@@ -1,7 +1,7 @@
-/* The functions that Python calls, and what all sources share.
+/* The functions that Python calls, and definitions shared by all sources.
  *
- * Arrays are C-contiguous; the caller checks types and sizes. A function returns a number that is
- * not negative, or NO_MEMORY. Floating point is evaluated as written: the same bits everywhere. */
+ * Arrays are C-contiguous; the caller checks types and sizes. A function returns a non-negative
+ * number or NO_MEMORY. Floating point is evaluated as written, with the same bits everywhere. */
 #ifndef BESTOFK_KERNELS_H
 #define BESTOFK_KERNELS_H
 
@@ -24,7 +24,7 @@
 typedef int64_t i64;
 typedef uint64_t u64;
 
-/* Memory that a function takes once, at its beginning, and gives back at its end. */
+/* Memory that a function allocates at its beginning and frees at its end. */
 typedef struct {
     void *blocks[64];
     int used;
@@ -32,7 +32,7 @@ typedef struct {
 } Scratch;
 
 static inline void *scratch_take(Scratch *scratch, i64 count, size_t size) {
-    /* calloc: cells that are never written are read as 0, never as what was there before */
+    /* calloc, so that cells that were never written are 0 */
     void *block = NULL;
     if (scratch->used < 64) {
         block = calloc(count > 0 ? (size_t)count : 1, size);
@@ -57,22 +57,10 @@ static inline void scratch_free(Scratch *scratch) {
 static inline i64 least_of(i64 a, i64 b) { return a < b ? a : b; }
 static inline i64 most_of(i64 a, i64 b) { return a > b ? a : b; }
 static inline i64 popcount(u64 word) { return (i64)__builtin_popcountll(word); }
-/* the place of the lowest one bit of a word that is not 0 */
+/* index of the lowest set bit of a non-zero word */
 static inline i64 lowest_bit(u64 word) { return (i64)__builtin_ctzll(word); }
 
-static inline i64 bits_of(double number) {
-    i64 bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-static inline double float_of(i64 bits) {
-    double number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-/* the first of the largest */
+/* Return the index of the first largest cell. */
 static inline i64 argmax_i64(const i64 *cells, i64 count) {
     i64 best = 0;
     for (i64 at = 1; at < count; at++) {
@@ -83,7 +71,7 @@ static inline i64 argmax_i64(const i64 *cells, i64 count) {
     return best;
 }
 
-/* the first of the largest; one that is not a number counts as the largest */
+/* Return the index of the first largest cell; NaN counts as the largest. */
 static inline i64 argmax_f64(const double *cells, i64 count) {
     i64 best = 0;
     for (i64 at = 0; at < count; at++) {
@@ -97,7 +85,7 @@ static inline i64 argmax_f64(const double *cells, i64 count) {
     return best;
 }
 
-/* split_marks.c: rows by mark, ascending within each; ends[m] is where mark m ends */
+/* split_marks.c: rows grouped by mark, ascending; ends[m] is the end of mark m */
 void group_by_mark(const i64 *marks, i64 n, i64 *order, i64 *ends, i64 n_marks);
 static inline i64 mark_begins(const i64 *ends, i64 mark) { return mark > 0 ? ends[mark - 1] : 0; }
 
@@ -127,7 +115,6 @@ EXPORT i64 naive_bayes_mixed_plan(const double *values, const double *columns,
 
 /* exact_sums.c */
 double rounded_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb);
-EXPORT i64 exact_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb, double *sum);
 EXPORT i64 limb_exponents(const i64 *bits, i64 n, i64 d, i64 *low, i64 *high);
 EXPORT i64 split_into_limbs(const i64 *bits, i64 n, i64 d, const i64 *first, const i64 *low,
                             i64 width, i64 *digits, i64 n_limbs);
@@ -186,13 +173,6 @@ EXPORT i64 perceptron_plan(const double *values, i64 n, i64 d, const i64 *cardin
                            i64 n_wanted, i64 complete, i64 with_products, i64 *predicted,
                            i64 *refused);
 
-/* c45_cut.c, c45_prune.c */
-EXPORT i64 c45_three_cuts(const double *column, const i64 *y, i64 n, const uint32_t *order,
-                          const uint32_t *codes, i64 shift, const double *values, i64 n_labels,
-                          i64 n_classes, double min_leaf, const double *terms,
-                          const double *steps, double *found);
-EXPORT i64 c45_added_errors(double n, double errors, double confidence, double z, double *added);
-
 /* c45_tree.c */
 EXPORT i64 c45_fit(const double *columns, const i64 *cardinality, const i64 *y, i64 d, i64 n,
                    i64 n_labels, const i64 *order, const i64 *n_known,
@@ -232,11 +212,6 @@ EXPORT i64 neighbour_fold_scales(const double *values, i64 n, i64 d, const i64 *
                                  const int32_t *fold_of, i64 runs, i64 folds, i64 scale,
                                  double *low, double *high, double *divisor);
 
-/* neighbour_order.c */
-EXPORT i64 neighbour_transpose(u64 *words);
-EXPORT i64 neighbour_first_rows(const double *keys, i64 n, i64 m, i64 as_bytes, double *found,
-                                i64 *rows);
-
 /* neighbour_bits.c */
 EXPORT i64 neighbour_pack_folds(const int32_t *fold_of, i64 runs, i64 n, i64 words, i64 digits,
                                 u64 *planes);
@@ -246,8 +221,6 @@ EXPORT i64 neighbour_unpack_folds(const u64 *predicted, i64 code_digits, const i
                                   i64 runs, i64 n, i64 folds, const i64 *first, i64 *out);
 EXPORT i64 neighbour_unpack_tests(const u64 *predicted, i64 code_digits, i64 n, const i64 *tests,
                                   const i64 *first, i64 splits, i64 *out);
-EXPORT i64 neighbour_not_above(const float *blocks, i64 block, const float *weights,
-                               double limit);
 
 /* neighbour_fixed.c */
 EXPORT i64 neighbour_scan_numeric(const double *columns, const i64 *cardinality, i64 d, i64 n,
@@ -275,7 +248,6 @@ EXPORT i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i6
                                 const double *mean, const double *spread, double *out);
 
 /* logistic_objective.c */
-EXPORT i64 logistic_exp(const double *x, i64 n, double *out);
 EXPORT i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out);
 EXPORT i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double *reach,
                            i64 *chosen);
@@ -283,8 +255,7 @@ EXPORT i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const
 /* logistic_minimum.c */
 EXPORT i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
                              double *weights, const double *matrix, i64 matrix_size,
-                             double tolerance, i64 most_steps, const double *probe, i64 n_probe,
-                             double tie, i64 *chosen, double *outcome);
+                             double tolerance, i64 most_steps, double *outcome);
 EXPORT i64 logistic_splits(const double *design, i64 p, i64 r, const i64 *y, double strength,
                            const double *mean, const double *spread, const double *weights,
                            const double *matrix, i64 matrix_size, double tolerance,
@@ -310,7 +281,6 @@ EXPORT i64 multitest_first_nearest(const double *values, const i64 *cardinality,
                                    const bool *marks, i64 splits, i64 *errors);
 
 /* multitest_logistic.c, multitest_tree.c */
-EXPORT i64 multitest_exp(const float *x, i64 n, float *out);
 EXPORT i64 multitest_logistic(const double *values, const i64 *cardinality, const bool *whole,
                               i64 unknown, const i64 *y, i64 n, i64 d, i64 n_classes,
                               double learning_rate, const uint32_t *seeds, const bool *marks,
@@ -321,14 +291,10 @@ EXPORT i64 multitest_tree(const double *values, const i64 *cardinality, const bo
                           const bool *marks, i64 splits, i64 *errors);
 
 /* weka_learners.c */
-EXPORT i64 weka_first_double(i64 seed, double *first);
-EXPORT i64 weka_shuffle(i64 *rows, i64 count, i64 seed);
 EXPORT i64 weka_first_neighbour(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *folds,
                                 i64 n_folds, i64 *wrong);
 EXPORT i64 weka_perceptron(const double *inputs, const bool *second, i64 n, i64 width,
                            const i64 *folds, i64 n_folds, i64 seed, i64 *wrong);
-EXPORT i64 weka_arcs(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d,
-                     i64 n_labels, const double *gammas, i64 *parent);
 EXPORT i64 weka_network(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d,
                         i64 n_labels, const double *gammas, const i64 *folds, i64 n_folds,
                         i64 *wrong);

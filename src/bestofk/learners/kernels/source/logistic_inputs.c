@@ -1,7 +1,7 @@
 /* The inputs of the logistic model: means, spreads, and standardised rows in tiles of eight. */
 #include "logistic.h"
 
-/* The cells of the rows, with a constant 1 last; NaN (and 0 for the constant) behind the rows. */
+/* Copy the cells of the rows, then a constant 1; NaN (0 for the constant) after the rows. */
 void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *tiles) {
     i64 q = p + 1, wide = LANES * tiles_for(n);
     for (i64 i = 0; i < wide; i++) {
@@ -20,7 +20,7 @@ void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *til
     }
 }
 
-/* sums of cell - base (or of its square) and numbers of known cells, column by column */
+/* Sum cell - base (or its square) and count known cells, column by column. */
 static void add_tiles(const double *tiles, i64 first, i64 last, i64 p, const double *base,
                       bool squared, Lanes *sums, Lanes *known) {
     for (i64 t = first; t < last; t++) {
@@ -34,7 +34,7 @@ static void add_tiles(const double *tiles, i64 first, i64 last, i64 p, const dou
     }
 }
 
-/* the same where every cell is known */
+/* Do the same if every cell is known. */
 static void add_known_tiles(const double *tiles, i64 last, i64 p, const double *base, bool squared,
                             Lanes *RESTRICT sums) {
     for (i64 t = 0; t < last; t++) {
@@ -74,10 +74,10 @@ static void sum_tiles(const double *tiles, i64 n, i64 p, const double *base, boo
     add_tiles(tiles, 0, tiles_for(n), p, base, squared, sums, known);
 }
 
-/* Mean and standard deviation (with n) of the known cells; 0 and 1 where there is no spread.
+/* Compute mean and standard deviation (with n) of the known cells; a deviation of 0 becomes 1.
  *
- * Sums are of differences from the first known cell, so that rounding gives a constant column no
- * spread. `room` has 2 p cells. */
+ * Sums are of differences from the first known cell, so that rounding gives a constant column a
+ * deviation of 0. `room` has 2 p cells. */
 void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean, double *spread) {
     bool complete = true;
     Lanes *sums = room, *known = room + p;
@@ -104,7 +104,7 @@ void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean, 
     }
 }
 
-/* (x - mean) / spread, with 0 for missing cells and behind the rows, in place */
+/* Compute (x - mean) / spread in place, with 0 for missing cells and after the rows. */
 void standardise_tiles(double *tiles, i64 n, i64 p, const double *mean, const double *spread) {
     i64 last = tiles_for(n);
     for (i64 t = 0; t < last; t++) {
@@ -131,7 +131,7 @@ i64 logistic_moments(const double *design, i64 p, const i64 *rows, i64 n, double
     return 0;
 }
 
-/* (x - mean) / spread with 0 for missing cells, and a last column of ones */
+/* Compute (x - mean) / spread with 0 for missing cells, and a last column of ones. */
 i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i64 n, const double *mean,
                          const double *spread, double *out) {
     for (i64 i = 0; i < n; i++) {

@@ -1,4 +1,4 @@
-/* The minimum of the logistic objective, by L-BFGS: for one set of rows, and split by split. */
+/* Minimise the logistic objective by L-BFGS, for one set of rows and for many splits. */
 #include "logistic.h"
 
 #define MEMORY 30
@@ -11,7 +11,7 @@
 static double larger(double a, double b) { return b > a ? b : a; }
 static double smaller(double a, double b) { return b < a ? b : a; }
 
-/* the norm of the gradient, and that without the constants */
+/* Return the norm of the gradient; write the norm without the constants. */
 static double norms_of(const double *gradient, i64 q, i64 r, double *inner) {
     double squares = dot(gradient, gradient, (q - 1) * r);
     const double *constants = gradient + (q - 1) * r;
@@ -19,7 +19,7 @@ static double norms_of(const double *gradient, i64 q, i64 r, double *inner) {
     return sqrt(squares + dot(constants, constants, r));
 }
 
-/* matrix times vector (q * r): one matrix (q r, q r), or (q, q) for each column */
+/* Multiply by a matrix (q r, q r), or by a matrix (q, q) for each column. */
 static void precondition(const double *matrix, i64 size, const double *vector, i64 q, i64 r,
                          double *out) {
     if (size == q && r > 1) {
@@ -43,7 +43,7 @@ static void precondition(const double *matrix, i64 size, const double *vector, i
     }
 }
 
-/* the length of every row to `lengths`; returns the longest */
+/* Write the length of every row to `lengths`; return the longest. */
 static double lengths_of(const double *tiles, i64 n, i64 q, double *lengths) {
     double longest = 0.0;
     for (i64 t = 0; t < tiles_for(n); t++) {
@@ -61,7 +61,7 @@ static double lengths_of(const double *tiles, i64 n, i64 q, double *lengths) {
     return longest;
 }
 
-/* Room for rows to fit and rows to predict, as many as given at the most. */
+/* Work space for the largest numbers of rows to fit and to predict. */
 typedef struct {
     Model model;
     double *probe; /* tiles of the rows to predict */
@@ -103,13 +103,12 @@ static void set_labels(Model *model, const i64 *y, const i64 *rows, i64 n) {
     }
 }
 
-/* The weights at which the gradient's norm is at most `tolerance`; they start as given and are
- * written over. Returns the number of steps.
+/* Minimise until the gradient norm is at most `tolerance`, starting from `weights` and overwriting
+ * them; return the number of steps.
  *
  * `matrix` is the inverse of an approximate Hessian, from which the limited memory starts. With
- * rows in `probe`, it stops as soon as the predictions for them, written to `chosen`, can no
- * longer differ from those at the minimum. `outcome` takes the norm, and 1 where the predictions are
- * certain. */
+ * rows in `probe`, stop once the predictions for them, written to `chosen`, can no longer differ
+ * from those at the minimum. `outcome` gets the norm, and 1 if the predictions are certain. */
 static i64 minimise(const Work *work, double *weights, const double *matrix, i64 matrix_size,
                     double tolerance, i64 most_steps, double tie, i64 *chosen, double *outcome) {
     const Model *model = &work->model;
@@ -150,7 +149,7 @@ static i64 minimise(const Work *work, double *weights, const double *matrix, i64
             if (norm <= tolerance) {
                 break;
             }
-            /* the gaps may still shrink a little, and must not be asked for at every step */
+            /* the gaps may still shrink a little; do not check them at every step */
             level = larger(larger(smaller(SAFETY * enough, 0.5 * norm), NEXT_LEVEL * norm),
                            tolerance);
         }
@@ -174,7 +173,7 @@ static i64 minimise(const Work *work, double *weights, const double *matrix, i64
         }
         double slope = dot(gradient, direction, size), length = 1.0, new_value = value;
         bool found = false;
-        if (!(slope < 0.0)) { /* rounding has spoilt the memory: start it again */
+        if (!(slope < 0.0)) { /* rounding has corrupted the memory: restart it */
             if (held == 0) {
                 break;
             }
@@ -229,32 +228,29 @@ static void tiles_of_rows(const double *z, i64 n, i64 q, double *tiles) {
     }
 }
 
-/* the same for rows that are standardised, as Python calls it */
+/* Minimise for standardised rows; called by Python. */
 i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
                       double *weights, const double *matrix, i64 matrix_size, double tolerance,
-                      i64 most_steps, const double *probe, i64 n_probe, double tie, i64 *chosen,
-                      double *outcome) {
+                      i64 most_steps, double *outcome) {
     Scratch scratch = {0};
-    Work work = room_for(&scratch, n, q, r, strength, n_probe);
+    Work work = room_for(&scratch, n, q, r, strength, 0);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
     }
-    work.n_probe = n_probe;
     tiles_of_rows(z, n, q, work.model.tiles);
-    tiles_of_rows(probe, n_probe, q, work.probe);
     set_labels(&work.model, y, NULL, n);
-    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, tie, chosen,
+    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, 0.0, NULL,
                          outcome);
     scratch_free(&scratch);
     return steps;
 }
 
-/* Predictions for the tested rows of several splits, each started at the solution for all rows.
+/* Predict the test rows of several splits, each started at the solution for all rows.
  *
- * Split s trains on the rows trains[s ? train_ends[s - 1] : 0] up to train_ends[s], and likewise
- * with tests; `chosen` has the shape of `tests`. `certain` is set where no prediction of the split
- * can be another at the minimum. */
+ * Split s trains on the rows trains[s ? train_ends[s - 1] : 0] up to train_ends[s]; tests are
+ * alike. `chosen` has the shape of `tests`. `certain` marks splits none of whose predictions can
+ * differ at the minimum. */
 i64 logistic_splits(const double *design, i64 p, i64 r, const i64 *y, double strength,
                     const double *mean, const double *spread, const double *weights,
                     const double *matrix, i64 matrix_size, double tolerance, i64 most_steps,

@@ -1,26 +1,15 @@
-/* The penalised likelihood of the logistic model, its gradient, and what is done with scores.
+/* The penalised likelihood of the logistic model, its gradient, and functions of scores.
  *
  * Weights have the shape (q, r): q inputs with the constant 1 last; r = 1 for two classes (the log
  * odds of the second), else one column per class. */
 #include "logistic.h"
 
 #define SETTLED 1e-11
-/* Tiles that are read at once, in bytes. */
+/* Size of the tiles that are read at once, in bytes. */
 #define CHUNK_BYTES (1 << 16)
 #define INLINE static inline __attribute__((always_inline))
 
-i64 logistic_exp(const double *x, i64 n, double *out) {
-    for (i64 i = 0; i < n; i += LANES) {
-        double cells[LANES] = {0};
-        i64 count = least_of(LANES, n - i);
-        memcpy(cells, x + i, (size_t)count * sizeof *x);
-        put_lanes(cells, exp_of_negative(lanes_at(cells)));
-        memcpy(out + i, cells, (size_t)count * sizeof *x);
-    }
-    return 0;
-}
-
-/* the probabilities of the classes (columns) for every row of scores (n, r) */
+/* Compute class probabilities (columns) for every row of scores (n, r). */
 i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out) {
     for (i64 i = 0; i < n; i++) {
         if (r == 1) {
@@ -44,9 +33,9 @@ i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out) {
     return 0;
 }
 
-/* Choose the first class whose score is within `tie` of the largest; the score of a class lies at
- * row * by_row + class * by_class. Returns the least u for which changes of score differences by
- * u * reach (one number per row) could change a choice. */
+/* Choose the first class whose score is within `tie` of the largest; the score of a class is at row
+ * * by_row + class * by_class. Return the least u for which changes of score differences by u *
+ * reach (one number per row) could change a choice. */
 double choose_classes(const double *scores, i64 n, i64 r, i64 by_row, i64 by_class, double tie,
                       const double *reach, i64 *chosen) {
     double least = INFINITY;
@@ -88,7 +77,7 @@ i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double
     return 0;
 }
 
-/* scores of some classes for some tiles; sums run along the inputs */
+/* Compute scores of some classes for some tiles, summing over the inputs. */
 INLINE void score_block(const double *z, i64 q, const double *w, double *to, i64 wide,
                         const int classes, const int tiles) {
     Lanes sums[8] = {{0}};
@@ -121,7 +110,7 @@ INLINE void score_classes(const double *tiles, i64 q, const double *w, double *t
     }
 }
 
-/* scores (r, wide) of the tiles first..last - 1 */
+/* Compute scores (r, wide) of the tiles first..last - 1. */
 static void find_scores(const double *tiles, i64 first, i64 last, const double *turned, i64 q,
                         i64 r, i64 wide, double *scores) {
     i64 k = 0;
@@ -145,8 +134,8 @@ INLINE Lanes share_of_two(Lanes score, Lanes *whole) {
     return lanes_where(sign != 0, e, lanes_of(1.0)) / *whole;
 }
 
-/* The shares (at the same places) from r scores for eight rows; returns the sum of
- * exp(score - top), where `top` is the largest score. */
+/* Compute shares from r scores of eight rows, in the same layout; return the sum of exp(score -
+ * top), where `top` is the largest score. */
 INLINE Lanes shares_of_many(const double *scores, double *shares, i64 r, i64 wide, Lanes *top) {
     Lanes most = lanes_at(scores), total = {0};
     for (i64 k = 1; k < r; k++) {
@@ -166,7 +155,7 @@ INLINE Lanes shares_of_many(const double *scores, double *shares, i64 r, i64 wid
     return total;
 }
 
-/* The sum of logarithms of numbers from 1 to r, taken of products. */
+/* Sum logarithms of numbers from 1 to r, taking the logarithm of products. */
 typedef struct {
     Lanes product;
     i64 held, most;
@@ -194,7 +183,7 @@ INLINE void add_logs(Logs *logs, Lanes numbers) {
     }
 }
 
-/* add shares times inputs of some tiles to the slopes of some classes and inputs, lane by lane */
+/* Add shares times inputs of some tiles to the slopes of some classes and inputs, by lane. */
 INLINE void slope_block(const double *z, i64 q, const double *share, i64 wide, double *to,
                         i64 count, const int classes, const int inputs) {
     Lanes sums[8];
@@ -257,15 +246,15 @@ static void turn(const double *weights, i64 q, i64 r, double *turned) {
     }
 }
 
-/* the scores (r, 8 n_tiles) of rows that need no objective */
+/* Compute the scores (r, 8 n_tiles) of rows without the objective. */
 void scores_of_tiles(const double *tiles, i64 n_tiles, const double *weights, i64 q, i64 r,
                      double *turned, double *scores) {
     turn(weights, q, r, turned);
     find_scores(tiles, 0, n_tiles, turned, q, r, n_tiles * LANES, scores);
 }
 
-/* From scores of the tiles the shares minus 1 at the class of each row; adds to the loss. Rows
- * behind the n have no class, and inputs 0: they count for nothing. */
+/* Compute shares from the scores of the tiles, minus 1 for the class of each row; add to the loss.
+ * Rows after the n have no class and inputs 0, so they have no effect. */
 static void judge_two(const Model *model, i64 first, i64 last, Lanes *loss, Logs *logs) {
     for (i64 t = first; t < last; t++) {
         Lanes score = lanes_at(model->scores + t * LANES), whole;
@@ -298,7 +287,7 @@ static void judge_many(const Model *model, i64 first, i64 last, Lanes *loss, Log
     }
 }
 
-/* 1/2 |weights|^2 without the constants + strength * minus log likelihood; its gradient */
+/* Return 1/2 |weights|^2 without constants - strength * log likelihood; write its gradient. */
 double objective(const Model *model, const double *weights, double *gradient) {
     i64 q = model->q, r = model->r, wide = LANES * model->n_tiles;
     i64 chunk = most_of(4, CHUNK_BYTES / (q * LANES * (i64)sizeof(double)));
@@ -332,7 +321,7 @@ double objective(const Model *model, const double *weights, double *gradient) {
     return value;
 }
 
-/* solve matrix (r, r) x = vector in place, by elimination with pivots; false where it cannot be */
+/* Solve matrix (r, r) x = vector in place by elimination with pivots; return false if singular. */
 static bool solve(double *matrix, double *vector, i64 r) {
     for (i64 step = 0; step < r; step++) {
         i64 pivot = step;
@@ -369,7 +358,7 @@ static bool solve(double *matrix, double *vector, i64 r) {
     return true;
 }
 
-/* sums of shares, and of products of two shares, at the scores as they are */
+/* Sum shares, and products of two shares, at the current scores. */
 static void share_sums(const Model *model, double *sums, double *products) {
     i64 r = model->r, wide = LANES * model->n_tiles;
     for (i64 t = 0; t < model->n_tiles; t++) {
@@ -401,7 +390,7 @@ static void share_sums(const Model *model, double *sums, double *products) {
     }
 }
 
-/* Newton's method on the constants alone, so that they are the best for the other weights */
+/* Optimise the constants by Newton's method, with the other weights fixed. */
 void settle_constants(const Model *model, double *weights) {
     i64 n = model->n, q = model->q, r = model->r, wide = LANES * model->n_tiles;
     double *held = model->held, *slope = model->slope, *curvature = model->curvature;
@@ -430,7 +419,7 @@ void settle_constants(const Model *model, double *weights) {
             break;
         }
         for (i64 at = 0; at < r * r && r > 1; at++) {
-            /* all constants may move together: hold that direction */
+            /* shifting all constants has no effect: fix that direction */
             curvature[at] += (double)n / (double)r;
         }
         if (!(curvature[0] > 0.0) || !solve(curvature, slope, r)) {

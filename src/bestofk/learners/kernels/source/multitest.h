@@ -1,4 +1,4 @@
-/* What the learners of the MultiTest paper share: filling, scaling, and numpy's old generator. */
+/* Shared by the learners of the MultiTest paper: imputation, scaling, numpy's old generator. */
 #ifndef BESTOFK_MULTITEST_H
 #define BESTOFK_MULTITEST_H
 

@@ -1,6 +1,6 @@
-/* What every learner of the MultiTest paper does first: fill in what is unknown, and scale.
+/* The first steps of every learner of the MultiTest paper: impute unknown values, and scale.
  *
- * Loops are in the order of the rows, as sums in floating point depend on it. */
+ * Loops follow the order of the rows, because floating-point sums depend on it. */
 #include "multitest.h"
 
 Halves halves_of(const double *values, const i64 *cardinality, const bool *whole, i64 unknown,
@@ -15,7 +15,7 @@ Halves halves_of(const double *values, const i64 *cardinality, const bool *whole
     return halves;
 }
 
-/* note which columns lack a value, and copy the values to where they will be filled in */
+/* Mark the columns with unknown values, and copy the values for imputation. */
 void begin_filling(Halves *halves, bool *lacking, double *filled) {
     i64 n = halves->n, d = halves->d;
     memcpy(filled, halves->values, (size_t)(n * d) * sizeof *filled);
@@ -27,11 +27,12 @@ void begin_filling(Halves *halves, bool *lacking, double *filled) {
     halves->lacking = lacking;
 }
 
-/* rows that train and test, ascending; return how many train */
+/* List training and test rows, ascending; return the number of training rows. */
 i64 split_rows(const bool *mark, i64 n, i64 fold, i64 *train, i64 *test) {
     i64 a = 0, b = 0;
     for (i64 i = 0; i < n; i++) {
-        /* both written, one counted: no branch to guess; `a` and `b` stay below n until the end */
+        /* write both and count one, which avoids a branch; `a` and `b` stay below n until the
+         * end */
         i64 tests = mark[i] == (fold == 1);
         train[a] = i;
         test[b] = i;
@@ -41,12 +42,12 @@ i64 split_rows(const bool *mark, i64 n, i64 fold, i64 *train, i64 *test) {
     return a;
 }
 
-/* Fill in what is unknown from the training rows; `fills` takes what was put there, and 0 of the
- * columns that lack nothing.
+/* Impute unknown values from the training rows; `fills` gets the imputed values, 0 for complete
+ * columns.
  *
- * Nominal: the most frequent value, the first of ties. Numeric: the sum of the known divided by
- * the number of all training rows (a slip of the original), cut to a whole number in columns of
- * whole numbers. */
+ * Nominal: the most frequent value, the first of ties. Numeric: the sum of the known values divided
+ * by the number of all training rows (a mistake of the original), truncated to a whole number in
+ * columns of whole numbers. */
 void fill_unknown(const Halves *halves, const i64 *train, i64 n_train, i64 *counts,
                   double *filled, double *fills) {
     i64 d = halves->d;
@@ -85,9 +86,9 @@ void fill_unknown(const Halves *halves, const i64 *train, i64 n_train, i64 *coun
     }
 }
 
-/* Mean and standard deviation (n - 1) of the numeric columns; 1 where a column is constant.
+/* Compute mean and standard deviation (n - 1) of the numeric columns; 1 if a column is constant.
  *
- * Row by row, all columns at once; nominal ones are summed too, and what comes out is not used. */
+ * All columns are summed row by row; the sums of nominal columns are not used. */
 void column_deviations(const double *filled, i64 d, const i64 *cardinality, const i64 *train,
                        i64 n, double *RESTRICT mean, double *RESTRICT deviation) {
     memset(mean, 0, (size_t)d * sizeof *mean);
@@ -137,7 +138,7 @@ i64 multitest_fill(const double *values, const i64 *cardinality, const bool *who
     return 0;
 }
 
-/* 1 where what is filled in is the same, `wanted`, in every half, else 0 */
+/* Return 1 if the imputed values equal `wanted` in every half, else 0. */
 i64 multitest_modes_agree(const double *values, const i64 *cardinality, const bool *whole, i64 n,
                           i64 d, const bool *marks, i64 splits, const double *wanted) {
     Halves halves = halves_of(values, cardinality, whole, 1, NULL, n, d, 0, marks, splits);
@@ -193,7 +194,7 @@ double twister_uniform(Twister *twister, double low, double high) {
     return low + (high - low) * share;
 }
 
-/* 0..count - 1 in the order that numpy's old shuffle gives them; count is below 2**32 */
+/* Write 0..count - 1 in the order of numpy's old shuffle; count is below 2**32. */
 void twister_permutation(Twister *twister, i64 *rows, i64 count) {
     for (i64 i = 0; i < count; i++) {
         rows[i] = i;

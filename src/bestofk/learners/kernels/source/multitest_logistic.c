@@ -1,10 +1,9 @@
-/* The MultiTest paper's logistic classifier (LGC), over many halves: 50 steps down the gradient.
+/* The MultiTest paper's logistic classifier (LGC) for many halves: 50 steps of gradient descent.
  *
- * It does not converge, and that is why an ordinary logistic regression gives other figures. Rows
- * are kept in chunks, column by column, in single precision: what a chunk adds to the gradient is
- * found while its rows are in the nearest cache. Sums over rows have 16 lanes, whatever the
- * processor, which are added up after every ROWS rows. With two classes only the difference of the
- * two weight vectors moves; it is followed alone. */
+ * It does not converge, so ordinary logistic regression gives other results. Rows are stored in
+ * chunks, column by column, in single precision, so that a chunk stays in the fastest cache. Sums
+ * over rows have 16 lanes on every processor; the lanes are added after every ROWS rows. With two
+ * classes, only the difference of the two weight vectors is computed. */
 #include "multitest.h"
 
 #define STEPS 50
@@ -14,7 +13,7 @@
 #define CHUNK 64
 #define LANES 16
 #define INLINE static inline __attribute__((always_inline))
-/* compilers would read what is in a register again, class by class */
+/* otherwise compilers reload registers for every class */
 #ifdef __AVX512F__
 #define KEEP(lanes) __asm__("" : "+v"(lanes))
 #else
@@ -25,7 +24,7 @@ typedef float Lanes __attribute__((vector_size(64)));
 typedef float Half __attribute__((vector_size(32)));
 typedef float Quarter __attribute__((vector_size(16)));
 
-/* exp(x) of x <= 0, to within a few units of the last place: x = k log 2 + r with whole k */
+/* Compute exp(x) for x <= 0 to a few units of the last place: x = k log 2 + r with whole k. */
 static inline float exp_of_negative(float x) {
     const float to_whole = 12582912.0f; /* 1.5 * 2**23 */
     x = x > -87.0f ? x : -87.0f;
@@ -42,14 +41,7 @@ static inline float exp_of_negative(float x) {
     return (1.0f + (r + tail)) * power;
 }
 
-i64 multitest_exp(const float *x, i64 n, float *out) {
-    for (i64 i = 0; i < n; i++) {
-        out[i] = exp_of_negative(x[i]);
-    }
-    return 0;
-}
-
-/* what the columns are scaled by: p numbers and indicators, made of d columns */
+/* The scales of p numbers and indicators, made from d columns. */
 typedef struct {
     double *mean, *deviation; /* (d) of numbers */
     float *low, *high;        /* (p) the z-scores of 0 and 1 of indicators */
@@ -57,7 +49,7 @@ typedef struct {
     i64 *nominal, *first;     /* (d) the nominal columns, and their first indicator */
 } Scales;
 
-/* z-scores of the columns, nominal ones 1-of-n, in chunks (chunks, p, CHUNK) */
+/* Compute z-scores of the columns, nominal ones 1-of-n, in chunks (chunks, p, CHUNK). */
 static void standardise(const double *filled, const i64 *cardinality, i64 d, const i64 *rows,
                         i64 m, const Scales *scales, float *out, i64 p) {
     for (i64 begin = 0; begin < m; begin += CHUNK) {
@@ -88,7 +80,7 @@ static void standardise(const double *filled, const i64 *cardinality, i64 d, con
     }
 }
 
-/* means and deviations (n - 1) of numbers and indicators; 1 where a column is constant */
+/* Compute means and deviations (n - 1) of numbers and indicators; 1 if a column is constant. */
 static void find_scales(const double *filled, const i64 *cardinality, i64 d, const i64 *rows,
                         i64 m, i64 p, const Scales *scales) {
     double size = (double)m, less = (double)(m - 1);
@@ -124,7 +116,7 @@ INLINE Lanes lanes_at(const float *cells) {
     return lanes;
 }
 
-/* weighted sums of the rows of a chunk X (p, CHUNK), for a number of classes known beforehand */
+/* Compute weighted sums of the rows of a chunk X (p, CHUNK), for a constant number of classes. */
 INLINE void some_outputs(const float *X, i64 p, int classes, const float *W, const float *bias,
                          float *Z) {
     for (i64 i = 0; i < CHUNK; i += 2 * LANES) {
@@ -162,7 +154,7 @@ INLINE void some_outputs(const float *X, i64 p, int classes, const float *W, con
     }
 }
 
-/* weighted sums of the rows of a chunk, class by class; all CHUNK of them */
+/* Compute weighted sums of all CHUNK rows of a chunk, class by class. */
 static void find_outputs(const float *X, i64 p, i64 k, const float *W, const float *bias,
                          float *Z) {
     i64 c = 0;
@@ -178,7 +170,7 @@ static void find_outputs(const float *X, i64 p, i64 k, const float *W, const flo
     }
 }
 
-/* from outputs to probabilities less targets, in place; 0 behind the m rows of the chunk */
+/* Convert outputs to probabilities minus targets in place; 0 after the m rows of the chunk. */
 static void find_differences(const float *T, i64 m, i64 k, float *RESTRICT Z,
                              float *RESTRICT top, float *RESTRICT total) {
     if (k == 1) {
@@ -223,7 +215,7 @@ static void find_differences(const float *T, i64 m, i64 k, float *RESTRICT Z,
     }
 }
 
-/* what a chunk adds to the lanes of the gradient, for a number of classes known beforehand */
+/* Add a chunk to the lanes of the gradient, for a constant number of classes. */
 INLINE void add_some(const float *X, i64 p, int classes, const float *Z, float *lanes, float *own) {
     Lanes z[2][CHUNK / LANES];
     for (int c = 0; c < classes; c++) {
@@ -251,7 +243,7 @@ INLINE void add_some(const float *X, i64 p, int classes, const float *Z, float *
     }
 }
 
-/* add the chunk's part of the gradient: lanes of the weights (k, p, LANES), biases (k, LANES) */
+/* Add the chunk to the gradient: lanes of the weights (k, p, LANES), biases (k, LANES). */
 static void add_gradient(const float *X, i64 p, i64 k, const float *Z, float *lanes, float *own) {
     i64 c = 0;
     for (; c + 2 <= k; c += 2) {
@@ -262,7 +254,7 @@ static void add_gradient(const float *X, i64 p, i64 k, const float *Z, float *la
     }
 }
 
-/* add the lanes up, half to half, and begin anew */
+/* Add the lanes, half to half, and reset them. */
 static void collect(float *lanes, i64 count, float *sums) {
     for (i64 at = 0; at < count; at++) {
         Half low, high;
@@ -281,7 +273,7 @@ static void collect(float *lanes, i64 count, float *sums) {
     memset(lanes, 0, (size_t)(count * LANES) * sizeof *lanes);
 }
 
-/* weights uniform in +-0.01; with two classes the difference of two such */
+/* Draw weights uniformly in +-0.01; for two classes, the difference of two. */
 static void start_weights(Twister *twister, i64 p, i64 k, float *W, float *bias) {
     for (i64 c = 0; c < k; c++) {
         for (i64 j = 0; j < p; j++) {
@@ -297,8 +289,8 @@ static void start_weights(Twister *twister, i64 p, i64 k, float *W, float *bias)
     }
 }
 
-/* Softmax of linear outputs with bias; every step goes `eta` times the summed gradient, and eta
- * shrinks by 5 percent a step. The first class of ties. */
+/* Softmax of linear outputs with bias. Every step moves by `eta` times the summed gradient, and eta
+ * shrinks by 5 percent per step. Ties go to the first class. */
 i64 multitest_logistic(const double *values, const i64 *cardinality, const bool *whole,
                        i64 unknown, const i64 *y, i64 n, i64 d, i64 n_classes,
                        double learning_rate, const uint32_t *seeds, const bool *marks,

@@ -1,13 +1,12 @@
 /* The MultiTest paper's nearest mean (NMC), most frequent class (MAX), and nearest neighbour (NN)
- * where values are unknown or columns mixed, over many halves: errors (splits, 2) takes the
- * errors. */
+ * for unknown values or mixed columns, for many halves; errors (splits, 2) gets the errors. */
 #include "multitest.h"
 
-/* rows that are compared at once */
+/* rows compared at once */
 #define BLOCK 32
 
-/* The centres of the classes (n_classes, d): means, and modes of nominal columns. `sizes` takes the
- * number of rows of each class; `counts` is scratch (n_classes, all values of nominal columns). */
+/* Compute the class centres (n_classes, d): means, and modes of nominal columns. `sizes` gets the
+ * number of rows of each class; `counts` is scratch (n_classes, all nominal values). */
 static void find_centres(const Halves *halves, const double *filled, const i64 *train, i64 m,
                          const double *mean, double *centres, i64 *sizes, i64 *counts) {
     i64 d = halves->d, n_classes = halves->n_classes, values = halves->all_values;
@@ -44,7 +43,7 @@ static void find_centres(const Halves *halves, const double *filled, const i64 *
     }
 }
 
-/* distances of the rows of a block (d, BLOCK) from a centre */
+/* Compute the distances of the rows of a block (d, BLOCK) from a centre. */
 static void block_distances(const Halves *halves, const double *block, const double *centre,
                             const double *weight, double *RESTRICT totals) {
     for (i64 r = 0; r < BLOCK; r++) {
@@ -67,8 +66,8 @@ static void block_distances(const Halves *halves, const double *block, const dou
 }
 
 /* Class means of z-scores, class modes of nominal columns (the first of ties), squared distance, 1
- * for another value. A class that no training row holds competes all the same, with zeros and the
- * first values: a slip of the original that nursery and ecoli show. */
+ * per mismatch. A class without training rows competes with zeros and the first values: a mistake
+ * of the original that nursery and ecoli reveal. */
 i64 multitest_nearest_mean(const double *values, const i64 *cardinality, const bool *whole,
                            i64 unknown, const i64 *y, i64 n, i64 d, i64 n_classes,
                            const bool *marks, i64 splits, i64 *errors) {
@@ -126,7 +125,7 @@ i64 multitest_nearest_mean(const double *values, const i64 *cardinality, const b
     return 0;
 }
 
-/* the most frequent class of the training rows, the first of ties */
+/* Predict the most frequent class of the training rows, the first of ties. */
 i64 multitest_majority(const i64 *y, i64 n, i64 n_classes, const bool *marks, i64 splits,
                        i64 *errors) {
     Scratch scratch = {0};
@@ -152,7 +151,7 @@ i64 multitest_majority(const i64 *y, i64 n, i64 n_classes, const bool *marks, i6
     return 0;
 }
 
-/* distances of a row from those of a block (d, BLOCK) */
+/* Compute the distances of a row from the rows of a block (d, BLOCK). */
 static void z_distances(const Halves *halves, const double *block, const double *cells,
                         double *RESTRICT distance) {
     double sums[BLOCK] = {0};
@@ -162,7 +161,7 @@ static void z_distances(const Halves *halves, const double *block, const double 
         if (halves->cardinality[j] == 0) {
             for (i64 r = 0; r < BLOCK; r++) {
                 double difference = column[r] - x;
-                /* rounded once: ties among z-scores depend on it */
+                /* rounded once, because ties between z-scores depend on it */
                 sums[r] = fma(difference, difference, sums[r]);
             }
         } else {
@@ -174,7 +173,7 @@ static void z_distances(const Halves *halves, const double *block, const double 
     memcpy(distance, sums, sizeof sums);
 }
 
-/* z-scores, squared distance, 1 for another value; the first row of ties */
+/* z-scores, squared distance, 1 per mismatch; the first row of ties */
 i64 multitest_first_nearest(const double *values, const i64 *cardinality, const bool *whole,
                             i64 unknown, const i64 *y, i64 n, i64 d, const bool *marks,
                             i64 splits, i64 *errors) {

@@ -1,11 +1,11 @@
 /* The MultiTest paper's C4.5: grown by information gain until pure, pruned top down on a fifth of
  * the rows.
  *
- * Columns are sorted once for the whole data set. In a half the sorted lists of the growing rows
- * are read off them, and are kept sorted from node to node by stable partition. An entry of a list
- * holds the rank of the value and the number of the row in one word; rows with the lowest value of
- * a column are not listed, since what is on the other side of a cut follows from the counts (many
- * columns of spambase and optdigits are mostly zero). */
+ * Columns are sorted once for the whole data set. The sorted lists of the growing rows of a half
+ * are copied from them and stay sorted from node to node by stable partition. An entry of a list is
+ * the rank of the value and the number of the row in one word. Rows with the lowest value of a
+ * column are not listed, because their counts follow from those of the node (many columns of
+ * spambase and optdigits are mostly zero). */
 #include "multitest.h"
 
 #define PRUNING_SHARE 0.2
@@ -35,13 +35,13 @@ typedef struct {
     double *cut;
 } Trees;
 
-/* list a row, unless its value is the lowest of the column */
+/* List a row unless its value is the lowest of the column. */
 static i64 enter(uint32_t *list, i64 count, uint32_t rank, i64 row, uint32_t lowest) {
     list[count] = rank << RANK | (uint32_t)row;
     return count + (rank > lowest);
 }
 
-/* The growing rows by value in a column that lacks none; return how many are listed. */
+/* List the growing rows by value in a complete column; return their number. */
 static i64 list_complete(const Trees *t, i64 j) {
     const uint32_t *sorted = t->sorted + j * t->n;
     uint32_t *RESTRICT list = t->lists + j * t->wide;
@@ -57,15 +57,15 @@ static i64 list_complete(const Trees *t, i64 j) {
     }
     for (; r < t->n; r++) {
         int32_t row = t->local[sorted[r] & ROW_BITS];
-        /* written in any case, counted where the row grows: no branch to guess */
+        /* always written, counted if the row grows, which avoids a branch */
         list[count] = (sorted[r] & ~ROW_BITS) | ((uint32_t)row & ROW_BITS);
         count += row >= 0;
     }
     return count;
 }
 
-/* The growing rows by value in column j; return how many are listed. What is filled in takes the
- * even rank between its neighbours, or the rank of the value it equals. */
+/* List the growing rows by value in column j; return their number. An imputed value gets the even
+ * rank between its neighbours, or the rank of an equal value. */
 static i64 list_column(const Trees *t, i64 j, double filled_in) {
     const uint32_t *sorted = t->sorted + j * t->n;
     uint32_t *list = t->lists + j * t->wide, lowest = 0;
@@ -98,11 +98,11 @@ static i64 list_column(const Trees *t, i64 j, double filled_in) {
     return count;
 }
 
-/* The best cut of a column: its gain in log units, and the first entry above it.
+/* Find the best cut of a column: its gain in log units, and the first entry above it.
  *
  * With f(k) = k log k the conditional entropy of two branches is a sum of f over the counts;
- * step[k] = f(k + 1) - f(k), so that moving one row costs two additions. The walk goes from the
- * largest value down; of equal gains the lower cut, which is the first, wins. */
+ * step[k] = f(k + 1) - f(k), so moving one row costs two additions. The loop goes from the largest
+ * value down; of equal gains the lower cut wins. */
 static double best_cut(const Trees *t, i64 j, i64 start, i64 stop, i64 size, i64 *at) {
     const uint32_t *list = t->lists + j * t->wide;
     i64 *RESTRICT right = t->right;
@@ -142,7 +142,7 @@ static double best_cut(const Trees *t, i64 j, i64 start, i64 stop, i64 size, i64
     return best;
 }
 
-/* the gain of one branch a value in the same units, or nothing where all rows are in one */
+/* Return the gain of one branch per value in the same units, or none if all rows are in one. */
 static double nominal_gain(const Trees *t, i64 j, i64 start, i64 stop) {
     const uint8_t *codes = t->codes + j * t->n;
     i64 n_values = t->cardinality[j], k = t->n_classes, branches = 0;
@@ -163,12 +163,12 @@ static double nominal_gain(const Trees *t, i64 j, i64 start, i64 stop) {
     return branches > 1 ? gain : NOTHING;
 }
 
-/* entries of side 0 first, then those of side 1, each in their order; return the border */
+/* Partition entries into side 0, then side 1, each in order; return the boundary. */
 static i64 halve(uint32_t *list, i64 start, i64 stop, const uint8_t *side, uint32_t *spare) {
     i64 a = start, b = 0;
     for (i64 r = start; r < stop; r++) {
         uint32_t entry = list[r];
-        /* both written, one counted: no branch to guess */
+        /* write both and count one, which avoids a branch */
         list[a] = entry;
         spare[b] = entry;
         i64 second = side[entry & ROW_BITS];
@@ -179,7 +179,7 @@ static i64 halve(uint32_t *list, i64 start, i64 stop, const uint8_t *side, uint3
     return a;
 }
 
-/* entries by branch, each in its order; `first` takes where each begins, and the end */
+/* Group entries by branch, each in order; `first` gets the starts and the end. */
 static void deal(uint32_t *list, i64 start, i64 stop, const uint8_t *side, i64 branches,
                  i64 *first, uint32_t *spare) {
     memset(first, 0, (size_t)(branches + 1) * sizeof *first);
@@ -200,7 +200,7 @@ static void deal(uint32_t *list, i64 start, i64 stop, const uint8_t *side, i64 b
     memcpy(list + start, spare + start, (size_t)(stop - start) * sizeof *list);
 }
 
-/* midway between the values on both sides of a cut; never the upper one by rounding */
+/* Return the midpoint of the values on both sides of a cut; never the upper one by rounding. */
 static double threshold(const Trees *t, i64 j, i64 at, i64 start, i64 stop) {
     const uint32_t *list = t->lists + j * t->wide;
     double high = t->filled[t->grown[list[at] & ROW_BITS] * t->d + j], low = INFINITY;
@@ -216,7 +216,7 @@ static double threshold(const Trees *t, i64 j, i64 at, i64 start, i64 stop) {
     return middle >= high ? low : middle;
 }
 
-/* grow a tree on m rows; return its number of nodes */
+/* Grow a tree on m rows; return its number of nodes. */
 static i64 grow(const Trees *t, i64 m) {
     i64 d = t->d, n_nodes = 1, height = 1, *stack = t->stack, *first = t->first, *own = t->own;
     int32_t *borders = t->borders;
@@ -323,7 +323,7 @@ static i64 grow(const Trees *t, i64 m) {
     return n_nodes;
 }
 
-/* the branch that row i takes at a node */
+/* Return the branch of row i at a node. */
 static i64 child_of(const Trees *t, i64 node, i64 i) {
     i64 j = t->nodes[3 * node];
     double value = t->filled[i * t->d + j];
@@ -333,7 +333,7 @@ static i64 child_of(const Trees *t, i64 node, i64 i) {
     return t->nodes[3 * node + 1] + (i64)value;
 }
 
-/* from the root down: a node becomes a leaf where the pruning rows lose nothing by it */
+/* Prune from the root down: make a leaf if the pruning rows lose nothing. */
 static void prune(const Trees *t, const i64 *pruning, i64 n_pruning, i64 n_nodes, i64 *path,
                   i64 *as_leaf, i64 *as_tree) {
     memset(as_leaf, 0, (size_t)n_nodes * sizeof *as_leaf);
@@ -360,9 +360,9 @@ static void prune(const Trees *t, const i64 *pruning, i64 n_pruning, i64 n_nodes
     }
 }
 
-/* Errors of every half. Of the numeric columns `known` (d) says how many rows have a value, `sorted`
- * (d, n) which, by value, with odd ranks from 1 on: rank << 16 | row, and 16 bits must do for each;
- * then come the rows without one. */
+/* Count the errors of every half. For numeric columns, `known` (d) is the number of rows with a
+ * value. `sorted` (d, n) has these rows by value with odd ranks from 1 on, as rank << 16 | row with
+ * 16 bits each, then the rows without a value. */
 i64 multitest_tree(const double *values, const i64 *cardinality, const bool *whole, i64 unknown,
                    const i64 *y, i64 n, i64 d, i64 n_classes, const uint32_t *sorted,
                    const i64 *known, const uint32_t *seeds, const bool *marks, i64 splits,
@@ -370,9 +370,9 @@ i64 multitest_tree(const double *values, const i64 *cardinality, const bool *who
     Halves halves = halves_of(values, cardinality, whole, unknown, y, n, d, n_classes, marks,
                               splits);
     i64 most = most_of(2, halves.most_values), limit = 2 * n * most + 1;
-    /* The most nodes that can wait at the same time. On the way down every numeric cut leaves one
-     * node waiting, which holds at least one row; every nominal column is split once, and leaves
-     * at most as many nodes as it has values. */
+    /* The maximum number of open nodes. On the way down every numeric cut leaves one open node with
+     * at least one row; every nominal column is split once and leaves at most as many nodes as it
+     * has values. */
     i64 high = n + halves.all_values + 2;
     Scratch scratch = {0};
     i64 *train = TAKE(&scratch, i64, n), *test = TAKE(&scratch, i64, n);

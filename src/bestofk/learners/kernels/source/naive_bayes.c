@@ -1,15 +1,15 @@
 /* Naive Bayes on encoded rows: tables of nominal columns, grids and moments of numeric ones.
  *
- * A nominal cell is a place in one long table (offset[a] + code); an unknown cell has the last
- * place, whose probability is 1 for every class. A numeric cell has the place -1. Over the splits
- * of a plan the tested rows are taken away from whole counts. */
+ * A nominal cell is a line of one long table (offset[a] + code). An unknown cell has the last line,
+ * whose probability is 1 for every class. A numeric cell has the line -1. For the splits of a plan,
+ * the test rows are subtracted from the counts of all rows. */
 #include "kernels.h"
 
-/* No factor is smaller, and products below it are multiplied by its inverse. */
+/* The smallest factor; products below it are multiplied by its inverse. */
 #define FLOOR 1e-75
 /* Precision of a column with one distinct value. */
 #define LONE_PRECISION 0.01
-/* A standard deviation of no more says nothing of the scale. */
+/* A standard deviation up to this does not reveal the scale. */
 #define NO_SPREAD 1e-10
 /* Products this factor apart keep their order when they are normalised. */
 #define CLEARLY (1.0 + 1e-12)
@@ -50,7 +50,7 @@ static void add_counts(const int32_t *places, i64 d, const i64 *y, const i64 *ro
     }
 }
 
-/* the table of probabilities and the prior; a class without rows gets the prior 0 */
+/* Compute the table of probabilities and the prior; a class without rows gets the prior 0. */
 static void estimate(const i64 *counts, const i64 *class_counts, Model *model) {
     i64 n_labels = model->n_labels, n = 0, present = 0;
     const i64 *offset = model->offset;
@@ -81,7 +81,7 @@ static void estimate(const i64 *counts, const i64 *class_counts, Model *model) {
     }
 }
 
-/* the mean gap between neighbouring distinct values */
+/* Return the mean gap between neighbouring distinct values. */
 static double grid_of(const double *column, const i64 *order, i64 count) {
     double gaps = 0.0;
     i64 distinct = 0;
@@ -95,7 +95,7 @@ static double grid_of(const double *column, const i64 *order, i64 count) {
     return distinct > 0 ? gaps / (double)distinct : LONE_PRECISION;
 }
 
-/* mean and standard deviation by class of the values on the grid; work has 3 n_labels cells */
+/* Compute class means and deviations of the values on the grid; work has 3 n_labels cells. */
 static void moments(const double *column, const i64 *y, const i64 *rows, i64 n_rows,
                     double precision, i64 n_labels, double *mean, double *deviation,
                     double *work) {
@@ -138,7 +138,7 @@ static void fit_numeric(const double *columns, i64 n, const i64 *y, const i64 *r
     }
 }
 
-/* the lower tail keeps its digits, the upper goes to 1 */
+/* the lower tail is accurate, the upper tail rounds to 1 */
 static double normal_cdf(double z) {
     const double root = sqrt(0.5);
     double x = z * root;
@@ -149,7 +149,7 @@ static double normal_cdf(double z) {
     return x > 0.0 ? 1.0 - tail : tail;
 }
 
-/* mean density over the cell of the grid that the value falls in */
+/* Return the mean density over the grid cell of the value. */
 static double interval_probability(double value, double precision, double mean,
                                    double deviation) {
     value = rint(value / precision) * precision;
@@ -158,7 +158,7 @@ static double interval_probability(double value, double precision, double mean,
     return (normal_cdf(upper) - normal_cdf(lower)) / precision;
 }
 
-/* the normalised products of prior and factors, columns in order */
+/* Compute the normalised products of prior and factors, columns in order. */
 static void row_products(const double *cells, const int32_t *places, const Model *model,
                          double *out) {
     i64 n_labels = model->n_labels;
@@ -199,7 +199,7 @@ static void row_products(const double *cells, const int32_t *places, const Model
     }
 }
 
-/* the first largest among the classes with a prior */
+/* Return the first largest among the classes with a prior. */
 static i64 first_largest(const double *products, const double *prior, i64 n_labels) {
     i64 best = -1;
     for (i64 c = 0; c < n_labels; c++) {
@@ -249,7 +249,7 @@ i64 naive_bayes_shares(const double *values, const int32_t *places, i64 n, i64 d
     return 0;
 }
 
-/* whether no product of nominal factors can come near the floor, whatever the rows */
+/* Return whether no product of nominal factors can come near the floor, for any rows. */
 static bool never_small(i64 n, i64 n_labels, const i64 *cardinality, i64 d) {
     double digits = log10((double)(n + n_labels));
     for (i64 a = 0; a < d; a++) {
@@ -261,7 +261,7 @@ static bool never_small(i64 n, i64 n_labels, const i64 *cardinality, i64 d) {
     return digits < -log10(FLOOR) - 1.0;
 }
 
-/* two classes, nominal columns, no product near the floor: what row_products would choose */
+/* Choose like row_products, for two classes, nominal columns and no product near the floor. */
 static void predict_two(const int32_t *places, i64 d, const i64 *rows, i64 n_rows,
                         const double *table, const double *prior, i64 *predicted) {
     for (i64 at = 0; at < n_rows; at++) {
@@ -293,14 +293,14 @@ static bool take_model(Scratch *scratch, Model *model) {
     return !scratch->failed;
 }
 
-/* predictions (as `marks`) of all splits, all columns nominal */
+/* Predict all splits with nominal columns only; `predicted` is shaped like `marks`. */
 i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n, i64 d,
                              const i64 *cardinality, const i64 *offset, const i64 *y,
                              i64 n_labels, const i64 *marks, const i64 *wanted, i64 n_wanted,
                              i64 n_marks, i64 *predicted) {
     Scratch scratch = {0};
     Model model = {.d = d, .n_labels = n_labels, .cardinality = cardinality, .offset = offset};
-    /* of all rows, of those that are tested, and of the others; the classes behind the cells */
+    /* counts of all rows, of the test rows and of the others; class counts after the cells */
     i64 cells = (offset[d] + 1) * n_labels, size = cells + n_labels;
     i64 *all = TAKE(&scratch, i64, size), *tested = TAKE(&scratch, i64, size);
     i64 *counts = TAKE(&scratch, i64, size);
@@ -342,7 +342,8 @@ i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n,
     return 0;
 }
 
-/* predictions (as `marks`) of all splits; numeric columns are summed anew for each split */
+/* Predict all splits, with new sums of numeric columns for each; `predicted` is shaped like
+ * `marks`. */
 i64 naive_bayes_mixed_plan(const double *values, const double *columns, const int32_t *places,
                            i64 n, i64 d, const i64 *cardinality, const i64 *offset, const i64 *y,
                            i64 n_labels, const i64 *order, const i64 *n_known, const i64 *marks,
@@ -377,7 +378,7 @@ i64 naive_bayes_mixed_plan(const double *values, const double *columns, const in
             i64 to = 0;
             for (i64 at = 0; at < n_known[a]; at++) {
                 i64 row = order[a * n + at];
-                /* written over unless it stays: no branch to guess */
+                /* overwritten unless kept, which avoids a branch */
                 kept[a * n + to] = row;
                 to += here[row] != mark;
             }

@@ -19,7 +19,7 @@ typedef struct {
     const i64 *y;
 } Data;
 
-/* one for each class: sums of limbs, known cells, values, rows */
+/* for each class: sums of limbs, known cells, values, rows */
 typedef struct {
     i64 *sums, *knowns, *counts, *rows;
 } Totals;
@@ -31,7 +31,7 @@ typedef struct {
     const double *scale;
 } Centres;
 
-/* add the rows whose fold is not `last` to the totals of their fold; fold NULL is fold 0 for all */
+/* Add the rows whose fold is not `last` to the totals of their fold; NULL means fold 0 for all. */
 static void add_rows(const Data *data, i64 start, i64 stop, const i64 *fold, i64 last,
                      Totals totals) {
     i64 c = data->c, values = data->offset[data->v];
@@ -62,11 +62,11 @@ static void add_rows(const Data *data, i64 start, i64 stop, const i64 *fold, i64
     }
 }
 
-/* class means (c, d) and modes (c, v)
+/* Compute class means (c, d) and modes (c, v).
  *
- * A class without a known value of a column takes the mean or mode of all rows. Where no row has
- * a known value, all means of the column are NaN and all its modes -1. A class without rows has
- * numbers that mean nothing. `overall` and `limb` have a cell for each limb. */
+ * A class without a known value of a column gets the mean or mode of all rows. If no row has a
+ * known value, all means of the column are NaN and all its modes are -1. The numbers of a class
+ * without rows are undefined. `overall` and `limb` have one cell per limb. */
 static void summarise(const Data *data, Totals totals, double *means, int32_t *modes,
                       i64 *overall, i64 *limb) {
     i64 c = data->c, d = data->d, v = data->v, values = data->offset[v];
@@ -141,9 +141,9 @@ static void summarise(const Data *data, Totals totals, double *means, int32_t *m
     }
 }
 
-/* 1 / scale of each numeric column over the rows whose fold is not `left_out`
+/* Compute 1 / scale of each numeric column over the rows whose fold is not `left_out`.
  *
- * `kind` 1 is the standard deviation (with n), 2 the range; a column without spread has 1. */
+ * `kind` 1 is the standard deviation (with n), 2 the range; a constant column has 1. */
 static void training_scale(const Data *data, const i64 *fold, i64 left_out, i64 kind,
                            double *scale) {
     i64 n = data->n, d = data->d;
@@ -186,7 +186,7 @@ static i64 mismatches(const int32_t *codes, const int32_t *modes, i64 v) {
     return count;
 }
 
-/* the definition: squared differences added in column order, then the mismatches */
+/* Add squared differences in column order, then the mismatches: the definition. */
 static i64 exactly_nearest(const double *numbers, const int32_t *codes, i64 d, i64 v, i64 c,
                            Centres centres) {
     double best = INFINITY;
@@ -217,7 +217,7 @@ static inline Four four_at(const double *cells) {
     return four;
 }
 
-/* squares added in four lanes, which is quicker than column order; NaN for missing cells */
+/* Add squares in four lanes, which is faster than column order; NaN for missing cells. */
 static double quick_squares(const double *numbers, const double *means, const double *scale,
                             bool scaled, i64 d) {
     Four first = {0.0, 0.0, 0.0, 0.0}, second = first;
@@ -250,11 +250,11 @@ static double quick_squares(const double *numbers, const double *means, const do
     return ((first[0] + first[1]) + (first[2] + first[3])) + rest;
 }
 
-/* the nearest class to a row; the first of equally near ones
+/* Return the nearest class to a row; the first of equally near ones.
  *
- * A sum of d squares is off by at most the relative (d + 4) eps whatever its order. Where the
- * best two differ by more than that for both, the quick sums name the same class as the sums in
- * column order; where not, those decide. Classes without training rows stay out. */
+ * A sum of d squares has a relative error of at most (d + 4) eps in any order. If the best two
+ * differ by more, the fast sums choose the same class as the sums in column order; otherwise the
+ * latter decide. Classes without training rows are skipped. */
 static i64 nearest(const double *numbers, const int32_t *codes, i64 d, i64 v, i64 c,
                    Centres centres, bool scaled) {
     double best = INFINITY, second = INFINITY;
@@ -317,7 +317,7 @@ i64 nearest_mean_rows(const double *numbers, const int32_t *codes, i64 n, i64 d,
     return 0;
 }
 
-/* sums of folds become sums of the rows outside them; the last is not known yet */
+/* Convert sums of folds to sums of the rows outside them; the last is still unknown. */
 static void outside(const i64 *total, i64 *some, i64 folds, i64 size) {
     i64 *rest = some + (folds - 1) * size;
     for (i64 j = 0; j < size; j++) {
@@ -332,12 +332,12 @@ static void outside(const i64 *total, i64 *some, i64 folds, i64 size) {
     }
 }
 
-/* each row's prediction by the model of all rows outside its fold, for every run
+/* Predict each row with the model of all rows outside its fold, for every run.
  *
- * `predicted`, shape (runs, n), holds the rows of fold 0, then those of fold 1, and so on;
- * `begins` (runs, folds + 1) takes where each fold begins. The sums of the last fold are the total
- * less those of the others. Runs go in batches and rows in blocks, so that a block is read once
- * for a batch. */
+ * `predicted`, shape (runs, n), has the rows of fold 0, then those of fold 1, and so on; `begins`
+ * (runs, folds + 1) gets the start of each fold. The sums of the last fold are the total minus
+ * those of the others. Runs are processed in batches and rows in blocks, so that a block is read
+ * once per batch. */
 i64 nearest_mean_plan(const double *numbers, const i64 *digits, const int8_t *known,
                       const int32_t *codes, i64 n, i64 d, i64 n_limbs, i64 n_known, i64 v,
                       const i64 *offset, const i64 *first, const i64 *low, i64 width,

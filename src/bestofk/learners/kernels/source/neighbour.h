@@ -1,10 +1,9 @@
-/* What the sources of the nearest neighbour share.
+/* Declarations shared by the nearest-neighbour sources.
  *
- * Plans are bits, 64 splits in a word. Cross-validation has a bit for every run: the number of the
- * fold that tests a row is spread over as many planes as it has binary digits, and a row may serve
- * as neighbour of another in those runs in which any of these digits differ. Other plans have a bit
- * for every split, and one plane that says where a row trains. Predicted class codes are spread
- * over planes in the same way. */
+ * Plans are bits, 64 splits per word. Cross-validation has one bit per run: the binary digits of
+ * the fold that tests a row are in separate planes, and a row can be a neighbour of another in the
+ * runs in which any digit differs. Other plans have one bit per split and one plane that marks
+ * where a row trains. Predicted class codes are also stored as one plane per binary digit. */
 #ifndef BESTOFK_NEIGHBOUR_H
 #define BESTOFK_NEIGHBOUR_H
 
@@ -19,15 +18,15 @@ enum { BY_RANGE, BY_STD, BY_NONE };
 #define BLOCK 1024
 /* Neighbours in a block, and columns in a bound. */
 #define EIGHT 8
-/* Numbers for each neighbour: its reference distance, then its terms in these columns. */
+/* Numbers per neighbour: its reference distance, then its terms in these columns. */
 #define PARTS (EIGHT + 1)
-/* Below this, products of small terms may have lost digits: always decide by pair_distance. */
+/* Below this, products of small terms may lose digits: always decide by pair_distance. */
 #define TINY 1e-20
 /* Relative slack for bounds in double precision: far above rounding, far below any gap. */
 #define SLACK 1e-9
 
-/* Only for bounds and estimates, whose margins allow for either rounding: in one step where the
- * processor has one. */
+/* Fused multiply-add if available; only for bounds and estimates, whose margins allow for either
+ * rounding. */
 #if defined(__FMA__)
 #define FUSED(a, b, c) __builtin_fma((a), (b), (c))
 #else
@@ -36,14 +35,14 @@ enum { BY_RANGE, BY_STD, BY_NONE };
 
 typedef struct {
     const u64 *planes; /* (n, words, digits) */
-    const u64 *wanted; /* (n, words): where each row is tested */
-    u64 *predicted;    /* (words, digits of a class code, n), 0 at first */
+    const u64 *wanted; /* (n, words): splits that test each row */
+    u64 *predicted;    /* (words, digits of a class code, n), initially 0 */
     const i64 *y;
     i64 n, words, digits, folds, code_digits;
     bool by_fold;
 } Plan;
 
-/* the splits of word w in which row k trains, if row i is tested there */
+/* Return the splits of word w in which row k trains, given that row i is tested. */
 static inline u64 serves(const Plan *plan, i64 i, i64 k, i64 w) {
     const u64 *of_k = plan->planes + (k * plan->words + w) * plan->digits;
     if (!plan->by_fold) {
@@ -57,7 +56,7 @@ static inline u64 serves(const Plan *plan, i64 i, i64 k, i64 w) {
     return differ;
 }
 
-/* set the class code of row i in the splits `bits` of word w */
+/* Set the class code of row i in the splits `bits` of word w. */
 static inline void write_code(const Plan *plan, i64 w, i64 i, u64 bits, i64 code) {
     for (i64 q = 0; q < plan->code_digits; q++) {
         if ((code >> q) & 1) {
@@ -87,7 +86,7 @@ static inline float sum_of_singles(Singles eight) {
            ((eight[1] + eight[5]) + (eight[3] + eight[7]));
 }
 
-/* which of the eight are not above the limit, as bits */
+/* Return which of the eight are not above the limit, as bits. */
 static inline u64 bits_not_above(Singles total, float limit) {
 #if defined(__AVX512VL__)
     return (u64)_mm256_cmp_ps_mask((__m256)total, _mm256_set1_ps(limit), _CMP_LE_OQ);
@@ -109,11 +108,11 @@ static inline u64 bits_not_above(Singles total, float limit) {
 #endif
 }
 
-/* Which of the eight neighbours of a block have bounds that are not above `limit`, as bits;
- * `blocks` (blocks, PARTS, EIGHT), weights (PARTS). */
+/* Return which of the eight neighbours of a block have bounds not above `limit`, as bits; `blocks`
+ * (blocks, PARTS, EIGHT), weights (PARTS). */
 static inline u64 not_above(const float *blocks, i64 block, const float *weights, double limit) {
     const float *cells = blocks + block * PARTS * EIGHT;
-    /* Three sums side by side: each step of one would wait for the step before. */
+    /* Three independent sums, because each step of one waits for the previous step. */
     Singles sums[3];
     for (int part = 0; part < 3; part++) {
         sums[part] = singles_at(cells + EIGHT * part) * weights[part];
@@ -126,7 +125,7 @@ static inline u64 not_above(const float *blocks, i64 block, const float *weights
     return bits_not_above((sums[0] + sums[1]) + sums[2], (float)limit);
 }
 
-/* sum of products, in single precision; `padded` is a multiple of 8 */
+/* Sum products in single precision; `padded` is a multiple of 8. */
 static inline double estimate_of_terms(const float *ratio, const float *terms, i64 padded) {
     Singles first = singles_at(ratio) * singles_at(terms);
     i64 j = EIGHT;
@@ -151,7 +150,7 @@ double pair_distance(const double *x_cells, const double *z_cells, i64 d, const 
 void add_column(double *RESTRICT total, const double *RESTRICT column, i64 count, double x,
                 bool nominal, double low, double high, double s);
 
-/* neighbour_order.c: the first m rows in the order (key, row); buffers hold 2 m + 64 pairs */
+/* neighbour_order.c: the first m rows in the order (key, row); buffers have 2 m + 64 pairs */
 i64 first_rows(const double *keys, i64 n, i64 m, i64 room, double *found_keys, i64 *found_rows,
                double *spare_keys, i64 *spare_rows);
 i64 first_byte_rows(const uint8_t *keys, i64 n, i64 m, i64 room, double *found_keys,
@@ -162,36 +161,36 @@ void transpose_bits(u64 *words);
 /* The first neighbours of one row, by distance under the reference scales. */
 typedef struct {
     i64 *rows;
-    double *distance;   /* a lower bound, but for rounding the distance itself where all is known */
-    double *floor;      /* (length / 8): a lower bound for each eight and all those after them */
-    bool *twin;         /* whether all values are equal to those of the row */
+    double *distance;   /* a lower bound; the distance up to rounding if all is known */
+    double *floor;      /* (length / 8): a lower bound for each eight and all later ones */
+    bool *twin;         /* whether all values equal those of the row */
     float *terms;       /* (length, padded d): c_j */
-    double *score;      /* (d): room for what columns add to the distances */
-    i64 *chosen;        /* (EIGHT): the columns that bounds are made of */
+    double *score;      /* (d): work space for column contributions */
+    i64 *chosen;        /* (EIGHT): the columns in bounds */
     float *blocks;      /* (length / 8, PARTS, EIGHT): eight neighbours at a time, for bounds */
     float *tiles;       /* (length / 64, PARTS, EIGHT): the least of each block */
     float *groups;      /* (length / 512, PARTS, EIGHT): the least of each 64 neighbours */
-    float *weights;     /* (PARTS): what the parts of a bound are multiplied by */
+    float *weights;     /* (PARTS): weights of the parts of a bound */
     u64 *first_masks;   /* (words, 64): which of the first 64 train, for the splits of each word */
-    u64 *masks;         /* (length / 64, 64): the same for all neighbours, in the present word */
-    bool *ready;        /* (length / 64): the masks are filled in for the present word */
-    bool *filled;       /* (length / 64): the terms of 64 neighbours are filled in */
+    u64 *masks;         /* (length / 64, 64): the same for all neighbours, current word */
+    bool *ready;        /* (length / 64): whether the masks are set for the current word */
+    bool *filled;       /* (length / 64): whether the terms of 64 neighbours are set */
     i64 n_tiles;
 } Near;
 
-/* The scales of every split, beside those of the reference. */
+/* The scales of every split and of the reference. */
 typedef struct {
     i64 d, padded;
     const i64 *cardinality;
-    const double *divisor;              /* (d), of the reference */
+    const double *divisor;              /* (d): of the reference */
     const double *low, *high, *divisors; /* (splits, d) */
     const float *ratio;                 /* (splits, padded): r_j */
-    const double *least_ratio;          /* (splits): a lower bound of r_j where not constant */
-    const bool *estimable;              /* (splits): single precision has the range for r_j */
+    const double *least_ratio;          /* (splits): a lower bound of r_j if not constant */
+    const bool *estimable;              /* (splits): whether r_j fits single precision */
     const i64 *constant_first, *constant_columns;
     const float *least, *most; /* (padded): the smallest and the largest r_j of any split */
     double floor;              /* the least ratio of all splits and columns */
-    const double *excess;      /* (d): the mean over the splits of r_j less the least ratio */
+    const double *excess;      /* (d): the mean over the splits of r_j minus the least ratio */
     const i64 *copies;         /* (n): equal for rows with equal values */
     const double *weight;      /* (d): 1 / divisor squared */
 } SplitScales;
@@ -215,7 +214,7 @@ void fill_masks(const Plan *plan, i64 tile, i64 i, i64 w, i64 count, Near *near)
 
 #define BINS (1 << 16)
 
-/* the split of bit b of word w; of a run, the one that tests row i */
+/* Return the split of bit b of word w; for a run, the one that tests row i. */
 static inline i64 split_of(const Plan *plan, i64 i, i64 w, i64 b) {
     i64 s = 64 * w + b, fold = 0;
     if (!plan->by_fold) {
@@ -228,7 +227,7 @@ static inline i64 split_of(const Plan *plan, i64 i, i64 w, i64 b) {
     return s * plan->folds + fold;
 }
 
-/* what the parts of a bound are multiplied by in split s */
+/* Compute the weights of the parts of a bound in split s. */
 static inline void fill_weights(const SplitScales *scales, i64 s, i64 parts, Near *near) {
     float least = (float)scales->least_ratio[s];
     near->weights[0] = least;
@@ -238,7 +237,7 @@ static inline void fill_weights(const SplitScales *scales, i64 s, i64 parts, Nea
     }
 }
 
-/* the terms of the columns that are constant in split s but not in the reference */
+/* Sum the terms of the columns that are constant in split s but not in the reference. */
 static inline double constant_terms(const double *cells, const SplitScales *scales, i64 s) {
     double total = 0.0;
     for (i64 c = scales->constant_first[s]; c < scales->constant_first[s + 1]; c++) {
@@ -262,12 +261,12 @@ static inline double estimate(const SplitScales *scales, i64 s, const Near *near
 
 /* The neighbours of one row by class. */
 typedef struct {
-    i64 *friends;  /* (FRIENDS): their places in the list of all neighbours */
+    i64 *friends;  /* (FRIENDS): indices in the list of all neighbours */
     Near rivals;
     double *keys;  /* (n): reference distances of the rivals, infinite for friends */
     i64 *nearer;   /* (FRIENDS, RIVALS): rivals that are nearer than a friend in some split */
-    i64 *counts;   /* (FRIENDS): how many these are; -1 where not all are known */
-    i64 *first;    /* (words, 64): the place of the first friend that trains, for each split */
+    i64 *counts;   /* (FRIENDS): their number; -1 if not all are known */
+    i64 *first;    /* (words, 64): index of the first friend that trains, for each split */
     u64 *doubtful; /* (words): splits in which a rival may be nearer than this friend */
     i64 n_friends, n_rivals;
 } Parted;

@@ -1,7 +1,7 @@
-/* Plans into bits, and predicted codes out of bits. */
+/* Convert plans to bits, and predicted bits to codes. */
 #include "neighbour.h"
 
-/* spread fold_of (runs, n) over planes (n, words, digits) */
+/* Write the bits of fold_of (runs, n) to planes (n, words, digits). */
 i64 neighbour_pack_folds(const int32_t *fold_of, i64 runs, i64 n, i64 words, i64 digits,
                          u64 *planes) {
     Scratch scratch = {0};
@@ -28,7 +28,7 @@ i64 neighbour_pack_folds(const int32_t *fold_of, i64 runs, i64 n, i64 words, i64
     return 0;
 }
 
-/* set the bit of `split` for all rows in planes (n, words) */
+/* Set the bit of `split` for all rows in planes (n, words). */
 i64 neighbour_mark(const i64 *rows, i64 n_rows, i64 split, i64 words, u64 *planes) {
     u64 bit = (u64)1 << (split & 63);
     for (i64 r = 0; r < n_rows; r++) {
@@ -37,7 +37,7 @@ i64 neighbour_mark(const i64 *rows, i64 n_rows, i64 split, i64 words, u64 *plane
     return 0;
 }
 
-/* where the rows of each split start in the order (run, fold, row); at the end their number */
+/* Find the start of each split in the order (run, fold, row), then the number of rows. */
 i64 neighbour_place_folds(const int32_t *fold_of, i64 runs, i64 n, i64 folds, i64 *first) {
     memset(first, 0, (size_t)(runs * folds + 1) * sizeof *first);
     for (i64 r = 0; r < runs; r++) {
@@ -61,7 +61,7 @@ static void codes_of(const u64 *predicted, i64 code_digits, i64 n, i64 split, i6
     }
 }
 
-/* codes of all rows in the order (run, fold, row) */
+/* Write the codes of all rows in the order (run, fold, row). */
 i64 neighbour_unpack_folds(const u64 *predicted, i64 code_digits, const int32_t *fold_of,
                            i64 runs, i64 n, i64 folds, const i64 *first, i64 *out) {
     Scratch scratch = {0};
@@ -82,7 +82,7 @@ i64 neighbour_unpack_folds(const u64 *predicted, i64 code_digits, const int32_t 
     return 0;
 }
 
-/* codes of the rows `tests`, which start at first[s] for split s */
+/* Write the codes of the rows `tests`, which start at first[s] for split s. */
 i64 neighbour_unpack_tests(const u64 *predicted, i64 code_digits, i64 n, const i64 *tests,
                            const i64 *first, i64 splits, i64 *out) {
     Scratch scratch = {0};
@@ -99,9 +99,4 @@ i64 neighbour_unpack_tests(const u64 *predicted, i64 code_digits, i64 n, const i
     }
     scratch_free(&scratch);
     return 0;
-}
-
-/* for tests: which of the eight of a block have bounds not above the limit */
-i64 neighbour_not_above(const float *blocks, i64 block, const float *weights, double limit) {
-    return (i64)not_above(blocks, block, weights, limit);
 }

@@ -1,16 +1,16 @@
-/* Predictions that need no nearest neighbour, because its class is known without it.
+/* Predict without the nearest neighbour if its class is known.
  *
- * The rows are parted by class: friends have the class of the row that is nearest under the
- * reference scales, rivals have another. In a split the friends' class is predicted when some
- * friend that trains is nearer than every rival that trains. A friend may be nearer than a rival
- * whatever the scales: where its distance is smaller for all ratios between the smallest and the
- * largest r_j that any split has. Then 64 splits are settled at a time, without a distance. Where
- * that does not do, the distance to the first friend that trains is estimated, and rivals are
- * looked at until their bounds are above it. What is still open, because a rival is nearer or the
- * two are too close for the estimate, is left to the search for the nearest neighbour. */
+ * The rows are divided by class: friends have the class of the nearest row under the reference
+ * scales, rivals have another. In a split, the friends' class is predicted if some training friend
+ * is nearer than every training rival. A friend can be nearer than a rival under all scales, if its
+ * distance is smaller for all ratios between the smallest and the largest r_j of any split. Then 64
+ * splits are settled at a time without computing a distance. Otherwise the distance to the first
+ * training friend is estimated, and rivals are examined until their bounds exceed it. Splits that
+ * remain open, because a rival is nearer or the two are too close for the estimate, are left to the
+ * search for the nearest neighbour. */
 #include "neighbour.h"
 
-/* the least that a rival can be farther than a friend in any split */
+/* Return the least excess of a rival's distance over a friend's in any split. */
 static double least_lead(const SplitScales *scales, const float *friendly, const float *rival) {
     Singles total = {0}, none = {0};
     for (i64 j = 0; j < scales->padded; j += EIGHT) {
@@ -31,7 +31,7 @@ static double least_lead(const SplitScales *scales, const float *friendly, const
     return (double)sum_of_singles(total);
 }
 
-/* list friends and rivals of row i, and which rivals may be nearer; return the class */
+/* List friends and rivals of row i, and rivals that may be nearer; return the class. */
 i64 part(const Plan *plan, const double *values, const double *columns, i64 i, i64 count,
          const Near *near, const double *keys, const SplitScales *scales, Parted *parted,
          i64 room, double *spare_keys, i64 *spare_rows) {
@@ -88,7 +88,7 @@ i64 part(const Plan *plan, const double *values, const double *columns, i64 i, i
     return friendly;
 }
 
-/* predict where no rival can be nearer than the first friend; return whether one may be */
+/* Predict if no rival can be nearer than the first friend; return whether one may be. */
 static bool settle_at_once(const Plan *plan, i64 i, u64 *left, i64 friendly, const Near *near,
                            Parted *parted) {
     bool any_doubt = false;
@@ -116,7 +116,7 @@ static bool settle_at_once(const Plan *plan, i64 i, u64 *left, i64 friendly, con
     return any_doubt;
 }
 
-/* predict where every rival is farther than the first friend, as far as the list can tell */
+/* Predict if every listed rival is farther than the first friend. */
 static void settle_by_distance(const Plan *plan, const double *values, i64 i, u64 *left,
                                i64 friendly, const Near *near, Parted *parted,
                                const SplitScales *scales) {
@@ -134,7 +134,7 @@ static void settle_by_distance(const Plan *plan, const double *values, i64 i, u6
             i64 s = split_of(plan, i, w, b);
             double least = scales->least_ratio[s];
             double limit = estimate(scales, s, near, parted->first[w * 64 + b]);
-            /* Bounds include columns that are constant in this split: so does the limit. */
+            /* Bounds and limit include columns that are constant in this split. */
             if (scales->constant_first[s] < scales->constant_first[s + 1]) {
                 limit += least * constant_terms(values + i * scales->d, scales, s);
             }
@@ -170,7 +170,7 @@ static void settle_by_distance(const Plan *plan, const double *values, i64 i, u6
     }
 }
 
-/* predict for row i in those of the splits `left` where it is easy; keep the others */
+/* Predict row i in the easy splits of `left`; keep the others. */
 void settle_by_class(const Plan *plan, const double *values, i64 i, u64 *left, i64 friendly,
                      const Near *near, Parted *parted, const SplitScales *scales) {
     if (settle_at_once(plan, i, left, friendly, near, parted)) {

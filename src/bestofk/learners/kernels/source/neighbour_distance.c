@@ -1,13 +1,13 @@
-/* The distance itself: one arithmetic for fit and predict and for whole plans.
+/* The distance, with the same arithmetic for fit and predict and for whole plans.
  *
- * A term of the distance is the squared difference in one column, and terms are added in column
- * order in double precision, so that every caller gets the same number to the last bit. Loops run
- * over rows inside and over columns outside: that keeps the order of the sum and lets the compiler
- * take several rows at a time. */
+ * A term of the distance is the squared difference in one column. Terms are added in column order
+ * in double precision, so every caller gets the same number to the last bit. The inner loops run
+ * over rows and the outer ones over columns, which keeps the order of the sum and lets the compiler
+ * process several rows at a time. */
 #include "neighbour.h"
 
-/* what neighbour_scales does once extremes and deviations are known; extremes in the wrong order
- * say that there is no value */
+/* Compute scales from extremes and deviations; extremes in the wrong order mean that there is no
+ * value. */
 static void finish_scales(const i64 *cardinality, i64 d, i64 scale, double *low, double *high,
                           double *divisor) {
     for (i64 j = 0; j < d; j++) {
@@ -29,7 +29,7 @@ static void finish_scales(const i64 *cardinality, i64 d, i64 scale, double *low,
     }
 }
 
-/* standard deviations of the known values; sums run in the order of the rows */
+/* Compute standard deviations of the known values, with sums in row order. */
 static void deviations(const double *values, i64 d, const i64 *rows, i64 n_rows,
                        double *RESTRICT mean, double *RESTRICT known, double *RESTRICT divisor) {
     bool unknown = false;
@@ -77,10 +77,10 @@ static void deviations(const double *values, i64 d, const i64 *rows, i64 n_rows,
     }
 }
 
-/* smallest and largest known value of the numeric columns in `rows`, and their divisor
+/* Find the smallest and largest known values of the numeric columns in `rows`, and the divisors.
  *
- * The divisor is 0 where a column is constant (or, without scaling, where it has no known value):
- * known values then do not count. Nominal columns get 0, 0 and 1. */
+ * The divisor of a constant column is 0, so known values do not count. Without scaling, it is 0
+ * only for a column without known values. Nominal columns get 0, 0 and 1. */
 i64 neighbour_scales(const double *values, i64 d, const i64 *cardinality, const i64 *rows,
                      i64 n_rows, i64 scale, double *low, double *high, double *divisor) {
     Scratch scratch = {0};
@@ -110,7 +110,7 @@ i64 neighbour_scales(const double *values, i64 d, const i64 *cardinality, const 
     return 0;
 }
 
-/* the squared distance of two rows under the scales of one split */
+/* Return the squared distance of two rows under the scales of one split. */
 double pair_distance(const double *x_cells, const double *z_cells, i64 d, const i64 *cardinality,
                      const double *low, const double *high, const double *divisor) {
     double total = 0.0;
@@ -139,7 +139,7 @@ double pair_distance(const double *x_cells, const double *z_cells, i64 d, const 
     return total;
 }
 
-/* add to `total` the terms of one column: value x against every value of the column */
+/* Add to `total` the terms of one column: value x against every value of the column. */
 void add_column(double *RESTRICT total, const double *RESTRICT column, i64 count, double x,
                 bool nominal, double low, double high, double s) {
     bool unknown = isnan(x);
@@ -176,7 +176,7 @@ void add_column(double *RESTRICT total, const double *RESTRICT column, i64 count
     }
 }
 
-/* for every query the position of its nearest row, the lowest of tied ones; columns (d, n) */
+/* Find the index of the nearest row for every query, the lowest of ties; columns (d, n). */
 i64 neighbour_rows(const double *columns, i64 d, i64 n, const i64 *cardinality, const double *low,
                    const double *high, const double *divisor, const double *queries,
                    i64 n_queries, i64 *nearest) {
@@ -204,11 +204,10 @@ i64 neighbour_rows(const double *columns, i64 d, i64 n, const i64 *cardinality, 
     return 0;
 }
 
-/* Smallest and largest known training value of every column and fold.
+/* Find the smallest and largest known training values of every column and fold.
  *
  * order[j] are the rows in the order of column j, of which known[j] have a value. The extreme of
- * all rows serves every fold but its own, and this one takes the first from there that another
- * fold tests. */
+ * all rows is that of every fold but its own, which gets the next one tested by another fold. */
 i64 neighbour_ranges(const double *columns, i64 d, i64 n, const i64 *order, const i64 *known,
                      const int32_t *fold_of, i64 runs, i64 folds, double *low, double *high) {
     for (i64 r = 0; r < runs; r++) {
@@ -244,7 +243,7 @@ i64 neighbour_ranges(const double *columns, i64 d, i64 n, const i64 *order, cons
     return 0;
 }
 
-/* add the rows to the sums, in their order */
+/* Add the rows to the sums, in order. */
 static void add_values(const double *values, i64 d, const i64 *rows, i64 count,
                        double *RESTRICT total) {
     i64 r = 0;
@@ -262,7 +261,7 @@ static void add_values(const double *values, i64 d, const i64 *rows, i64 count,
     }
 }
 
-/* the same for squared deviations from the means */
+/* Do the same for squared deviations from the means. */
 static void add_squares(const double *values, i64 d, const i64 *rows, i64 count,
                         const double *RESTRICT mean, double *RESTRICT total) {
     i64 r = 0;
@@ -285,10 +284,9 @@ static void add_squares(const double *values, i64 d, const i64 *rows, i64 count,
 #define RUNS_AT_ONCE 16
 #define ROWS_AT_ONCE 128
 
-/* Deviations of the rows outside each fold, where no value is unknown.
+/* Compute deviations of the rows outside each fold if no value is unknown.
  *
- * Some rows at a time serve several runs, while they are near; each sum still runs in the order
- * of the rows. */
+ * A block of rows in the cache is used for several runs; each sum still runs in row order. */
 static void deviations_by_fold(const double *values, i64 n, i64 d, const int32_t *fold_of,
                                i64 runs, i64 folds, double *count, double *mean, double *total,
                                double *divisor) {
@@ -331,7 +329,7 @@ static void deviations_by_fold(const double *values, i64 n, i64 d, const int32_t
     }
 }
 
-/* neighbour_scales of the rows outside each fold, where neighbour_ranges found the extremes */
+/* Compute neighbour_scales of the rows outside each fold, with extremes of neighbour_ranges. */
 i64 neighbour_fold_scales(const double *values, i64 n, i64 d, const i64 *cardinality,
                           const int32_t *fold_of, i64 runs, i64 folds, i64 scale, double *low,
                           double *high, double *divisor) {

@@ -1,8 +1,8 @@
-/* Whole plans where the distance does not depend on the training rows.
+/* Whole plans if the distance does not depend on the training rows.
  *
- * Each row's neighbours are put in order once; then the first neighbour in the training part wins.
- * 64 splits are walked at a time: about half of those still open close with each step in two-fold
- * cross-validation, so that a word takes about eight steps. */
+ * The neighbours of each row are sorted once; in each split the first training neighbour wins. 64
+ * splits are processed at a time. In two-fold cross-validation each step settles about half of the
+ * open splits, so a word takes about eight steps. */
 #include "neighbour.h"
 
 typedef struct {
@@ -17,7 +17,7 @@ static Buffers take_buffers(Scratch *scratch, i64 n) {
     return buffers;
 }
 
-/* walk down the first m neighbours of row i, and further where that does not do */
+/* Predict row i from its first m neighbours, and from more if they do not suffice. */
 static void first_training_neighbours(const Plan *plan, i64 i, const double *keys,
                                       const uint8_t *bytes, i64 m, Buffers buffers) {
     i64 n = plan->n, walked = 0, open_words = plan->words;
@@ -48,7 +48,7 @@ static void first_training_neighbours(const Plan *plan, i64 i, const double *key
     }
 }
 
-/* add the terms of four numeric columns without unknown values, in their order */
+/* Add the terms of four numeric columns without unknown values, in order. */
 static void add_four(double *RESTRICT total, const double *RESTRICT first,
                      const double *RESTRICT second, const double *RESTRICT third,
                      const double *RESTRICT fourth, double a, double b, double c, double d,
@@ -63,7 +63,7 @@ static bool four_numeric(const i64 *cardinality) {
     return (cardinality[0] | cardinality[1] | cardinality[2] | cardinality[3]) == 0;
 }
 
-/* numeric columns are not scaled and have no unknown values; columns (d, n) */
+/* Predict with unscaled numeric columns without unknown values; columns (d, n). */
 i64 neighbour_scan_numeric(const double *columns, const i64 *cardinality, i64 d, i64 n,
                            const i64 *y, const u64 *planes, i64 by_fold, i64 words, i64 digits,
                            const u64 *wanted, i64 m, i64 code_digits, u64 *predicted) {
@@ -102,7 +102,7 @@ i64 neighbour_scan_numeric(const double *columns, const i64 *cardinality, i64 d,
     return 0;
 }
 
-/* the same for nominal columns only: codes (d, n) are small integers, `missing` the unknown */
+/* Predict with nominal columns only: codes (d, n) are small integers, `missing` is unknown. */
 i64 neighbour_scan_nominal(const uint8_t *codes, i64 missing, i64 d, i64 n, const i64 *y,
                            const u64 *planes, i64 by_fold, i64 words, i64 digits,
                            const u64 *wanted, i64 m, i64 code_digits, u64 *predicted) {

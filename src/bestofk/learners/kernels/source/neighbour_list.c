@@ -1,17 +1,16 @@
-/* The list of the neighbours of a row, in the order of their distances under reference scales.
+/* The list of the neighbours of a row, sorted by distance under the reference scales.
  *
- * The first of them are in order. The others, which few rows need, are put into bins of about one
- * percent of their distance: bounds are then taken bin by bin, in time proportional to their
- * number. Of a distance a few columns make out most of what lies above the least ratio times the
- * reference distance: those whose divisors differ most from split to split, at the place of the
- * query. Bounds take these in full and all others at the least ratio, eight neighbours at a time;
- * the least of eight neighbours in each part bounds all eight of them, so that one step passes
- * over eight blocks, or over eight times 64 neighbours. */
+ * The first neighbours are sorted exactly. The others, which few rows need, are sorted into bins of
+ * about one percent of their distance, in time proportional to their number; bounds are per bin. A
+ * few columns contribute most of a distance beyond the least ratio times the reference distance:
+ * those whose divisors differ most between splits. Bounds include these columns in full and all
+ * others at the least ratio, eight neighbours at a time. The least of eight neighbours in each part
+ * bounds all eight, so one step skips eight blocks, or eight times 64 neighbours. */
 #include "neighbour.h"
 
-/* Bins are numbers of single precision without their last bits. */
+/* Bins are single-precision numbers without their last bits. */
 #define DROPPED 15
-/* Not above the largest number of single precision. */
+/* Just below the largest single-precision number. */
 #define MOST 3e38
 
 static uint32_t bits_of_single(double number) {
@@ -33,8 +32,8 @@ static void add_four(double *RESTRICT total, const double *RESTRICT first,
     }
 }
 
-/* Distances of row i under the reference scales; unknown numbers at their least. `plain` says
- * which columns are numeric without unknown values. */
+/* Compute distances of row i under the reference scales; unknown numbers count their least. `plain`
+ * marks numeric columns without unknown values. */
 void lower_keys(const double *columns, i64 d, i64 n, i64 i, const i64 *cardinality,
                 const bool *plain, const double *weight, double one_floor, double both_floor,
                 double *keys) {
@@ -74,7 +73,7 @@ void lower_keys(const double *columns, i64 d, i64 n, i64 i, const i64 *cardinali
     }
 }
 
-/* list the first neighbours in order; return their number */
+/* List the first neighbours in order; return their number. */
 i64 list_first(const double *keys, i64 n, i64 length, i64 room, Near *near, double *spare_keys,
                i64 *spare_rows) {
     i64 count = first_rows(keys, n, length, room, near->distance, near->rows, spare_keys,
@@ -88,8 +87,8 @@ i64 list_first(const double *keys, i64 n, i64 length, i64 room, Near *near, doub
     return count;
 }
 
-/* List all the others after the first `count`, a multiple of 8, bin by bin. `number` and `listed`
- * have room for n cells; `bins` is 0 everywhere, also afterwards. */
+/* List the other neighbours after the first `count`, a multiple of 8, bin by bin. `number` and
+ * `listed` have n cells; `bins` is 0 before and after. */
 void list_others(const double *keys, i64 n, i64 count, Near *near, uint32_t *number, i64 *bins,
                  bool *listed) {
     i64 low = BINS, high = 0;
@@ -132,7 +131,7 @@ void list_others(const double *keys, i64 n, i64 count, Near *near, uint32_t *num
     }
 }
 
-/* the terms c_j of the neighbours from `start` on, where no number is unknown */
+/* Compute the terms c_j of the neighbours from `start` on, if no number is unknown. */
 void fill_terms(const double *values, i64 i, i64 start, i64 count, const SplitScales *scales,
                 Near *near) {
     i64 d = scales->d;
@@ -160,7 +159,7 @@ void fill_terms(const double *values, i64 i, i64 start, i64 count, const SplitSc
     }
 }
 
-/* the columns that lengthen the distances of the first `count` neighbours most */
+/* Choose the columns that contribute most to the distances of the first `count` neighbours. */
 static void choose_columns(i64 count, const SplitScales *scales, Near *near) {
     i64 d = scales->d;
     for (i64 j = 0; j < d; j++) {
@@ -187,7 +186,7 @@ static void choose_columns(i64 count, const SplitScales *scales, Near *near) {
     }
 }
 
-/* the least of the eight numbers of each part, `count` numbers in all, one step up */
+/* Write the least of each eight numbers of each part to the next level, `count` in all. */
 static void least_of_eight(const float *finer, i64 first, i64 last, i64 count, float *coarser) {
     for (i64 k = first; k < last; k++) {
         i64 places = least_of(8, count - 8 * k);
@@ -233,7 +232,7 @@ void fill_blocks(const double *columns, i64 n, i64 i, i64 start, i64 count,
     least_of_eight(near->tiles, first >> 3, (last + 7) >> 3, last, near->groups);
 }
 
-/* what a search needs of the first `count` neighbours, at most 64, of row i */
+/* Prepare the first `count` neighbours, at most 64, of row i for a search. */
 void start_list(const double *values, const double *columns, i64 n, i64 i, i64 count,
                 const SplitScales *scales, Near *near) {
     memset(near->filled, 0, (size_t)near->n_tiles);
@@ -243,7 +242,7 @@ void start_list(const double *values, const double *columns, i64 n, i64 i, i64 c
     fill_blocks(columns, n, i, 0, count, scales, near);
 }
 
-/* which of the first 64 neighbours train, for the splits of all words */
+/* Find which of the first 64 neighbours train, for the splits of all words. */
 void fill_first_masks(const Plan *plan, i64 i, i64 count, Near *near) {
     u64 *masks = near->first_masks;
     memset(masks, 0, (size_t)(plan->words * 64) * sizeof *masks);
@@ -257,7 +256,7 @@ void fill_first_masks(const Plan *plan, i64 i, i64 count, Near *near) {
     }
 }
 
-/* which of the 64 neighbours of a tile train, for the 64 splits of word w */
+/* Find which of the 64 neighbours of a tile train, for the 64 splits of word w. */
 void fill_masks(const Plan *plan, i64 tile, i64 i, i64 w, i64 count, Near *near) {
     u64 *masks = near->masks + tile * 64;
     for (i64 t = 0; t < 64; t++) {

@@ -2,7 +2,7 @@
 #include "neighbour.h"
 
 #define RUN 16
-/* Above this length it pays to find the m-th key first. */
+/* Above this length, finding the m-th key first is faster. */
 #define LONG 128
 
 static void swap_bits(u64 *words, int j, u64 mask) {
@@ -24,12 +24,7 @@ void transpose_bits(u64 *words) {
     swap_bits(words, 1, 0x5555555555555555u);
 }
 
-i64 neighbour_transpose(u64 *words) {
-    transpose_bits(words);
-    return 0;
-}
-
-/* sort the first `count` pairs by key, keeping the order of equal keys (merge sort) */
+/* Sort the first `count` pairs by key with a stable merge sort. */
 static void sort_pairs(double *keys, i64 *rows, i64 count, double *spare_keys, i64 *spare_rows) {
     for (i64 start = 0; start < count; start += RUN) {
         for (i64 right = start + 1; right < least_of(start + RUN, count); right++) {
@@ -73,7 +68,7 @@ static void sort_pairs(double *keys, i64 *rows, i64 count, double *spare_keys, i
     }
 }
 
-/* the key that would stand at a place if all were in order (Hoare's selection) */
+/* Return the key at an index of the sorted order (Hoare's selection). */
 static double select_key(double *keys, i64 n, i64 place) {
     i64 low = 0, high = n - 1;
     while (low < high) {
@@ -122,7 +117,7 @@ static bool any_byte_below(const uint8_t *keys, double limit) {
     return any != 0;
 }
 
-/* Rows come in ascending order, so a later row with the key of the m-th found so far loses. */
+/* Rows are ascending, so a later row with the key of the current m-th loses. */
 #define FIRST_ROWS(NAME, KEY, ANY_BELOW)                                                          \
     i64 NAME(const KEY *keys, i64 n, i64 m, i64 room, double *found_keys, i64 *found_rows,        \
              double *spare_keys, i64 *spare_rows) {                                               \
@@ -176,28 +171,3 @@ static bool any_byte_below(const uint8_t *keys, double limit) {
 
 FIRST_ROWS(first_rows, double, any_below)
 FIRST_ROWS(first_byte_rows, uint8_t, any_byte_below)
-
-/* for tests: the rows found; `as_bytes` takes the keys as small whole numbers */
-i64 neighbour_first_rows(const double *keys, i64 n, i64 m, i64 as_bytes, double *found,
-                         i64 *rows) {
-    Scratch scratch = {0};
-    i64 room = 2 * n + 64;
-    double *spare_keys = TAKE(&scratch, double, room), *found_keys = TAKE(&scratch, double, room);
-    i64 *spare_rows = TAKE(&scratch, i64, room), *found_rows = TAKE(&scratch, i64, room);
-    uint8_t *bytes = TAKE(&scratch, uint8_t, n);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    for (i64 k = 0; k < n && as_bytes; k++) {
-        bytes[k] = (uint8_t)keys[k];
-    }
-    i64 count = as_bytes ? first_byte_rows(bytes, n, m, room, found_keys, found_rows, spare_keys,
-                                           spare_rows)
-                         : first_rows(keys, n, m, room, found_keys, found_rows, spare_keys,
-                                      spare_rows);
-    memcpy(found, found_keys, (size_t)count * sizeof *found);
-    memcpy(rows, found_rows, (size_t)count * sizeof *rows);
-    scratch_free(&scratch);
-    return count;
-}

@@ -1,20 +1,19 @@
-/* Whole plans where the columns are scaled by the training rows of each split.
+/* Whole plans if the columns are scaled by the training rows of each split.
  *
- * The neighbours of each row are put in order once, under reference scales: for each column the
- * largest divisor that any split has. The distance of two rows in a split is the sum of r_j c_j
- * over the columns, where c_j is the term of column j under the reference and r_j >= 1 the squared
- * ratio of the divisors. So it is at least min r_j times the reference distance, and neighbours
- * need looking at only as long as this bound is not above the best distance so far. Columns that
- * are constant in the training rows do not count (r_j = 0); their c_j are the same for all
- * training rows and are taken off before the bound is applied.
+ * The neighbours of each row are sorted once under reference scales: for each column the largest
+ * divisor of any split. The distance of two rows in a split is the sum of r_j c_j over the columns,
+ * where c_j is the term of column j under the reference and r_j >= 1 is the squared ratio of the
+ * divisors. It is at least min r_j times the reference distance, so the search stops when this
+ * bound exceeds the best distance so far. Columns that are constant in the training rows do not
+ * count (r_j = 0); their c_j are equal for all training rows and are subtracted before the bound is
+ * applied.
  *
- * The distances of the split are first estimated in single precision from stored c_j, for those
- * neighbours which a bound from a few columns does not pass over. Only when two neighbours come
- * closer than the rounding of that estimate are they computed by the arithmetic of pair_distance,
- * which decides. */
+ * Distances in the split are first estimated in single precision from stored c_j, for the
+ * neighbours that a bound from a few columns does not exclude. If two neighbours are closer than
+ * the rounding of that estimate, pair_distance decides. */
 #include "neighbour.h"
 
-/* So many neighbours are put in order at once; the others only where these do not do. */
+/* Sort this many neighbours first, and the others only if these do not suffice. */
 #define SHORT 64
 /* Terms up to here times ratios up to 1e12 can be summed in single precision. */
 #define LARGE 1e20
@@ -26,14 +25,14 @@ static double exact_distance(const double *values, const SplitScales *scales, i6
                          scales->low + s * d, scales->high + s * d, scales->divisors + s * d);
 }
 
-/* the nearest of the neighbours that train in split s and are estimated up to `bound` */
+/* Find the nearest of the neighbours that train in split s and are estimated up to `bound`. */
 static i64 decide(const double *values, i64 i, i64 w, i64 b, i64 s, i64 count, double limit,
                   double bound, const Near *near, const SplitScales *scales) {
     double best = INFINITY;
     i64 winner = -1;
     for (i64 block = 0; block < (count + 7) >> 3; block++) {
         i64 tile = block >> 3;
-        /* Where nothing was made ready, all bounds were above the limit. */
+        /* If nothing was prepared, all bounds were above the limit. */
         if (!near->ready[tile]) {
             continue;
         }
@@ -59,8 +58,8 @@ static i64 decide(const double *values, i64 i, i64 w, i64 b, i64 s, i64 count, d
     return winner;
 }
 
-/* Predict for row i in the splits `left`; keep those not settled, return whether any are. `tail`
- * bounds from below the reference distances of rows that are not in the list. */
+/* Predict row i in the splits `left`; keep the open ones and return whether there are any. `tail`
+ * is a lower bound of the reference distances of rows that are not in the list. */
 static bool search(const Plan *plan, const double *values, i64 i, u64 *left, i64 count,
                    double tail, Near *near, const SplitScales *scales, bool quick) {
     const i64 *rows = near->rows, *copies = scales->copies, *y = plan->y;
@@ -91,7 +90,7 @@ static bool search(const Plan *plan, const double *values, i64 i, u64 *left, i64
             if (single) {
                 fill_weights(scales, s, parts, near);
             }
-            /* Bounds include columns that are constant in this split: so does the limit. */
+            /* Bounds and limit include columns that are constant in this split. */
             if (scales->constant_first[s] < scales->constant_first[s + 1]) {
                 shift = least * constant_terms(values + i * scales->d, scales, s);
             }
@@ -175,7 +174,7 @@ static bool search(const Plan *plan, const double *values, i64 i, u64 *left, i64
     return any_left;
 }
 
-/* room for a list of neighbours, `room` of them with terms */
+/* Allocate a list of neighbours, `room` of them with terms. */
 static Near take_near(Scratch *scratch, i64 n, i64 d, i64 room, i64 padded, i64 words) {
     i64 tiles = (n >> 6) + 1, bounded = room ? tiles : 0;
     Near near = {
@@ -199,9 +198,9 @@ static Near take_near(Scratch *scratch, i64 n, i64 d, i64 room, i64 padded, i64 
     return near;
 }
 
-/* Fill `predicted`. values (n, d), columns is its transpose; one_floor and both_floor are the
- * least terms of one and of two unknown numbers in any split; many_runs says that it pays to part
- * the neighbours by class. */
+/* Write `predicted`. values is (n, d), columns is its transpose. one_floor and both_floor are the
+ * least terms of one and of two unknown numbers in any split. many_runs separates the neighbours by
+ * class, which is faster for many runs. */
 i64 neighbour_scan_rescaled(const double *values, const double *columns, i64 n, i64 d, i64 padded,
                             const i64 *cardinality, const double *divisor, const double *low,
                             const double *high, const double *divisors, const float *ratio,

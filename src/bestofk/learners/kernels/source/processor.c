@@ -1,4 +1,4 @@
-/* What this processor can do, and which sources the library was built from. */
+/* The level of this processor, and the sources from which the library was built. */
 #include "kernels.h"
 
 #ifndef BESTOFK_SOURCES
@@ -18,7 +18,7 @@ static u64 saved_states(void) {
 
 static bool has(uint32_t word, uint32_t wanted) { return (word & wanted) == wanted; }
 
-/* 1, 3 or 4: the largest of the levels x86-64, x86-64-v3 and x86-64-v4 */
+/* Return 1, 3 or 4: the highest of the levels x86-64, x86-64-v3 and x86-64-v4. */
 i64 processor_level(void) {
     uint32_t a, b, c, d, extended_c, feature_b;
     if (!__get_cpuid(1, &a, &b, &c, &d)) {

@@ -1,4 +1,4 @@
-/* Going through the splits of a plan: rows grouped by the mark that tests them. */
+/* Group the rows of a plan by the mark that tests them. */
 #include "kernels.h"
 
 void group_by_mark(const i64 *marks, i64 n, i64 *order, i64 *ends, i64 n_marks) {
@@ -15,7 +15,7 @@ void group_by_mark(const i64 *marks, i64 n, i64 *order, i64 *ends, i64 n_marks) 
     }
 }
 
-/* the cells of `predicted` split by split, tested rows ascending, and where each split ends */
+/* Copy the cells of `predicted` split by split, test rows ascending; write the split ends. */
 i64 cut_by_mark(const i64 *predicted, const i64 *marks, i64 n_lines, i64 n, const i64 *wanted,
                 i64 n_wanted, i64 n_marks, i64 *flat, i64 *stops) {
     Scratch scratch = {0};

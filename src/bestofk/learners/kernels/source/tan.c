@@ -1,10 +1,10 @@
 /* Tree-augmented naive Bayes on nominal codes: counts of pairs, the tree, the tables.
  *
- * Counts of pairs lie in one table: cell [offset[i] + v, offset[j] + w, c] holds the rows of class
+ * Counts of pairs are in one table: cell [offset[i] + v, offset[j] + w, c] counts the rows of class
  * c with value v of column i and w of column j. */
 #include "kernels.h"
 
-/* What is added to each cell of a table. */
+/* The number added to each cell of a table. */
 #define ALPHA 0.5
 
 void tan_add_pairs(const i64 *codes, i64 d, const i64 *y, const i64 *rows, i64 n_rows, i64 sign,
@@ -23,7 +23,7 @@ void tan_add_pairs(const i64 *codes, i64 d, const i64 *y, const i64 *rows, i64 n
     }
 }
 
-/* Bayesian score of column i given the class */
+/* Return the Bayesian score of column i given the class. */
 static double alone_score(const i64 *pairs, const i64 *class_counts, i64 n_labels,
                           const i64 *offset, i64 wide, i64 i, const double *gammas) {
     i64 v = offset[i + 1] - offset[i];
@@ -42,7 +42,7 @@ static double alone_score(const i64 *pairs, const i64 *class_counts, i64 n_label
     return score;
 }
 
-/* Bayesian score of column i given the class and column j */
+/* Return the Bayesian score of column i given the class and column j. */
 static double pair_score(const i64 *pairs, const i64 *class_counts, i64 n_labels,
                          const i64 *offset, i64 wide, i64 i, i64 j, const double *gammas) {
     i64 v = offset[i + 1] - offset[i];
@@ -63,7 +63,7 @@ static double pair_score(const i64 *pairs, const i64 *class_counts, i64 n_labels
     return score;
 }
 
-/* what column j as another parent adds to the score of column i, at (i, j) */
+/* Compute the gain in the score of column i with column j as another parent, at (i, j). */
 void tan_arc_gains(const i64 *pairs, const i64 *class_counts, i64 n_labels, const i64 *offset,
                    i64 d, const double *gammas, double *gains) {
     i64 wide = offset[d];
@@ -80,7 +80,7 @@ void tan_arc_gains(const i64 *pairs, const i64 *class_counts, i64 n_labels, cons
     }
 }
 
-/* the other parent of each column, -1 for the one that has only the class */
+/* Find the other parent of each column, -1 for the column with only the class. */
 static void find_parents(const i64 *pairs, const i64 *class_counts, i64 n_labels,
                          const i64 *offset, i64 d, const double *gammas, double *scores,
                          bool *linked, i64 *parent) {
@@ -112,7 +112,7 @@ static void find_parents(const i64 *pairs, const i64 *class_counts, i64 n_labels
     }
 }
 
-/* the log gamma function at the halves: cell m is that of m / 2, cell 0 is 0 */
+/* Tabulate the log gamma function: cell m is that of m / 2, cell 0 is 0. */
 i64 tan_gammas(i64 count, double *table) {
     table[0] = 0.0;
     for (i64 m = 1; m < count; m++) {
@@ -121,7 +121,7 @@ i64 tan_gammas(i64 count, double *table) {
     return 0;
 }
 
-/* where the log table of each column begins; the last cell is the size */
+/* Compute the start of the log table of each column; the last cell is the size. */
 static void first_place(const i64 *offset, const i64 *parent, i64 d, i64 *start) {
     i64 at = 0;
     for (i64 i = 0; i < d; i++) {
@@ -133,7 +133,7 @@ static void first_place(const i64 *offset, const i64 *parent, i64 d, i64 *start)
     start[d] = at;
 }
 
-/* logs of P(value | class, value of the parent) and of P(class), and where tables begin */
+/* Compute logs of P(value | class, value of the parent) and of P(class), and table starts. */
 void tan_log_tables(const i64 *pairs, const i64 *class_counts, i64 n_labels, const i64 *offset,
                     i64 d, const i64 *parent, i64 *start, double *tables, double *prior) {
     i64 n = 0, present = 0, wide = offset[d];
@@ -170,7 +170,7 @@ void tan_log_tables(const i64 *pairs, const i64 *class_counts, i64 n_labels, con
     }
 }
 
-/* the log of the joint probability by class */
+/* Compute the log of the joint probability by class. */
 void tan_row_logs(const i64 *codes, i64 d, const i64 *offset, const i64 *parent,
                   const i64 *start, const double *tables, const double *prior, i64 n_labels,
                   double *out) {
@@ -191,7 +191,7 @@ void tan_row_logs(const i64 *codes, i64 d, const i64 *offset, const i64 *parent,
     }
 }
 
-/* the most frequent known value of each column, the first of ties; counts has offset[d] cells */
+/* Find the most frequent known value of each column, first of ties; counts has offset[d] cells. */
 static void find_modes(const i64 *codes, i64 d, const i64 *rows, i64 n_rows, const i64 *offset,
                        i64 *counts, i64 *modes) {
     memset(counts, 0, (size_t)offset[d] * sizeof *counts);
@@ -259,7 +259,7 @@ i64 tan_rows(const i64 *codes, i64 n, i64 d, const i64 *modes, const i64 *offset
     return 0;
 }
 
-/* predictions (as `marks`) of all splits, each equal to its own fit and predict */
+/* Predict all splits, each like its own fit and predict; `predicted` is shaped like `marks`. */
 i64 tan_plan(const i64 *codes, i64 n, i64 d, const i64 *offset, const i64 *y, i64 n_labels,
              const double *gammas, const i64 *marks, const i64 *wanted, i64 n_wanted,
              i64 *predicted) {

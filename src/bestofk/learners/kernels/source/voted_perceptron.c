@@ -1,7 +1,7 @@
 /* The voted perceptron on inputs that end with a constant 1. */
 #include "kernels.h"
 
-/* numbers, 0/1 for two values, 1-of-n for other nominals, then a 1; unknown cells are filled */
+/* Write numbers, 0/1 for two values, 1-of-n for other nominals, then a 1; impute unknowns. */
 i64 perceptron_expand(const double *values, i64 n, i64 d, const i64 *cardinality,
                       const double *filling, i64 width, double *inputs) {
     memset(inputs, 0, (size_t)(n * width) * sizeof *inputs);
@@ -25,7 +25,7 @@ i64 perceptron_expand(const double *values, i64 n, i64 d, const i64 *cardinality
     return 0;
 }
 
-/* means of the numeric columns, modes (first of ties) of the nominal ones, 0 if unknown */
+/* Compute means of numeric columns, modes (first of ties) of nominal ones, 0 if unknown. */
 i64 perceptron_filling(const double *values, i64 n, i64 d, const i64 *cardinality,
                        const i64 *rows, i64 n_rows, double *filling) {
     Scratch scratch = {0};
@@ -69,7 +69,7 @@ i64 perceptron_filling(const double *values, i64 n, i64 d, const i64 *cardinalit
     return 0;
 }
 
-/* sum of products, in order */
+/* Sum products in order. */
 static double dot(const double *a, const double *b, i64 count) {
     double total = 0.0;
     for (i64 at = 0; at < count; at++) {
@@ -78,9 +78,9 @@ static double dot(const double *a, const double *b, i64 count) {
     return total;
 }
 
-/* one pass over the rows in their order; how many mistakes
+/* Make one pass over the rows in order; return the number of mistakes.
  *
- * Mistake k was row mistakes[k], pushed by signs[k] into vector k + 1, which had votes[k + 1]
+ * Mistake k was row mistakes[k], added with signs[k] to give vector k + 1, which had votes[k + 1]
  * votes; vector 0 is zero. */
 i64 perceptron_train(const double *inputs, i64 width, const bool *second, const i64 *rows,
                      i64 n_rows, i64 *mistakes, double *signs, i64 *votes, double *vector) {
@@ -106,7 +106,7 @@ i64 perceptron_train(const double *inputs, i64 width, const bool *second, const 
     return k;
 }
 
-/* whether the votes for the second class are more than half */
+/* Return whether more than half of the votes are for the second class. */
 bool perceptron_votes_second(const double *inputs, i64 width, const i64 *mistakes,
                              const double *signs, const i64 *votes, i64 k, const double *cells) {
     double score = 0.0;
@@ -119,7 +119,7 @@ bool perceptron_votes_second(const double *inputs, i64 width, const i64 *mistake
     return total > 0;
 }
 
-/* the same from the dot products of the row with all rows */
+/* Do the same from the dot products of the row with all rows. */
 static bool second_by_products(const double *products, const i64 *mistakes, const double *signs,
                                const i64 *votes, i64 k) {
     double score = 0.0;
@@ -153,9 +153,9 @@ i64 perceptron_rows(const double *vectors, const double *signs, const i64 *votes
     return 0;
 }
 
-/* predictions (as `marks`) of all splits; `refused` takes the split with a third class, or -1
+/* Predict all splits, shaped like `marks`; `refused` gets a split with a third class, or -1.
  *
- * With `with_products` the dot products of all pairs of rows are computed once. */
+ * `with_products` computes the dot products of all pairs of rows once. */
 i64 perceptron_plan(const double *values, i64 n, i64 d, const i64 *cardinality, i64 width,
                     const i64 *y, i64 n_labels, const i64 *marks, const i64 *wanted,
                     i64 n_wanted, i64 complete, i64 with_products, i64 *predicted,

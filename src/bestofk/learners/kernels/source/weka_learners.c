@@ -1,10 +1,10 @@
-/* Errors by fold of the calibrated tests' learners on the rows of a run, in their order. */
+/* Errors by fold of Weka's learners in the paper on calibrated tests, on the rows of a run. */
 #include "kernels.h"
 
 #define MASK (((u64)1 << 48) - 1)
 #define FACTOR 0x5DEECE66Du
 
-/* the next double in [0, 1) of Java's Random */
+/* Return the next double in [0, 1) of Java's Random. */
 static double java_double(u64 *state) {
     *state = (*state * FACTOR + 11) & MASK;
     u64 high = *state >> 22;
@@ -12,24 +12,17 @@ static double java_double(u64 *state) {
     return (double)((high << 27) + (*state >> 21)) / 9007199254740992.0;
 }
 
-i64 weka_first_double(i64 seed, double *first) {
-    u64 state = ((u64)seed ^ FACTOR) & MASK;
-    *first = java_double(&state);
-    return 0;
-}
-
-/* shuffle in place as Weka did at the time: every row, from the last, with one before it */
-i64 weka_shuffle(i64 *rows, i64 count, i64 seed) {
+/* Shuffle in place as Weka did at the time: swap every row, from the last, with an earlier one. */
+static void weka_shuffle(i64 *rows, i64 count, i64 seed) {
     u64 state = ((u64)seed ^ FACTOR) & MASK;
     for (i64 at = count - 1; at > 0; at--) {
         i64 other = (i64)(java_double(&state) * (double)at), row = rows[at];
         rows[at] = rows[other];
         rows[other] = row;
     }
-    return 0;
 }
 
-/* the class of the first of the nearest training rows */
+/* Predict the class of the first of the nearest training rows. */
 i64 weka_first_neighbour(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *folds,
                          i64 n_folds, i64 *wrong) {
     memset(wrong, 0, (size_t)n_folds * sizeof *wrong);
@@ -58,7 +51,7 @@ i64 weka_first_neighbour(const i64 *codes, const i64 *y, i64 n, i64 d, const i64
     return 0;
 }
 
-/* the voted perceptron on training rows that are shuffled with the same seed in every fold */
+/* Predict with the voted perceptron on training rows shuffled with one seed in every fold. */
 i64 weka_perceptron(const double *inputs, const bool *second, i64 n, i64 width, const i64 *folds,
                     i64 n_folds, i64 seed, i64 *wrong) {
     Scratch scratch = {0};
@@ -92,7 +85,7 @@ i64 weka_perceptron(const double *inputs, const bool *second, i64 n, i64 width, 
     return 0;
 }
 
-/* whether the way from `start` by parents comes by `end` */
+/* Return whether `end` is `start` or one of its ancestors. */
 static bool leads_to(const i64 *parent, i64 start, i64 end) {
     while (start >= 0) {
         if (start == end) {
@@ -103,7 +96,8 @@ static bool leads_to(const i64 *parent, i64 start, i64 end) {
     return false;
 }
 
-/* parents besides the class, -1 for none: the arc that gains most, as long as one gains */
+/* Find parents besides the class, -1 for none: add the arc with the largest gain while one
+ * gains. */
 static void climb(const double *gains, i64 d, i64 *parent) {
     for (i64 i = 0; i < d; i++) {
         parent[i] = -1;
@@ -130,25 +124,7 @@ static void climb(const double *gains, i64 d, i64 *parent) {
     }
 }
 
-/* the arcs for all rows */
-i64 weka_arcs(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d, i64 n_labels,
-              const double *gammas, i64 *parent) {
-    Scratch scratch = {0};
-    i64 *pairs = TAKE(&scratch, i64, offset[d] * offset[d] * n_labels);
-    i64 *class_counts = TAKE(&scratch, i64, n_labels);
-    double *gains = TAKE(&scratch, double, d *d);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    tan_add_pairs(codes, d, y, NULL, n, 1, offset, n_labels, pairs, class_counts);
-    tan_arc_gains(pairs, class_counts, n_labels, offset, d, gammas, gains);
-    climb(gains, d, parent);
-    scratch_free(&scratch);
-    return 0;
-}
-
-/* naive Bayes with the arcs of `climb` */
+/* Predict with naive Bayes and the arcs of `climb`. */
 i64 weka_network(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d, i64 n_labels,
                  const double *gammas, const i64 *folds, i64 n_folds, i64 *wrong) {
     i64 wide = offset[d], most = 1;

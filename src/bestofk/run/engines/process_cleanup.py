@@ -1,0 +1,169 @@
+"""End processes together with those that started them.
+
+Each worker leads a session, so that everything a fit starts can be ended with the worker. On Linux
+the kernel ends a worker whose parent is gone. Processes that left the worker's session are found by
+a mark in their environment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+GRACE_SECONDS = 0.5
+"""Time that processes have to end by themselves before they are killed."""
+
+MARK = "BESTOFK_WORKERS"
+"""Environment variable that marks workers and everything they start."""
+
+_PR_SET_PDEATHSIG = 1
+
+
+def lead_session() -> None:
+    """Start a session, which no terminal signals and which can be ended as a group."""
+    if hasattr(os, "setsid"):
+        with contextlib.suppress(OSError):
+            # the process leads a session already
+            os.setsid()
+
+
+def set_signals(*, exit_on_term: bool) -> None:
+    """Ignore Ctrl-C, which the parent handles; with `exit_on_term`, end on SIGTERM and SIGHUP."""
+    signal.set_wakeup_fd(-1)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None:
+            ends = exit_on_term and name != "SIGINT"
+            signal.signal(number, signal.SIG_DFL if ends else signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def deferred_signals() -> Iterator[None]:
+    """Defer the signals that Python handles to the end of the block, as around a fork.
+
+    An exception raised by a handler inside a fork hook is lost, and the hook does not finish. The
+    hook of `logging` would then never release its lock.
+    """
+    received: list[int] = []
+    with contextlib.ExitStack() as restore:
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)
+                if number is not None and callable(signal.getsignal(number)):
+                    before = signal.signal(number, lambda number, _: received.append(number))
+                    restore.callback(signal.signal, number, before)
+        yield
+    for number in received:
+        signal.raise_signal(number)
+
+
+def end_with_parent(parent: int, *, by_main_thread: bool = True) -> None:
+    """End this process as soon as its parent is gone.
+
+    The Linux kernel does this when the *thread* that started the process ends. If that was not the
+    main thread, or on other systems, a thread of this process watches the parent.
+    """
+    if by_main_thread and _set_death_signal(signal.SIGKILL):
+        if os.getppid() != parent:
+            os._exit(1)
+        return
+    threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
+
+
+def outlive_parent() -> None:
+    """Undo `end_with_parent`, for a process that cleans up after its parent."""
+    _set_death_signal(0)
+
+
+def end_group(leader: int) -> None:
+    """End what is left of the process group of `leader`: SIGTERM first, then SIGKILL.
+
+    Trackers of shared memory ignore SIGTERM and remove the memory once the others are gone.
+    """
+    if not hasattr(os, "killpg"):
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGTERM)
+        os.killpg(leader, signal.SIGCONT)
+        if _group_ends(leader, GRACE_SECONDS):
+            return
+        os.killpg(leader, signal.SIGKILL)
+        _group_ends(leader, 2 * GRACE_SECONDS)
+
+
+def end_marked(mark: str) -> None:
+    """Kill all processes whose environment contains a mark that begins with `mark` (Linux)."""
+    if sys.platform != "linux":
+        return
+    sought = f"{MARK}={mark}".encode()
+    for _ in range(3):
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and entry.name != str(os.getpid()):
+                with contextlib.suppress(OSError):
+                    if sought in (entry / "environ").read_bytes():
+                        os.kill(int(entry.name), signal.SIGKILL)
+
+
+def is_stopped(pid: int) -> bool:
+    """Return whether the process was stopped by SIGSTOP (Linux)."""
+    return _state_and_group(pid)[0] in "Tt"
+
+
+def _group_ends(leader: int, seconds: float) -> bool:
+    """Wait until no process of a group is alive; return False if `seconds` pass first."""
+    end = time.monotonic() + seconds
+    while _group_is_alive(leader):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _group_is_alive(leader: int) -> bool:
+    """Return whether a process of a group is alive; zombies do not count on Linux."""
+    if sys.platform != "linux":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(leader, 0)
+            return True
+        return False
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            state, group = _state_and_group(entry.name)
+            if group == leader and state not in "ZX":
+                return True
+    return False
+
+
+def _state_and_group(pid: int | str) -> tuple[str, int]:
+    """Return the state and the group of a process (Linux)."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return fields[0], int(fields[2])
+    except (OSError, IndexError, ValueError):
+        return "X", -1
+
+
+def _watch_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def _set_death_signal(number: int) -> bool:
+    """Set the signal that the kernel sends when the parent is gone; return whether it can."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    try:
+        return bool(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0) == 0)
+    except (OSError, AttributeError):
+        return False

@@ -1,0 +1,135 @@
+"""Clusters: bit-for-bit equal results, also if workers of the cluster are killed."""
+
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from bestofk._base.errors import MissingExtraError, RunError
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.engines.dask_cluster import run_on_dask
+from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluate import evaluate
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
+import strange_learners as strange
+
+DATA = {
+    "one": (np.random.default_rng(5).normal(size=(45, 4)), np.tile([0, 1, 2], 15)),
+    "two": (np.random.default_rng(6).normal(size=(30, 2)), np.tile(["u", "v", "w"], 10)),
+}
+LEARNERS = {
+    "forest": RandomForestClassifier(n_estimators=3),
+    "bayes": GaussianNB(),
+    "nmc": "nmc",
+    "raises": strange.Raises(),
+    "stays": strange.CannotBePickled(),
+}
+
+
+def on_cluster(experiment, **options):
+    return run_on_dask(
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), **options
+    )
+
+
+def serially(experiment):
+    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """A Dask cluster of two processes with daemonic workers, as clusters have."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    from dask import config
+
+    # fork a process that has everything imported, to save two seconds of imports per worker
+    fork = {"distributed.worker.multiprocessing-method": "forkserver"}
+    loaded = ["distributed.nanny", "bestofk.run.compare", "sklearn.ensemble"]
+    multiprocessing.get_context("forkserver").set_forkserver_preload(loaded)
+    with config.set(fork), distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
+        silence_logs=logging.CRITICAL,
+    ) as cluster:  # fmt: skip
+        yield cluster
+
+
+@pytest.mark.usefixtures("preloaded_workers")
+def test_dask_started_here_gives_the_same_to_the_bit():
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
+    cells = list(experiment.cells())
+    engine = Engine(name="dask", jobs=2)
+    results = strange.outcomes(
+        experiment, engine.run(ComparisonTask(experiment), cells, total=len(cells))
+    )
+    assert results == serially(experiment)
+
+
+def test_dask_loses_nothing_if_a_worker_is_killed(dask, tmp_path):
+    log = tmp_path / "pids"
+    learners = {"waits": strange.Waits(log=str(log), nap=0.1), "max": "max"}
+    experiment = strange.make_experiment(learners, DATA, "2x4")
+    expected = serially(experiment)
+    results = []
+    for result in on_cluster(experiment, scheduler=dask.scheduler_address):
+        results.append(result)
+        if len(results) == 2:
+            # Dask's own worker, not the process that evaluates cells
+            victim = next(iter(dask.workers.values())).pid
+            os.kill(victim, signal.SIGKILL)
+    assert strange.outcomes(experiment, results) == expected
+
+
+def test_dask_records_crashes_and_hangs(dask):
+    learners = {
+        "segfaults": strange.Segfaults(),
+        "hangs": strange.Hangs(),
+        "exits": strange.Exits(),
+        "max": "max",
+    }
+    experiment = strange.make_experiment(learners, {"one": DATA["one"]}, "holdout:0.4")
+    before = {worker.pid for worker in dask.workers.values()}
+    results = strange.by_place(
+        experiment,
+        on_cluster(experiment, scheduler=dask.scheduler_address, timeout=1.0),
+    )
+    kinds = {at[0]: cell.failure and cell.failure.kind for at, cell in results.items()}
+    assert kinds == {"segfaults": "killed", "hangs": "timeout", "exits": "killed", "max": None}
+    # all workers of the cluster survived
+    assert {worker.pid for worker in dask.workers.values()} == before
+
+
+def test_dask_keeps_a_deadline(dask):
+    learners = {"waits": strange.Counted(nap=60.0), "max": "max"}
+    experiment = strange.make_experiment(learners, {"one": DATA["one"]}, "2x3")
+    begin = time.monotonic()
+    list(on_cluster(experiment, scheduler=dask.scheduler_address,
+                    deadline=begin + 2.0))  # fmt: skip
+    assert time.monotonic() - begin < 50.0  # one fit takes 60
+
+
+def test_a_missing_scheduler_is_an_error(monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    from bestofk.run.engines import dask_cluster
+
+    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+    experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
+    with pytest.raises(RunError, match=r"there is no Dask scheduler at 'tcp://127\.0\.0\.1:9'"):
+        list(on_cluster(experiment, scheduler="tcp://127.0.0.1:9"))
+
+
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
+    with pytest.raises(MissingExtraError) as missing:
+        list(on_cluster(experiment))
+    assert str(missing.value) == "The engine dask needs an extra: pip install 'bestofk[dask]'."

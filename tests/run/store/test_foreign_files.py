@@ -1,0 +1,151 @@
+"""Files that are not stores, stores of other schema versions, and damaged stores."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+import sqlalchemy as sa
+
+from bestofk._base.errors import StoreError
+from bestofk.run.cells import Failure
+from bestofk.run.store.schema import SCHEMA_VERSION
+from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
+
+
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_a_store_of_another_version_is_refused(tmp_path, version):
+    path = tmp_path / "other.db"
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    refused(path, f"schema version {version}, but this bestofk needs version {SCHEMA_VERSION}")
+
+
+def test_a_server_of_another_version_is_refused(postgresql):
+    url = postgresql.emptied()
+    open_store(url).close()
+    name = url.rpartition("/")[2]
+    postgresql.sql("UPDATE bestofk_meta SET value = '99' WHERE name = 'schema_version'", name)
+    with pytest.raises(StoreError, match="schema version 99, but this bestofk needs version"):
+        open_store(url)
+
+
+def test_other_tables_of_a_server_are_not_changed(postgresql, make_cell):
+    url = postgresql.database()
+    name = url.rpartition("/")[2]
+    postgresql.sql("CREATE TABLE cells (x int)", name)
+    postgresql.sql("INSERT INTO cells VALUES (7)", name)
+    with open_store(url) as store:
+        store.put([make_cell(1)])
+    assert postgresql.sql("SELECT x FROM cells", name) == [(7,)]
+
+
+def test_foreign_tables_with_the_same_names_are_refused(postgresql):
+    url = postgresql.database()
+    name = url.rpartition("/")[2]
+    postgresql.sql("CREATE TABLE bestofk_meta (x int)", name)
+    with pytest.raises(StoreError, match="the tables are not those of a bestofk store"):
+        open_store(url)
+
+
+def test_a_server_with_a_small_character_set(postgresql, make_cell, experiment):
+    url = postgresql.database("ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    failed = make_cell(
+        1, loss_name="\u540d", failure=Failure(kind="raised", reason="\u540d\0\ud800"),
+        warnings=("\U0001f333",),
+    )  # fmt: skip
+    with open_store(url) as store:
+        number = store.register(study_of(experiment, title="\u540d"))
+        store.put([failed])
+        assert store.get([failed.key])[failed.key.digest] == failed
+        assert store.study(number).spec.title == "\u540d"
+
+
+def refused(path, sentence):
+    """Check that the file gets one error message and does not change."""
+    before, beside = path.read_bytes(), sorted(path.parent.iterdir())
+    for how in ({}, {"read_only": True}):
+        with pytest.raises(StoreError, match=sentence) as error:
+            open_store(path, **how)
+        assert "\n" not in str(error.value)
+        assert str(error.value).startswith(str(path))
+        assert path.read_bytes() == before
+        assert sorted(path.parent.iterdir()) == beside
+
+
+FOREIGN = {
+    "text": b"learner,fold,error\nsmall,1,0.25\n" * 20,
+    "one byte": b"S",
+    "picture": b"\x89PNG\r\n\x1a\n" + bytes(500),
+    "header alone": b"SQLite format 3\0",
+    "half a header": b"SQLite format 3\0" + bytes(60),
+    "zeros": bytes(8192),
+}
+
+
+@pytest.mark.parametrize("content", FOREIGN.values(), ids=FOREIGN)
+def test_a_foreign_file_is_not_changed(tmp_path, content):
+    path = tmp_path / "other.db"
+    path.write_bytes(content)
+    refused(path, "this is not a bestofk store; it was not changed")
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_database_of_another_program_is_not_changed(tmp_path, journal):
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {journal}")
+        connection.execute("CREATE TABLE bestofk_meta (name, value)")
+        connection.execute("CREATE TABLE bookmarks (title)")
+        connection.commit()
+    refused(path, "an SQLite file of another program, not a bestofk store")
+
+
+@pytest.fixture
+def filled(tmp_path, make_cell):
+    path = tmp_path / "study.db"
+    with open_store(path) as store:
+        store.put([make_cell(number, predictions=bytes(500)) for number in range(400)])
+    return path
+
+
+def test_a_truncated_store_is_not_changed(filled):
+    content = filled.read_bytes()
+    for length in (4096, len(content) // 2, len(content) - 4096):
+        filled.write_bytes(content[:length])
+        refused(filled, "the store is damaged; it was not changed")
+
+
+@pytest.mark.parametrize("page", [0, 1, 3, 9])
+def test_a_store_with_damaged_pages_is_not_changed(filled, page):
+    content = bytearray(filled.read_bytes())
+    start = page * 4096 + (100 if page == 0 else 0)
+    content[start : start + 600] = b"\xa5" * 600
+    filled.write_bytes(content)
+    refused(filled, "the store is damaged; it was not changed")
+
+
+def test_an_empty_file_becomes_a_store_only_with_create(tmp_path, make_cell):
+    path = tmp_path / "made.db"
+    path.touch()
+    with pytest.raises(StoreError, match="not a bestofk store but an empty file"):
+        open_store(path, create=False)
+    assert path.read_bytes() == b""
+    with open_store(path) as store:
+        store.put([make_cell(1)])
+    with open_store(path) as store:
+        assert store.n_cells() == 1
+
+
+def test_the_header_of_a_new_file(tmp_path):
+    path = tmp_path / "study.db"
+    with open_store(path) as store:
+        # the offsets are those of the SQLite file format, section 1.3
+        header = path.read_bytes()[:100]
+        assert header[68:72] == b"BOFK"
+        assert int.from_bytes(header[60:64]) == SCHEMA_VERSION
+        with store._database.reading() as connection:
+            mode = connection.execute(sa.text("PRAGMA journal_mode")).scalar_one()
+            durable = connection.execute(sa.text("PRAGMA synchronous")).scalar_one()
+    assert (mode, durable) == ("wal", 2)

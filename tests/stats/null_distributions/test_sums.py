@@ -1,0 +1,253 @@
+"""Tails of sums of independent draws: grids, enumeration and convolution."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from bestofk.stats.null_distributions.sums import (
+    StepGrid,
+    common_unit,
+    levelled,
+    step_grid,
+    sum_tails,
+    tail_by_enumeration,
+    tails_by_distinct_sums,
+)
+
+
+def enumerated(table: list[list[Fraction]], s: Fraction) -> tuple[Fraction, Fraction]:
+    """P(S* <= s), P(S* >= s) over all arrangements; table[a][d]."""
+    sums = [sum(pick) for pick in product(*zip(*table, strict=True))]
+    lower = Fraction(sum(t <= s for t in sums), len(sums))
+    upper = Fraction(sum(t >= s for t in sums), len(sums))
+    return lower, upper
+
+
+def exact_tails(values: np.ndarray) -> tuple[StepGrid, object]:
+    rows = np.arange(values.shape[0])
+    grid = step_grid(values, choices=rows.size, queries=rows.size)
+    return grid, sum_tails(grid, rows, rows)
+
+
+tables = st.integers(2, 4).flatmap(
+    lambda a: st.integers(1, 4).flatmap(
+        lambda d: st.lists(
+            st.lists(st.integers(-30, 30), min_size=d, max_size=d), min_size=a, max_size=a
+        )
+    )
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(tables, st.sampled_from([1, 10, 7, 300]))
+def test_both_tails_are_the_enumerated_fractions(table, denominator):
+    """Decimals such as 0.1 + 0.2 and 0.3 tie although their floats do not."""
+    fractions = [[Fraction(v, denominator) for v in row] for row in table]
+    _, tails = exact_tails(np.array(table) / denominator)
+    for a, row in enumerate(fractions):
+        lower, upper = enumerated(fractions, sum(row))
+        assert tails.lower[a] == pytest.approx(float(lower), rel=1e-14)
+        assert tails.upper[a] == pytest.approx(float(upper), rel=1e-14)
+
+
+def test_meeting_in_the_middle_counts_out_values_without_a_common_unit():
+    rng = np.random.default_rng(5)
+    values = rng.random((3, 7))
+    grid, tails = exact_tails(values)
+    assert grid.method == "meet"
+    assert grid.exact
+    fractions = [[Fraction(v) for v in row] for row in values.tolist()]
+    for a, row in enumerate(fractions):
+        lower, upper = enumerated(fractions, sum(row))
+        assert tails.lower[a] == float(lower)
+        assert tails.upper[a] == float(upper)
+    assert (tails.lower_bounds == tails.lower[:, None]).all()
+
+
+def test_values_with_a_common_unit_are_convolved_without_rounding():
+    """5 learners on 64 data sets of 50 rows: compared with a distribution in whole numbers."""
+    counts = np.random.default_rng(3).integers(0, 51, size=(5, 64))
+    grid, tails = exact_tails(counts / 50)
+    assert grid.method == "convolve"
+    assert grid.exact
+    ways = {0: 1}
+    for column in counts.T.tolist():
+        grown: dict[int, int] = {}
+        for total, n in ways.items():
+            for v in column:
+                grown[total + v] = grown.get(total + v, 0) + n
+        ways = grown
+    for a, s in enumerate(counts.sum(axis=1).tolist()):
+        lower = Fraction(sum(n for t, n in ways.items() if t <= s), 5**64)
+        upper = Fraction(sum(n for t, n in ways.items() if t >= s), 5**64)
+        assert tails.lower[a] == pytest.approx(float(lower), rel=1e-12)
+        assert tails.upper[a] == pytest.approx(float(upper), rel=1e-12)
+
+
+def test_many_values_without_a_unit_have_tails_near_normal():
+    """64 blocks: the central limit theorem gives two digits, Monte Carlo below gives three."""
+    values = np.random.default_rng(0).random((5, 64))
+    grid, tails = exact_tails(values)
+    assert not grid.exact
+    sd = np.sqrt(values.var(axis=0).sum())
+    z = (values.sum(axis=1) - values.mean(axis=0).sum()) / sd
+    np.testing.assert_allclose(tails.lower, stats.norm.cdf(z), atol=0.01)
+    assert (tails.lower + tails.upper >= 1 - 1e-12).all()
+
+
+@pytest.mark.parametrize(("n", "k"), [(990, 0), (990, 3), (300, 12)])
+def test_far_tails_keep_their_relative_accuracy(n, k):
+    """Two values, 0 and 1, in n blocks: a binomial tail, down to 2^-990 = 1e-298."""
+    table = np.stack([np.zeros(n), np.ones(n), np.r_[np.zeros(k), np.ones(n - k)]])
+    grid = step_grid(table, choices=2, queries=1)
+    tails = sum_tails(grid, np.arange(2), np.array([2]))
+    truth = Fraction(sum(comb(n, i) for i in range(k + 1)), 2**n)
+    assert tails.upper[0] == pytest.approx(float(truth), rel=1e-12)
+
+
+def test_shares_take_over_where_counts_would_overflow():
+    """5^440 is above the largest float; its reciprocal, 2.8e-308, is not below the smallest."""
+    values = np.tile(np.arange(5.0)[:, None], 440)
+    _, tails = exact_tails(values)
+    assert tails.lower[0] == pytest.approx(float(Fraction(1, 5**440)), rel=1e-12)
+    assert tails.upper[0] == pytest.approx(1.0, rel=1e-12)
+
+
+def test_a_tail_that_is_not_empty_is_never_zero():
+    values = np.tile(np.arange(2.0)[:, None], 3000)
+    _, tails = exact_tails(values)
+    assert 0 < tails.lower[0] < 1e-307
+    assert 0 < tails.upper[1] < 1e-307
+
+
+def test_sums_outside_the_reach_of_the_draws_have_empty_tails():
+    values = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 0.0], [9.0, 9.0]])
+    grid = step_grid(values, choices=2, queries=2)
+    tails = sum_tails(grid, np.arange(2), np.array([2, 3]))
+    assert tails.lower.tolist() == [0.0, 1.0]
+    assert tails.upper.tolist() == [1.0, 0.0]
+
+
+def test_ties_are_ties_where_no_common_unit_helps():
+    """Decimals beside square roots: the decimals tie among themselves, in exact numbers."""
+    broken = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        tenths = rng.integers(0, 10, size=(3, 6))
+        roots = [Fraction(int(Decimal(k).sqrt() * 10**25), 10**25) for k in (2, 3, 5)]
+        exact = [
+            [Fraction(int(v), 10) for v in row] + [root]
+            for row, root in zip(tenths, roots, strict=True)
+        ]
+        values = np.array([[float(v) for v in row] for row in exact])
+        grid, tails = exact_tails(values)
+        assert grid.method == "meet"
+        p = np.array([[float(t) for t in enumerated(exact, sum(row))] for row in exact])
+        np.testing.assert_array_equal(np.stack([tails.lower, tails.upper], axis=1), p)
+        # plain sums of floats take some of these ties apart
+        sums = [sum(pick) for pick in product(*values.T.tolist())]
+        plain = [np.mean([t <= sum(row) for t in sums]) for row in values.tolist()]
+        broken += not np.array_equal(plain, p[:, 0])
+    assert broken
+
+
+@pytest.mark.parametrize("most", [1, 4, 40, 3000])
+def test_equal_blocks_together_are_blocks_one_by_one(most):
+    """Against the plain recursion, block by block, with all digits of the far tails."""
+    from bestofk.stats.null_distributions.sums import _ways
+
+    rng = np.random.default_rng(most)
+    steps = rng.integers(0, most + 1, 1100 if most < 1000 else 40)
+    table = np.stack([np.zeros_like(steps), steps])
+    plain = np.ones(1)
+    for step in steps.tolist():
+        grown = np.zeros(plain.size + step)
+        grown[: plain.size] += plain / 2
+        grown[step:] += plain / 2
+        plain = grown
+    result = _ways(table, shares=True)
+    assert result.shape == plain.shape
+    large = plain > 1e-280
+    assert result[large] == pytest.approx(plain[large], rel=1e-11, abs=0.0)
+
+
+cost_tables = st.integers(2, 4).flatmap(
+    lambda a: st.integers(1, 5).flatmap(
+        lambda d: st.lists(
+            st.lists(st.integers(0, 9), min_size=d, max_size=d), min_size=a, max_size=a
+        )
+    )
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(cost_tables, st.integers(0, 30))
+def test_few_arrangements_are_counted(table, deficit):
+    costs = np.array(table, dtype=float)
+    costs -= costs.min(axis=0)
+    sums = [sum(pick) for pick in product(*costs.T.tolist())]
+    truth = Fraction(sum(s <= deficit for s in sums), len(sums))
+    assert tail_by_enumeration(costs, float(deficit)) == pytest.approx(float(truth), rel=1e-13)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 9), st.integers(1, 40)), min_size=1, max_size=4),
+    st.integers(0, 200),
+)
+def test_few_sums_are_counted(groups, at):
+    """Sizes that come many times: the ways by a dictionary of whole numbers."""
+    ways = {0: 1}
+    for size, count in groups:
+        grown: dict[int, int] = {}
+        for total, number in ways.items():
+            for k in range(count + 1):
+                grown[total + size * k] = grown.get(total + size * k, 0) + number * comb(count, k)
+        ways = grown
+    n = sum(count for _, count in groups)
+    sizes = np.repeat([float(s) for s, _ in groups], [c for _, c in groups]) * np.pi
+    lower, upper = tails_by_distinct_sums(sizes, at * np.pi, 1e-9)
+    for got, inside in ((lower, lambda t: t <= at), (upper, lambda t: t >= at)):
+        truth = Fraction(sum(c for t, c in ways.items() if inside(t)), 2**n)
+        assert got == pytest.approx(float(truth), rel=1e-12, abs=1e-300)
+
+
+def test_what_takes_long_to_count_is_not_counted():
+    rng = np.random.default_rng(0)
+    sizes = rng.random(60)
+    assert tails_by_distinct_sums(sizes, 30.0, 0.0) is None
+    assert tail_by_enumeration(np.stack([0 * sizes, sizes]), 20.0) is None
+    assert tail_by_enumeration(rng.random((300, 12)) * np.arange(300)[:, None], 900.0) is None
+    assert tail_by_enumeration(np.ones((2, 2000)) * [[0], [1]], 0.0) is None
+
+
+@pytest.mark.parametrize("factor", [1.0, np.pi, 1e-9, 1e12])
+def test_a_common_unit_is_found_in_any_unit(factor):
+    heights = np.array([3, 7, 12, 30]) / 600 * factor
+    unit = common_unit(heights, smallest=1e-6 * factor, noise=1e-14 * factor)
+    assert unit == pytest.approx(factor / 600, rel=1e-12)
+
+
+def test_no_common_unit_in_arbitrary_numbers():
+    heights = np.random.default_rng(1).random(50)
+    assert common_unit(heights, smallest=1e-6, noise=1e-15) is None
+
+
+def test_a_unit_that_fits_only_nearly_is_none():
+    heights = np.array([3, 7, 12, 30]) / 600
+    heights[2] += 1e-8
+    assert common_unit(heights, smallest=1e-5, noise=1e-15) is None
+
+
+def test_values_that_differ_by_the_rounding_of_a_mean_are_equal():
+    values = np.array([[0.1 + 0.2, 1.0], [0.3, 2.0]])
+    heights, _ = levelled(values)
+    assert heights[:, 0].tolist() == [0.0, 0.0]

@@ -1,0 +1,225 @@
+"""The Bayesian correlated t test and the Bayesian signed rank test."""
+
+from __future__ import annotations
+
+import baycomp
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise import (
+    PAIRWISE_TESTS,
+    corrected_resampled_t,
+    correlated_t,
+    signed_rank_bayes,
+)
+
+RUNS, FOLDS = 3, 5
+
+
+def losses(seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.31, 0.03, RUNS * FOLDS), rng.normal(0.29, 0.03, RUNS * FOLDS)
+
+
+@pytest.mark.parametrize("rope", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_baycomp(rope, seed):
+    a, b = losses(seed)
+    # baycomp's difference is second minus first
+    left, inside, right = baycomp.CorrelatedTTest.probs(b, a, rope=rope, runs=RUNS)
+    r = correlated_t(a, b, rope=rope, rho=1 / FOLDS)
+    assert (r.left, r.rope, r.right) == pytest.approx((left, inside, right), rel=1e-9)
+    sizes = correlated_t(a, b, rope=rope, n_train=80, n_test=20)
+    assert sizes.right == pytest.approx(r.right, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_without_rope_it_is_the_corrected_t_test(alternative):
+    a, b = losses(1)
+    bayes = correlated_t(a, b, n_train=70, n_test=13, alternative=alternative)
+    plain = corrected_resampled_t(a, b, n_train=70, n_test=13, alternative=alternative)
+    assert bayes.pvalue == pytest.approx(plain.pvalue, rel=1e-12)
+    assert bayes.statistic == pytest.approx(plain.statistic, rel=1e-12)
+    assert bayes.confidence_interval(0.9) == pytest.approx(plain.confidence_interval(0.9))
+    assert bayes.rope == 0.0
+    assert bayes.left + bayes.right == pytest.approx(1.0, rel=1e-14)
+
+
+def test_pvalue_with_a_rope():
+    a, b = losses(2)
+    parts = {w: correlated_t(a, b, rope=0.01, rho=0.1, alternative=w) for w in ("greater", "less")}
+    assert parts["greater"].pvalue == pytest.approx(1 - parts["greater"].right, rel=1e-9)
+    assert parts["less"].pvalue == pytest.approx(1 - parts["less"].left, rel=1e-9)
+    both = correlated_t(a, b, rope=0.01, rho=0.1).pvalue
+    assert both == pytest.approx(min(1, 2 * min(p.pvalue for p in parts.values())))
+
+
+def test_mass_without_spread():
+    a = np.array([0.2, 0.3, 0.4])
+    for rope in (0.0, 0.01):
+        same = correlated_t(a, a, rope=rope, rho=0.1)
+        assert (same.left, same.rope, same.right, same.pvalue) == (0.0, 1.0, 0.0, 1.0)
+    above = correlated_t(a + 0.1, a, rope=0.05, rho=0.1, alternative="greater")
+    assert (above.left, above.rope, above.right, above.pvalue) == (0.0, 0.0, 1.0, 0.0)
+    inside = correlated_t(a + 0.1, a, rope=0.2, rho=0.1)
+    assert (inside.rope, inside.pvalue) == (1.0, 1.0)
+    # at the very edge of the region, in numbers without rounding
+    for sign in (1, -1):
+        edge = correlated_t([sign * 0.25] * 3, [0.0] * 3, rope=0.25, rho=0.1)
+        assert (edge.left, edge.rope, edge.right, edge.pvalue) == (0.0, 1.0, 0.0, 1.0)
+
+
+def test_explanation():
+    a, b = losses(3)
+    text = correlated_t(a, b, rope=0.005, rho=0.2).explain(names=("cart", "nb"))
+    assert "the two differ by at most 0.005" in text
+    sure = correlated_t(a + 1, b, rope=0.005, rho=0.2).explain(names=("cart", "nb"))
+    assert "With probability at least 0.95, nb has the smaller loss by more than 0.005." in sure
+    unsure = correlated_t(b + 0.001, b[::-1], rho=0.2).explain(names=("cart", "nb"))
+    assert "undecided" in unsure
+
+
+def test_refusals():
+    a, b = losses()
+    with pytest.raises(ArgumentError, match="requires rho"):
+        correlated_t(a, b)
+    with pytest.raises(ArgumentError, match="rho must be"):
+        correlated_t(a, b, rho=1.0)
+    for rope in (-0.1, np.nan, "wide"):
+        with pytest.raises(ArgumentError, match="rope must be"):
+            correlated_t(a, b, rho=0.1, rope=rope)
+    with pytest.raises(ArgumentError, match="at least 2"):
+        correlated_t([0.1], [0.2], rho=0.1)
+
+
+N = 14
+
+
+def dataset_losses(seed=0, shift=0.01):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.3 + shift, 0.03, N), rng.normal(0.3, 0.03, N)
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("seed", range(3))
+def test_agrees_with_baycomp_in_distribution(rope, seed):
+    a, b = dataset_losses(seed)
+    sample = baycomp.SignedRankTest.sample(b, a, rope, nsamples=6_000, random_state=seed)
+    winners = np.bincount(np.argmax(sample, axis=1), minlength=3) / 6_000
+    r = signed_rank_bayes(a, b, rope=rope, samples=6_000, random_state=seed + 9)
+    # two independent samples of 6,000: 4.5 standard errors of a difference of shares
+    bound = 4.5 * np.sqrt(2 * 0.25 / 6_000)
+    assert (r.left, r.rope, r.right) == pytest.approx(tuple(winners), abs=bound)
+    mean = (sample[:, 2] - sample[:, 0]).mean()
+    spread = (sample[:, 2] - sample[:, 0]).std()
+    assert r.statistic == pytest.approx(mean, abs=4.5 * spread * np.sqrt(2 / 6_000))
+
+
+@pytest.mark.parametrize("position", ["left", "rope", "right"])
+@pytest.mark.parametrize("rope", [0.0, 0.02])
+def test_equals_the_double_sum(position, rope):
+    """The same weights through the printed double sum (few draws, so that one chunk holds)."""
+    d = np.array([3, -1, 2, -2, 4, 4, -8]) / 100  # ties, and sums that lie exactly at the rope
+    draws = 500
+    r = signed_rank_bayes(
+        d, d * 0, rope=rope, prior=0.7, prior_place=position, samples=draws, random_state=5
+    )
+    rng = np.random.default_rng(5)
+    w = np.vstack([rng.standard_exponential((7, draws)), rng.standard_gamma(0.7, (1, draws))])
+    w /= w.sum(axis=0)
+    z = np.append(d, {"left": -np.inf, "rope": 0.0, "right": np.inf}[position])
+    sums = np.where(np.isinf(z[:, None] + z), z[:, None] + z, np.round(z[:, None] + z, 9))
+
+    def mass(value):
+        step = (value > 2 * rope) + 0.5 * (value == 2 * rope)
+        return np.einsum("is,ij,js->s", w, step, w)
+
+    right, left = mass(sums), mass(-sums)
+    middle = 1 - left - right if rope else np.full(draws, -1.0)
+    assert r.statistic == pytest.approx((right - left).mean(), rel=1e-9)
+    assert r.right == pytest.approx(np.mean((right > left) & (right > middle)))
+    assert r.left == pytest.approx(np.mean((left > right) & (left > middle)))
+    assert r.left + r.rope + r.right == pytest.approx(1.0)
+
+
+def test_identical_learners_lie_in_the_rope():
+    a, _ = dataset_losses()
+    for rope in (0.0, 0.01):
+        r = signed_rank_bayes(a, a, rope=rope, samples=200, random_state=0)
+        assert (r.left, r.rope, r.right, r.pvalue) == (0.0, 1.0, 0.0, 1.0)
+
+
+def test_mirrored_differences_favour_neither():
+    d = np.array([0.1, -0.1, 0.3, -0.3])
+    r = signed_rank_bayes(d, d * 0, random_state=1)
+    assert r.statistic == pytest.approx(0.0, abs=0.01)
+    assert r.left == pytest.approx(r.right, abs=0.015)
+
+
+def test_prior_place_pulls():
+    a, b = dataset_losses(3, shift=0.0)
+    left, right = (
+        signed_rank_bayes(a, b, prior=20.0, prior_place=position, random_state=1).left
+        for position in ("left", "right")
+    )
+    assert left > 0.9 > 0.1 > right
+
+
+def test_deterministic_and_swappable():
+    a, b = dataset_losses(2)
+    single, two = (signed_rank_bayes(a, b, rope=0.01, random_state=4) for _ in range(2))
+    assert single == two
+    back = signed_rank_bayes(b, a, rope=0.01, random_state=4)
+    assert (back.left, back.rope, back.right) == (single.right, single.rope, single.left)
+    from_generator = signed_rank_bayes(a, b, rope=0.01, random_state=np.random.default_rng(4))
+    assert from_generator.left == single.left
+
+
+def test_more_draws_than_a_chunk():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.31, 0.05, 300), rng.normal(0.3, 0.05, 300)
+    r = signed_rank_bayes(a, b, samples=2001, random_state=0)
+    assert r.left + r.rope + r.right == pytest.approx(1.0)
+    assert r.left * 2001 == pytest.approx(round(r.left * 2001))
+
+
+def test_signed_rank_refusals():
+    a, b = dataset_losses()
+    for name, value in (
+        ("prior", 0), ("prior_place", "middle"), ("samples", 0), ("rope", -1), ("random_state", "x")
+    ):  # fmt: skip
+        with pytest.raises(ArgumentError, match=name):
+            signed_rank_bayes(a, b, **{name: value})
+    with pytest.raises(ArgumentError, match="signed-rank-bayes"):
+        signed_rank_bayes(a, b, samples=10).confidence_interval()
+
+
+def test_probabilities_of_many_pairs():
+    rng = np.random.default_rng(2)
+    learners = rng.normal(0.3, 0.03, (4, N)) + 0.02 * np.arange(4)[:, None]
+    i, j = np.triu_indices(4, 1)
+    for result in (
+        signed_rank_bayes(learners[i], learners[j], rope=0.01, samples=2_000, random_state=1),
+        correlated_t(learners[i], learners[j], rope=0.01, rho=0.1),
+    ):
+        better, equivalent, worse = result.probabilities
+        assert better.shape == equivalent.shape == worse.shape == (6,)
+        np.testing.assert_allclose(better + equivalent + worse, 1.0, atol=1e-12)
+        assert result.probabilities.a_better[2] > 0.9  # learner 0 against learner 3
+        np.testing.assert_array_equal(better, result.left)
+        np.testing.assert_array_equal(worse, result.right)
+    single = correlated_t(learners[0], learners[3], rope=0.01, rho=0.1).probabilities
+    assert all(type(p) is float for p in single)
+    assert single == pytest.approx(tuple(p[2] for p in result.probabilities), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "rate"), [(2, 0.5), (5, 0.125), (12, 0.066)])
+def test_of_few_data_sets_the_posterior_is_no_pvalue(n, rate):
+    # equal learners called different: benchmarks/posterior_rates.py
+    a, b = np.random.default_rng([7, n]).normal(0.3, 0.05, (2, 1_000, n))
+    p = signed_rank_bayes(a, b, samples=1_000, random_state=0).pvalue
+    result = int((p <= 0.05).sum())
+    assert min(stats.binom.cdf(result, 1_000, rate), stats.binom.sf(result - 1, 1_000, rate)) > 1e-4
+    assert PAIRWISE_TESTS["signed-rank-bayes"].at_least_units == 10

@@ -1,0 +1,267 @@
+"""Tests on clusters of instances."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import inf
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise import cluster_sign_flip, mcnemar, permutation
+from bestofk.stats.pairwise.clustered import clustered_t_interval, clusters_of
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS
+
+
+def enumerated(d, clusters, alternative):
+    """The p-value from all sign flips, written plainly."""
+    sums = [sum(x for x, c in zip(d, clusters, strict=True) if c == name) for name in set(clusters)]
+    observed = sum(sums)
+    flips = [sum(s * x for s, x in zip(signs, sums, strict=True))
+             for signs in product((-1, 1), repeat=len(sums))]  # fmt: skip
+    above = np.mean([flip >= observed - 1e-9 for flip in flips])
+    below = np.mean([flip <= observed + 1e-9 for flip in flips])
+    both = min(1.0, 2 * min(above, below))
+    return {"greater": above, "less": below, "two-sided": both}[alternative]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("seed", range(6))
+def test_equals_enumeration(seed, alternative):
+    rng = np.random.default_rng(seed)
+    n = 25
+    clusters = rng.integers(0, 9, n).tolist()
+    a, b = rng.integers(0, 5, (2, n)) / 4 if seed % 2 else rng.random((2, n))
+    result = cluster_sign_flip(a, b, clusters=clusters, alternative=alternative)
+    assert result.pvalue == pytest.approx(enumerated(a - b, clusters, alternative), abs=1e-12)
+    assert result.estimate == pytest.approx((a - b).mean(), abs=1e-12)
+
+
+def test_runs_of_one_question_are_not_questions():
+    """15 questions in 4 runs each: per row p = .039, per question .0625, the least that 5 give."""
+    only_a = np.zeros((15, 4))
+    only_b = np.zeros((15, 4))
+    # five questions differ, all for the first; 10 rows against 2
+    only_a[0, :3] = only_a[1, :3] = only_a[2, :2] = only_a[3, :1] = only_a[4, :1] = 1
+    only_b[0, 3] = only_b[1, 3] = 1
+    # binomial: 2 (C(12,0) + C(12,1) + C(12,2)) / 2^12 = 158 / 4096 = .0386
+    rows = mcnemar(only_b.ravel(), only_a.ravel(), exact=True)
+    assert rows.pvalue == pytest.approx(158 / 4096)
+    assert round(rows.pvalue, 3) == 0.039
+    questions = np.repeat(np.arange(15), 4)
+    clustered = cluster_sign_flip(only_b.ravel(), only_a.ravel(), clusters=questions)
+    averaged = cluster_sign_flip(only_b.mean(axis=1), only_a.mean(axis=1))
+    assert clustered.pvalue == averaged.pvalue == 0.0625
+    assert "5 clusters of 15 differ" in clustered.note
+    assert "cannot fall below 0.062" in clustered.note
+
+
+def test_without_clusters_it_is_the_permutation_test():
+    rng = np.random.default_rng(3)
+    a, b = rng.random((2, 4, 11))
+    assert cluster_sign_flip(a, b).pvalue == pytest.approx(permutation(a, b).pvalue)
+
+
+def test_the_interval_of_single_instances_is_that_of_t():
+    rng = np.random.default_rng(4)
+    a, b = rng.random((2, 40))
+    result = cluster_sign_flip(a, b).confidence_interval(0.9)
+    assert result == pytest.approx(stats.ttest_rel(a, b).confidence_interval(0.9))
+
+
+def test_the_interval_of_clusters_by_hand():
+    """sum (D_c - n_c d)^2 / (1 - n_c / n) / n^2 for sums 3, 1, 2 of sizes 3, 2, 1 and d = 1."""
+    d = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 2.0])
+    grouping = clusters_of([0, 0, 0, 1, 1, 2], 6)
+    error, df = grouping.standard_error(grouping.totals(d))
+    assert error == pytest.approx(np.sqrt(0 + 1 / (1 - 2 / 6) + 1 / (1 - 1 / 6)) / 6)
+    low, high = clustered_t_interval(d, np.zeros(6), grouping, outside=0.025)
+    assert (low, high) == pytest.approx(stats.t.interval(0.95, df, loc=1, scale=error))
+
+
+@pytest.mark.parametrize("sizes", [[3, 2, 1], [5, 5, 5, 5], [30, 1, 1, 2, 6], [1, 9]])
+def test_bias_reduced_variance_and_its_degrees_of_freedom_by_matrices(sizes):
+    """Bell and McCaffrey 2002 as written, for the regression on a constant."""
+    n, of = sum(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    single = np.ones((n, 1))
+    left = np.eye(n) - single @ single.T / n
+    d = np.random.default_rng(9).random(n)
+    columns = []
+    for c in range(len(sizes)):
+        here = of == c
+        values, vectors = np.linalg.eigh(left[np.ix_(here, here)])
+        root = vectors @ np.diag(values**-0.5) @ vectors.T
+        columns.append(left[:, here] @ root @ single[here, 0] / n)
+    each = np.stack(columns, axis=1)
+    residual = d - d.mean()
+    variance = sum((residual @ column) ** 2 for column in columns)
+    alike = np.equal.outer(of, of).astype(float)
+    degrees = [
+        np.trace(g) ** 2 / np.trace(g @ g) for g in (each.T @ each, each.T @ alike @ each)
+    ]  # fmt: skip
+    grouping = clusters_of(of, n)
+    error, df = grouping.standard_error(grouping.totals(d))
+    assert error == pytest.approx(np.sqrt(variance))
+    assert df == pytest.approx(np.sqrt(degrees[0] * degrees[1]))
+
+
+def test_strata_leave_out_the_variance_between_tasks():
+    """The root of sum w_b^2 SE_b^2, each by scipy's standard error of the mean."""
+    rng = np.random.default_rng(5)
+    d = np.concatenate([rng.normal(0, 1, 10), rng.normal(9, 2, 20)])
+    tasks = [0] * 10 + [1] * 20
+    grouping = clusters_of(None, 30, tasks)
+    error, df = grouping.standard_error(grouping.totals(d))
+    parts = [stats.sem(d[:10]) / 3, stats.sem(d[10:]) * 2 / 3]
+    assert error == pytest.approx(np.hypot(*parts))
+    welch = (parts[0] ** 2 + parts[1] ** 2) ** 2 / (parts[0] ** 4 / 9 + parts[1] ** 4 / 19)
+    assert df == pytest.approx(welch)
+    # the p-value is that of all clusters together
+    zero = np.zeros(30)
+    assert cluster_sign_flip(d, zero, strata=tasks).pvalue == cluster_sign_flip(d, zero).pvalue
+
+
+@pytest.mark.parametrize(
+    ("strata", "expected"),
+    [
+        # a stratum of one cluster joins the largest
+        ([0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 0]),
+        ([0, 0, 0, 0, 1, 2], [0, 0, 0, 0, 1, 1]),
+    ],
+)
+def test_a_stratum_of_one_cluster_has_no_variance_of_its_own(strata, expected):
+    assert clusters_of(None, 6, strata).stratum.tolist() == expected
+
+
+def test_a_cluster_in_two_strata_makes_them_one():
+    assert clusters_of([0, 0, 1, 2, 3], 5, [0, 1, 1, 0, 1]).stratum.tolist() == [0] * 4
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_interval_and_pvalue_agree_about_no_difference(level, alternative):
+    rng = np.random.default_rng(6)
+    for shift in (0.0, 0.2, 0.5):
+        a, b = rng.random((2, 30))
+        clusters = rng.integers(0, 12, 30)
+        result = cluster_sign_flip(a + shift, b, clusters=clusters, alternative=alternative)
+        low, high = result.confidence_interval(level)
+        assert (low <= 0 <= high) == (result.pvalue > 1 - level)
+
+
+def test_learners_that_never_differ_are_not_known_to_be_equal():
+    result = cluster_sign_flip(np.zeros(10), np.zeros(10), unit=1.0)
+    low, high = result.confidence_interval(0.95)
+    # one item in ten might differ, by t with 9 degrees of freedom
+    assert (result.pvalue, high) == (1.0, pytest.approx(stats.t.ppf(0.975, 9) / 10))
+    assert low == -high
+    alone = cluster_sign_flip([1.0, 0.0], [0.0, 0.0], clusters=[7, 7])
+    assert (alone.pvalue, alone.confidence_interval()) == (1.0, (-inf, inf))
+
+
+def test_random_flips_are_counted_with_the_observed_one():
+    a, b = np.ones(40), np.zeros(40)
+    result = cluster_sign_flip(a, b, method="resample", resamples=99, alternative="greater")
+    assert result.pvalue == pytest.approx(1 / 100)
+
+
+def test_many_pairs_are_single_pairs():
+    rng = np.random.default_rng(8)
+    a, b = rng.random((2, 3, 20))
+    clusters = rng.integers(0, 6, 20)
+    many = cluster_sign_flip(a, b, clusters=clusters)
+    low, high = many.confidence_interval(0.9)
+    for row in range(3):
+        single = cluster_sign_flip(a[row], b[row], clusters=clusters)
+        assert many.pvalue[row] == single.pvalue
+        assert (low[row], high[row]) == pytest.approx(single.confidence_interval(0.9))
+
+
+@pytest.mark.parametrize("clusters", [[1, 2], [[1], [2], [3]], [0.0, 1.0, np.nan]])
+def test_labels_that_do_not_fit_are_refused(clusters):
+    with pytest.raises(ArgumentError, match="clusters must contain"):
+        cluster_sign_flip([1, 0, 1], [0, 0, 1], clusters=clusters)
+
+
+# 135 patients of 29 psychiatrists (Petryshen, in Eliasziw and Donner 1991), as in the data set
+# psychiatry of the R package clust.bin.pair: pairs that both, only the patient, only the
+# psychiatrist or neither answered with yes.
+SIZES = [7, 6, 7, 6, 4, 6, 5, 8, 4, 7, 3, 6, 7, 6, 5, 4, 6, 5, 4, 3, 5, 4, 4, 2, 3, 2, 2, 3, 1]
+BOTH = [1, 1, 3, 2, 2, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 1, 2, 1, 0, 2, 1, 0, 1, 0, 0, 0, 0, 1, 0]
+PATIENT = [0, 1, 1, 1, 0, 3, 3, 3, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 3, 1, 1, 2, 0, 0, 0, 0, 0, 0, 0]
+DOCTOR = [4, 2, 3, 2, 1, 3, 0, 2, 2, 4, 2, 4, 3, 2, 1, 3, 1, 2, 0, 0, 0, 2, 1, 2, 2, 0, 0, 1, 1]
+EVERY = pytest.mark.parametrize("name", ["obuchowski", "durkalski", "yang"])
+
+
+def psychiatry():
+    a, b, who = [], [], []
+    for k, (n, both, first, second) in enumerate(
+        zip(SIZES, BOTH, PATIENT, DOCTOR, strict=True)
+    ):  # fmt: skip
+        neither = n - both - first - second
+        a += [1] * both + [1] * first + [0] * second + [0] * neither
+        b += [1] * both + [0] * first + [1] * second + [0] * neither
+        who += [k] * n
+    return np.array(a, dtype=float), np.array(b, dtype=float), np.array(who)
+
+
+@pytest.mark.parametrize(
+    ("name", "published"),
+    [
+        # 7.19 and 7.542: Durkalski et al. 2003; 8.43: Yang et al. 2010
+        ("obuchowski", "7.19"),
+        ("durkalski", "7.542"),
+        ("yang", "8.43"),
+    ],
+)
+def test_published_figures(name, published):
+    a, b, who = psychiatry()
+    assert len(a) == 135
+    result = CLUSTERED_TESTS[name].load()(a, b, clusters=who)
+    digits = len(published.partition(".")[2])
+    assert f"{result.statistic:.{digits}f}" == published
+    assert result.pvalue == pytest.approx(stats.chi2.sf(result.statistic, 1))
+    assert result.estimate == pytest.approx((sum(PATIENT) - sum(DOCTOR)) / 135)
+
+
+def test_the_sign_flip_is_obuchowskis_test_made_exact():
+    """Its z^2 is (sum D)^2 / sum D^2: Obuchowski's without (C - 1) / C; p-values are near."""
+    a, b, who = psychiatry()
+    d = np.array(PATIENT) - np.array(DOCTOR)
+    result = CLUSTERED_TESTS["obuchowski"].load()(a, b, clusters=who)
+    assert result.statistic * 29 / 28 == pytest.approx(d.sum() ** 2 / (d**2).sum())
+    exact = cluster_sign_flip(a, b, clusters=who)
+    near = stats.chi2.sf(result.statistic * 29 / 28, 1)
+    assert 0.8 * near < exact.pvalue < 1.25 * near
+
+
+@EVERY
+def test_swapping_and_sides(name):
+    rng = np.random.default_rng(1)
+    test = CLUSTERED_TESTS[name].load()
+    a, b = rng.random((2, 30))
+    who = rng.integers(0, 9, 30)
+    ab, ba = test(a, b, clusters=who), test(b, a, clusters=who)
+    assert (ab.pvalue, ab.estimate) == (pytest.approx(ba.pvalue), pytest.approx(-ba.estimate))
+    sides = [test(a, b, clusters=who, alternative=word).pvalue for word in ("greater", "less")]
+    assert sum(sides) == pytest.approx(1.0)
+    assert ab.pvalue == pytest.approx(2 * min(sides))
+    assert ab.pvalue == pytest.approx(test(a * 1e-180, b * 1e-180, clusters=who).pvalue)
+
+
+@EVERY
+def test_no_difference_and_one_cluster_say_nothing(name):
+    test = CLUSTERED_TESTS[name].load()
+    same = test([0.1 + 0.2, 1, 0], [0.3, 1, 0])
+    assert (same.statistic, same.pvalue, same.estimate) == (0.0, 1.0, 0.0)
+    single = test([1, 1], [0, 0], clusters=[4, 4])
+    assert (single.statistic, single.pvalue, single.estimate) == (0.0, 1.0, 1.0)
+
+
+def test_single_instances_are_mcnemars_statistic():
+    """Without clusters sum D^2 counts the disagreements: (n10 - n01)^2 / (n10 + n01)."""
+    a, b = np.array([1] * 9 + [0] * 31), np.array([0] * 9 + [1] * 3 + [0] * 28)
+    result = CLUSTERED_TESTS["durkalski"].load()(a, b)
+    assert result.statistic == pytest.approx(36 / 12)

@@ -1,0 +1,291 @@
+"""The permutation test against scipy, enumeration and counting in whole numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from bestofk._base.errors import ArgumentError
+from bestofk.stats import pairwise
+from bestofk.stats.pairwise.permutation_tests import permutation
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("n", [2, 5, 9, 12])
+def test_scipy_permutation_test_agrees(n, alternative):
+    a, b = np.random.default_rng(n).normal(size=(2, n))
+    peer = stats.permutation_test(
+        (a, b),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        alternative=alternative,
+        n_resamples=np.inf,
+    )
+    result = permutation(a, b, alternative=alternative)
+    assert result.pvalue == pytest.approx(peer.pvalue, rel=1e-12)
+    assert result.statistic == pytest.approx(peer.statistic, rel=1e-12)
+    assert result.df is None
+
+
+def test_pairs_of_the_worked_example():
+    """Learners [1,2,3,4], [2,2,5,4], [3,4,5,6]: 1/2, 1/8 and 1/4 by hand."""
+    x, y, z = [1, 2, 3, 4], [2, 2, 5, 4], [3, 4, 5, 6]
+    assert permutation(x, y).pvalue == 1 / 2
+    assert permutation(x, z).pvalue == 1 / 8
+    assert permutation(y, z).pvalue == 1 / 4
+
+
+def test_differences_that_tie_only_in_decimals():
+    """d = 0.1, 0.2, -0.3: T = 0 is a tie with four of eight flips (+-0.6, +-0.4, +-0.2, 0, 0)."""
+    result = permutation([0.1, 0.2, 0.0], [0.0, 0.0, 0.3], alternative="greater")
+    assert result.pvalue == 5 / 8
+    assert result.estimate == 0.0
+    assert "the same mean loss" in result.explain()
+
+
+def test_constant_differences_and_identical_learners():
+    a = np.array([0.31, 0.25, 0.4, 0.55, 0.1, 0.7, 0.2])
+    assert permutation(a + 0.1, a).pvalue == 2 / 2**7
+    assert permutation(a + 0.1, a, alternative="greater").pvalue == 1 / 2**7
+    assert permutation(a + 0.1, a, alternative="less").pvalue == 1.0
+    for alternative in ("two-sided", "greater", "less"):
+        assert permutation(a, a, alternative=alternative).pvalue == 1.0
+
+
+def test_equal_losses_drop_out():
+    a, b = np.random.default_rng(1).random((2, 11))
+    padded = permutation(np.r_[a, np.ones(500)], np.r_[b, np.ones(500)])
+    assert padded.pvalue == permutation(a, b).pvalue
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(1000, 0), (900, 100), (70, 40), (3, 3)])
+def test_zero_one_losses_are_a_binomial_tail(wins, losses):
+    """Instances that one of the two gets wrong: the sign test, down to p = 1e-300."""
+    a = np.r_[np.ones(wins), np.zeros(losses), np.ones(50)]
+    b = np.r_[np.zeros(wins), np.ones(losses), np.ones(50)]
+    n = wins + losses
+    tail = Fraction(sum(comb(n, i) for i in range(losses + 1)), 2**n)
+    result = permutation(a, b)
+    assert result.pvalue == pytest.approx(float(min(1, 2 * tail)), rel=1e-12)
+    assert permutation(a, b, alternative="greater").pvalue == pytest.approx(float(tail), rel=1e-12)
+
+
+def test_more_differences_than_can_be_counted_are_bracketed():
+    """60 real differences; random flips lie within the bounds, which are close."""
+    rng = np.random.default_rng(12)
+    a, b = rng.random((2, 60)) + np.array([[0.08], [0.0]])
+    result = permutation(a, b)
+    low, high = result.bounds
+    assert 0.995 * high < low <= result.pvalue <= high
+    assert result.note == ""
+    drawn = permutation(a, b, method="resample", resamples=200_000, random_state=3)
+    assert drawn.bounds is None
+    hits = drawn.pvalue / 2 * 200_001 - 1
+    assert (
+        stats.binom.ppf(1e-6, 200_000, low / 2) <= hits <= stats.binom.isf(1e-6, 200_000, high / 2)
+    )
+    # what is counted out needs no bounds; among many pairs each has its own
+    assert permutation(a[:20], b[:20]).bounds is None
+    many = permutation(np.stack([a, b]), b)
+    assert many.bounds.low.shape == (2,)
+    assert many.bounds.low[1] == many.bounds.high[1] == many.pvalue[1] == 1.0
+    assert (many.bounds.low[0], many.bounds.high[0]) == (low, high)
+
+
+def test_wide_bounds_are_said(monkeypatch):
+    from bestofk.stats.pairwise import permutation_tests as permuted
+
+    monkeypatch.setattr(permuted, "WIDE", 1.0)
+    a, b = np.random.default_rng(12).random((2, 3, 60))
+    assert "The p-value lies between 0." in permutation(a[0], b[0]).note
+    assert "The p-values are known to within" in permutation(a, b).note
+
+
+@pytest.mark.parametrize("n", [50, 1_000, 30_000])
+def test_the_sides_of_many_differences_fit_together(n):
+    rng = np.random.default_rng(n)
+    a = rng.standard_t(3, n) + 1.5 / np.sqrt(n)
+    two, greater, less = (
+        permutation(a, 0 * a, alternative=side).pvalue for side in ("two-sided", "greater", "less")
+    )
+    assert greater + less == pytest.approx(1.0, abs=1e-12)
+    assert two == pytest.approx(2 * min(greater, less), rel=1e-12)
+    assert permutation(0 * a, a).pvalue == pytest.approx(two, rel=1e-9)
+    assert permutation(1e6 * a, 0 * a).pvalue == pytest.approx(two, rel=1e-9)
+
+
+def subset_means(d):
+    return sorted(
+        float(np.mean(s)) for r in range(1, len(d) + 1) for s in combinations(d.tolist(), r)
+    )
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9, 0.95])
+def test_the_interval_ends_in_ordered_subset_means(level):
+    """Hartigan 1969: delta is kept while more than alpha/2 of the flips reach the sum.
+
+    d - delta flipped on J reaches the observed sum when the mean of d over J is at most delta,
+    so the tail is (1 + number of such means) / 2^n.
+    """
+    a, b = np.random.default_rng(9).normal(size=(2, 9))
+    means = subset_means(a - b)
+    rank = int(np.floor((1 - level) / 2 * 2**9 + 1e-9))
+    interval = permutation(a, b).confidence_interval(level)
+    assert interval.low == pytest.approx(means[rank - 1], rel=1e-9)
+    assert interval.high == pytest.approx(means[-rank], rel=1e-9)
+
+
+def test_intervals_open_with_the_alternative_and_where_n_is_too_small():
+    a, b = np.random.default_rng(2).normal(size=(2, 3, 8))
+    greater = permutation(a, b, alternative="greater").confidence_interval(0.9)
+    assert np.isinf(greater.high).all()
+    assert np.isfinite(greater.low).all()
+    short = permutation(a[0, :4], b[0, :4]).confidence_interval(0.95)
+    assert short == (-np.inf, np.inf)
+    # 1/32 is above 0.025, 1/64 is not
+    assert permutation(a[0, :5], b[0, :5]).confidence_interval(0.95) == (-np.inf, np.inf)
+    assert np.isfinite(permutation(a[0, :6], b[0, :6]).confidence_interval(0.95)).all()
+    # 1/32 is not above 0.03125; of d - delta > 0 only one flip in 32 reaches the sum, at
+    # delta = 1 the difference that is then 0 makes it two
+    d = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    exactly = permutation(d, d * 0, alternative="greater").confidence_interval(0.96875)
+    assert exactly == pytest.approx((1.0, np.inf), rel=1e-9)
+
+
+def test_the_interval_holds_the_shifts_that_are_not_rejected():
+    a, b = np.random.default_rng(21).normal(size=(2, 45))
+    low, high = permutation(a, b).confidence_interval(0.9)
+    assert permutation(a - (low - 0.01), b).pvalue <= 0.1
+    assert permutation(a - (low + 0.01), b).pvalue > 0.1
+    assert permutation(a - (high + 0.01), b).pvalue <= 0.1
+    assert permutation(a - (high - 0.01), b).pvalue > 0.1
+
+
+@pytest.mark.parametrize(
+    ("n", "levels"), [(60, (0.8, 0.95)), (1_000, (0.8, 0.95)), (20_000, (0.95,))]
+)
+@pytest.mark.parametrize("kind", ["normal", "heavy", "zero-one"])
+def test_intervals_of_many_differences_agree_with_the_pvalue(n, levels, kind):
+    rng = np.random.default_rng([n, len(kind)])
+    a = {
+        "normal": lambda: rng.normal(size=n) + 1.9 / np.sqrt(n),
+        "heavy": lambda: rng.standard_t(2, n),
+        "zero-one": lambda: rng.choice([-1.0, 0.0, 0.0, 1.0], n),
+    }[kind]()
+    result = permutation(a, 0 * a)
+    for level in levels:
+        low, high = result.confidence_interval(level)
+        assert low < result.estimate < high
+        assert (low <= 0 <= high) == (result.pvalue > 1 - level)
+        hair = 1e-3 * (high - low)
+        for edge, sign in ((low, 1), (high, -1)):
+            inside, outside = edge + sign * hair, edge - sign * hair
+            # the ends come from a saddlepoint, whose tail is right to a few percent
+            assert permutation(a - inside, 0 * a).pvalue > (1 - level) * 0.9
+            assert permutation(a - outside, 0 * a).pvalue <= (1 - level) * 1.1
+
+
+def test_leading_axes_broadcast():
+    a, b = np.random.default_rng(4).random((2, 5, 13))
+    all_pairs = permutation(a[:, None], b[None, :]).pvalue
+    assert all_pairs.shape == (5, 5)
+    assert all_pairs[3, 1] == permutation(a[3], b[1]).pvalue
+    drawn = permutation(a[:, None], b[None], method="resample", random_state=1, resamples=500)
+    alone = permutation(a[3], b[1], method="resample", random_state=1, resamples=500)
+    assert drawn.pvalue[3, 1] == alone.pvalue
+    nothing = permutation(np.empty((0, 4)), np.empty((0, 4)))
+    assert nothing.pvalue.shape == nothing.statistic.shape == (0,)
+    assert nothing.confidence_interval().low.shape == (0,)
+    drawn = permutation(np.empty((0, 4)), np.empty((0, 4)), method="resample", resamples=9)
+    assert drawn.pvalue.shape == (0,)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), min_size=1, max_size=14
+    )
+)
+def test_swapping_swaps_and_the_unit_does_not_matter(pairs):
+    a, b = np.array(pairs).T
+    two, greater, less = (
+        permutation(a, b, alternative=side).pvalue for side in ("two-sided", "greater", "less")
+    )
+    assert permutation(b, a).pvalue == two
+    assert permutation(b, a, alternative="less").pvalue == greater
+    assert two == min(1.0, 2 * min(greater, less))
+    assert two >= 2.0 ** (1 - len(a))
+    assert greater + less >= 1.0
+    assert permutation(1024 * a, 1024 * b).pvalue == two
+
+
+def test_random_flips_are_reproducible_and_never_give_zero():
+    a, b = np.random.default_rng(4).random((2, 20)) + np.array([[2.0], [0.0]])
+    first = permutation(a, b, method="resample", resamples=99, random_state=5).pvalue
+    assert first == 2 / 100
+    again = permutation(
+        a, b, method="resample", resamples=99, random_state=np.random.default_rng(5)
+    ).pvalue
+    assert again == first
+    assert permutation(a, b, method="resample", alternative="less", resamples=9).pvalue == 1.0
+
+
+def test_random_flips_count_ties():
+    # four differences of 1: the sum of 4 comes once in 16, every sum is at most 4
+    single, nil = np.ones(4), np.zeros(4)
+    m = 20_000
+    hits = m / 16 + np.array([-1, 1]) * 6 * np.sqrt(m * 15 / 256)
+    for a, b, side, other in ((single, nil, "greater", "less"), (nil, single, "less", "greater")):
+        drawn = permutation(
+            a, b, method="resample", resamples=m, random_state=2, alternative=side
+        ).pvalue
+        assert hits[0] < drawn * (m + 1) - 1 < hits[1]
+        all_of_them = permutation(
+            a, b, method="resample", resamples=99, random_state=2, alternative=other
+        )
+        assert all_of_them.pvalue == 1.0
+    both = permutation(single, nil, method="resample", resamples=m, random_state=2).pvalue
+    assert hits[0] < both / 2 * (m + 1) - 1 < hits[1]
+
+
+def test_few_differences_say_what_cannot_come_out():
+    assert (
+        "two-sided p-value cannot fall below 0.0625" in permutation(np.arange(5), np.zeros(5)).note
+    )
+    assert permutation(np.arange(6), np.zeros(6)).note == ""
+    assert permutation([1.0], [2.0]).pvalue == 1.0
+
+
+def test_extreme_magnitudes_give_numbers_and_no_warning():
+    a, b = np.random.default_rng(4).random((2, 10))
+    p = permutation(a, b).pvalue
+    assert permutation(np.ldexp(a, 1023), np.ldexp(b, 1023)).pvalue == p
+    assert permutation(np.ldexp(a, -900), np.ldexp(b, -900)).pvalue == p
+    assert permutation([1.7e308] * 6, [-1.7e308] * 6).pvalue == 2 / 64
+
+
+def test_inputs_are_not_written_and_errors_name_the_argument():
+    a, b = np.random.default_rng(4).random((2, 7))
+    original = a.copy(), b.copy()
+    permutation(a, b).confidence_interval()
+    np.testing.assert_array_equal((a, b), original)
+    with pytest.raises(ArgumentError, match=r"^method must be one of"):
+        permutation(a, b, method="guess")
+    with pytest.raises(ArgumentError, match=r"^b must have the trailing axes"):
+        permutation(a, b[:3])
+    with pytest.raises(ArgumentError, match="at least one loss"):
+        permutation([], [])
+    with pytest.raises(ArgumentError, match=r"^resamples"):
+        permutation(a, b, method="resample", resamples=0)
+
+
+def test_it_stands_in_the_package():
+    assert pairwise.permutation is permutation
+    assert pairwise.PAIRWISE_TESTS["permutation"].load() is permutation

@@ -1,0 +1,505 @@
+"""Properties that all pairwise tests and their intervals share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise import mcnemar, paired_t, sign, wilcoxon
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.pairwise.signed_ranks import nth_walsh_average, walsh_averages_at
+
+ENTRIES = tuple(PAIRWISE_TESTS.values())
+every_test = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+every_test_with_interval = pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if entry.interval],
+    ids=lambda entry: entry.name,
+)
+
+
+SUBSETS = {
+    "halves": {"runs": 4, "folds": 3, "halvings": 5, "half_folds": 2},  # 12 + 20 losses
+    "nested": {"runs": 2, "folds": 4},  # 8 + 24 losses
+}
+
+
+def trailing(entry):
+    if entry.covers == ("5x2",):
+        return (5, 2)
+    if entry.subsets and not entry.pooled:
+        return (32,)
+    if entry.axes == 2:
+        return (4, 3)  # runs differ from folds
+    return (40,) if entry.zero_one else (11,)
+
+
+def arguments(entry):
+    options = dict(entry.arguments)
+    if entry.needs_sizes:
+        options |= {"n_train": 70, "n_test": 13}
+    if entry.pooled:
+        options |= {"factor": 1.7}
+    elif entry.subsets:
+        options |= SUBSETS[entry.subsets]
+    if entry.random:
+        options |= {"random_state": 3}
+    if entry.name == "signed-rank-bayes":
+        options |= {"samples": 4_000}  # enough for these properties
+    return options
+
+
+def losses(entry, seed=0, lead=(), shift=0.0):
+    rng = np.random.default_rng(seed)
+    shape = (*lead, *trailing(entry))
+    if entry.zero_one:
+        return (rng.random(shape) < 0.3 + shift).astype(float)
+    return rng.normal(0.3 + shift, 0.05, shape)
+
+
+def call(entry, a, b, alternative="two-sided", **more):
+    return entry.load()(a, b, alternative=alternative, **arguments(entry), **more)
+
+
+def one_sided(entry):
+    return [word for word in ("greater", "less") if word in entry.sides]
+
+
+@every_test
+def test_a_learner_never_beats_itself(entry):
+    a = losses(entry)
+    for alternative in entry.sides:
+        result = call(entry, a, a.copy(), alternative)
+        assert result.pvalue == 1.0
+        assert result.statistic == 0.0
+        assert result.estimate == 0.0
+        assert "cart and nb have the same mean loss" in result.explain(names=("cart", "nb"))
+
+
+@every_test
+def test_rounding_error_is_no_difference(entry):
+    if entry.zero_one:
+        pytest.skip("zero-one losses carry no rounding error")
+    b = np.full(trailing(entry), 0.3)
+    for alternative in entry.sides:
+        result = call(entry, b * 0 + 0.1 + 0.2, b, alternative)  # 0.30000000000000004
+        assert (result.pvalue, result.statistic) == (1.0, 0.0)
+
+
+@every_test
+@pytest.mark.parametrize("seed", range(4))
+def test_swapping_swaps(entry, seed):
+    a, b = losses(entry, seed, shift=0.03), losses(entry, seed + 50)
+    mirror = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+    for alternative in entry.sides:
+        ab, ba = call(entry, a, b, alternative), call(entry, b, a, mirror[alternative])
+        assert ab.pvalue == pytest.approx(ba.pvalue, rel=1e-10)
+        assert ab.estimate == pytest.approx(-ba.estimate, rel=1e-10)
+        if entry.discrete and not entry.bayesian:
+            continue  # counts and rank sums have no sign
+        # an F has no sign; its side is that of the means
+        flipped = ba.statistic if isinstance(ab.df, tuple) else -ba.statistic
+        assert ab.statistic == pytest.approx(flipped, rel=1e-9, abs=1e-12)
+        if ab.direction is not None:
+            assert np.sign(ab.direction) == -np.sign(ba.direction)
+        if entry.bayesian:
+            assert (ab.left, ab.rope) == pytest.approx((ba.right, ba.rope), rel=1e-10)
+
+
+@every_test
+@pytest.mark.parametrize("seed", range(4))
+def test_sides_fit_together(entry, seed):
+    a, b = losses(entry, seed, shift=0.02), losses(entry, seed + 50)
+    if not one_sided(entry):
+        pytest.skip("two-sided only")
+    both = call(entry, a, b).pvalue
+    greater, less = (call(entry, a, b, word).pvalue for word in ("greater", "less"))
+    if entry.discrete:
+        assert greater + less >= 1.0 - 1e-12
+    else:
+        assert greater + less == pytest.approx(1.0, abs=1e-12)
+        assert both == pytest.approx(min(1.0, 2 * min(greater, less)), rel=1e-10)
+    assert min(both, greater, less) >= 0.0
+    assert max(both, greater, less) <= 1.0
+
+
+@every_test
+def test_the_greater_loss_is_found(entry):
+    a, b = losses(entry, 1, shift=0.5), losses(entry, 2)
+    if not one_sided(entry):
+        assert call(entry, a, b).pvalue < 0.05
+        return
+    assert call(entry, a, b, "greater").pvalue < 0.15 < 0.8 < call(entry, a, b, "less").pvalue
+    assert call(entry, a, b).estimate > 0
+
+
+@every_test
+@pytest.mark.parametrize("seed", range(3))
+def test_the_unit_of_the_loss_does_not_matter(entry, seed):
+    if entry.zero_one:
+        pytest.skip("zero-one losses have no unit")
+    # losses in hundredths have ties among their differences
+    a, b = (np.round(losses(entry, s, shift=0.01), 2) for s in (seed, seed + 50))
+    for alternative in entry.sides:
+        plain = call(entry, a, b, alternative)
+        other = call(entry, 1000 * a + 7, 1000 * b + 7, alternative)
+        assert other.pvalue == pytest.approx(plain.pvalue, rel=1e-8)
+        assert other.estimate == pytest.approx(1000 * plain.estimate, rel=1e-8, abs=1e-9)
+        if not entry.discrete:
+            assert other.statistic == pytest.approx(plain.statistic, rel=1e-8)
+
+
+@every_test
+def test_inputs_are_never_written(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    before = a.copy(), b.copy()
+    a.flags.writeable = b.flags.writeable = False
+    result = call(entry, a, b)
+    result.explain()
+    if result.interval_rule is not None or result.standard_error is not None:
+        result.confidence_interval(0.9)
+    np.testing.assert_array_equal(a, before[0])
+    np.testing.assert_array_equal(b, before[1])
+
+
+@every_test
+def test_broadcasting_equals_a_loop(entry):
+    a, b = losses(entry, 0, lead=(3, 1)), losses(entry, 1, lead=(2,))
+    a[2, 0] = b[1]  # a degenerate pair among others
+    for alternative in entry.sides:
+        many = call(entry, a, b, alternative)
+        assert np.shape(many.pvalue) == (3, 2)
+        assert many.explain(names=("cart", "nb"))
+        for i in range(3):
+            for j in range(2):
+                single = call(entry, a[i, 0], b[j], alternative)
+                for field in ("statistic", "pvalue", "estimate"):
+                    got, want = getattr(many, field)[i, j], getattr(single, field)
+                    assert got == pytest.approx(want, rel=1e-12, abs=1e-15), (field, i, j)
+
+
+@every_test_with_interval
+def test_intervals_broadcast_too(entry):
+    a, b = losses(entry, 0, lead=(3, 1)), losses(entry, 1, lead=(2,))
+    interval = call(entry, a, b).confidence_interval(0.9)
+    single = call(entry, a[1, 0], b[1]).confidence_interval(0.9)
+    assert interval.low[1, 1] == pytest.approx(single.low, rel=1e-9)
+    assert interval.high[1, 1] == pytest.approx(single.high, rel=1e-9)
+    assert isinstance(single.low, float)
+    assert isinstance(single.high, float)
+    assert single.low <= single.high
+
+
+@every_test_with_interval
+def test_intervals_follow_the_alternative_and_the_level(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    wide, narrow = (call(entry, a, b).confidence_interval(level) for level in (0.9, 0.6))
+    assert wide.low <= narrow.low <= narrow.high <= wide.high
+    for alternative in one_sided(entry):
+        low, high = call(entry, a, b, alternative).confidence_interval(0.8)
+        assert (high == np.inf) == (alternative == "greater")
+        assert (low == -np.inf) == (alternative == "less")
+    for level in (0, 1, 95, "high"):
+        with pytest.raises(ArgumentError, match="level must be"):
+            call(entry, a, b).confidence_interval(level)
+
+
+@every_test
+def test_scalars_are_python_floats(entry):
+    result = call(entry, losses(entry, 0), losses(entry, 1))
+    for field in ("statistic", "pvalue", "estimate"):
+        assert type(getattr(result, field)) is float
+
+
+@every_test
+def test_refuses_what_is_no_loss(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    broken = a.copy()
+    broken.flat[1] = np.nan
+    for bad_a, bad_b in (
+        (broken, b),
+        (b, broken),
+        (a[..., :-1], b),
+        (np.full_like(a, np.inf), b),
+        (0.3, 0.2),
+        ("losses", b),
+    ):
+        with pytest.raises(ArgumentError):
+            call(entry, bad_a, bad_b)
+    for word in ("bigger", None, "Greater"):
+        with pytest.raises(ArgumentError, match="alternative"):
+            call(entry, a, b, word)
+
+
+@every_test
+def test_refuses_leading_axes_that_do_not_fit(entry):
+    with pytest.raises(ArgumentError, match="broadcast"):
+        call(entry, losses(entry, 0, lead=(3,)), losses(entry, 1, lead=(2,)))
+
+
+@every_test
+@pytest.mark.parametrize("seed", range(3))
+def test_explanations_name_the_better_learner(entry, seed):
+    a, b = losses(entry, seed, shift=0.1), losses(entry, seed + 50)
+    for first, second in ((a, b), (b, a)):
+        for alternative in entry.sides:
+            result = call(entry, first, second, alternative)
+            better, worse = ("cart", "nb") if result.estimate < 0 else ("nb", "cart")
+            text = result.explain(names=("cart", "nb"))
+            assert f"{better} has a smaller mean loss than {worse}" in text
+            assert "nan" not in text
+
+
+@every_test
+def test_refuses_a_side_it_does_not_have(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    for word in {"two-sided", "greater", "less"} - set(entry.sides):
+        with pytest.raises(ArgumentError, match="alternative"):
+            call(entry, a, b, word)
+
+
+@every_test
+def test_the_name_of_the_result_is_the_name_in_the_registry(entry):
+    assert call(entry, losses(entry, 0), losses(entry, 1)).test == entry.name
+
+
+@every_test
+def test_takes_df_is_said_rightly(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    if entry.takes_df:
+        assert call(entry, a, b, df=3.5).df == 3.5
+        for bad in (0, -1, "many", np.nan):
+            with pytest.raises(ArgumentError, match="df must be"):
+                call(entry, a, b, df=bad)
+    else:
+        with pytest.raises(TypeError):
+            call(entry, a, b, df=3.5)
+
+
+@every_test
+def test_takes_test_share_is_said_rightly(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    if entry.takes_test_share:
+        assert call(entry, a, b, test_share=0.5).pvalue > call(entry, a, b, test_share=0.1).pvalue
+        for bad in (0, -1, "many", np.nan):
+            with pytest.raises(ArgumentError, match="test_share"):
+                call(entry, a, b, test_share=bad)
+    else:
+        with pytest.raises(TypeError):
+            call(entry, a, b, test_share=0.5)
+
+
+@every_test
+def test_takes_resolution_is_said_rightly(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    if entry.takes_resolution:
+        plain = call(entry, a, b)
+        for none in (None, 0, 0.0, 1e-9):  # far below the spread of these losses
+            assert call(entry, a, b, resolution=none).pvalue == plain.pvalue
+        for bad in (-1, "fine", np.nan, np.inf):
+            with pytest.raises(ArgumentError, match="resolution"):
+                call(entry, a, b, resolution=bad)
+    else:
+        with pytest.raises(TypeError):
+            call(entry, a, b, resolution=0.1)
+
+
+every_test_with_resolution = pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if entry.takes_resolution], ids=lambda entry: entry.name
+)
+
+
+@every_test_with_resolution
+def test_resolution_keeps_the_laws(entry):
+    rng = np.random.default_rng(8)
+    mirror = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+    shape = (60, *trailing(entry))
+    a, b = (rng.integers(2, 5, shape) / 10 for _ in range(2))
+    a[0] = b[0]
+    a[1] = b[1] + 0.1
+    for word in entry.sides:
+        result = call(entry, a, b, word, resolution=0.1)
+        # a learner never beats itself
+        assert (result.pvalue[0], result.statistic[0]) == (1.0, 0.0)
+        # swapping swaps
+        swapped = call(entry, b, a, mirror[word], resolution=0.1)
+        np.testing.assert_allclose(swapped.pvalue, result.pvalue, rtol=1e-9)
+        # the unit of the loss does not matter, nor does a huge one
+        for unit in (1000.0, 2.0**-400, 2.0**400):
+            other = call(entry, unit * a, unit * b, word, resolution=unit * 0.1)
+            np.testing.assert_allclose(other.pvalue, result.pvalue, rtol=1e-7)
+        # pairs at once are pairs one by one
+        for i in (0, 1, 2):
+            assert call(entry, a[i], b[i], word, resolution=0.1).pvalue == pytest.approx(
+                result.pvalue[i], rel=1e-11
+            )
+        assert np.isfinite(result.statistic).all()
+
+
+@every_test_with_resolution
+def test_intervals_with_resolution_agree_with_the_pvalue(entry):
+    rng = np.random.default_rng(8)
+    shape = (400, *trailing(entry))
+    a, b = rng.integers(2, 5, shape) / 10, rng.integers(1, 4, shape) / 10
+    a[:40] = b[:40] + rng.integers(-2, 3, (40, *(1,) * len(trailing(entry)))) / 10
+    result = call(entry, a, b, resolution=0.1)
+    low, high = result.confidence_interval(0.9)
+    decided = np.abs(result.pvalue - 0.1) > 1e-9
+    inside = (low <= 1e-12) & (high >= -1e-12)
+    assert (inside == (result.pvalue > 0.1))[decided].all()
+
+
+@every_test_with_resolution
+def test_no_spread_is_no_certainty_where_the_resolution_is_known(entry):
+    if entry.axes == 2 and entry.covers != ("5x2",):
+        b = np.full((2, 3), 0.1)
+    else:
+        b = np.full((5, 2) if entry.axes == 2 else 3, 0.1)
+    result = call(entry, b + 0.8, b, resolution=0.1)
+    assert 1e-300 < result.pvalue < 0.1
+    low, high = result.confidence_interval(0.95)
+    assert low < 0.8 < high
+
+
+@every_test
+def test_a_constant_difference_is_settled(entry):
+    if entry.zero_one:
+        pytest.skip("zero-one losses cannot differ by a constant other than 1")
+    b = losses(entry, 4)
+    result = call(entry, b + 0.1, b)
+    assert not np.isnan(result.statistic)
+    assert 0.0 <= result.pvalue < 1.0
+    assert result.estimate == pytest.approx(0.1)
+    if not (entry.discrete or entry.takes_resolution):
+        assert result.pvalue == 0.0
+        assert result.statistic == np.inf
+
+
+@every_test
+def test_registry_entry_is_complete(entry):
+    assert entry.covers
+    assert entry.summary
+    assert entry.paper
+    assert entry.load().__doc__.strip()
+    assert set(entry.sides) <= {"two-sided", "greater", "less"}
+    assert entry.assumptions
+    assert entry.called
+    assert entry.citations
+    assert set(entry.covers) >= {single.situation for single in entry.automatic}
+
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+LEVELS = (0.5, 0.75, 0.8, 0.9, 0.9375, 0.95, 0.96875, 0.99, 0.999)
+TESTS = {
+    "sign": (sign, {}),
+    "wilcoxon": (wilcoxon, {}),
+    "wilcoxon, pratt": (wilcoxon, {"zeros": "pratt"}),
+    "wilcoxon, split": (wilcoxon, {"zeros": "split"}),
+    "wilcoxon, normal": (wilcoxon, {"method": "normal"}),
+    "paired-t": (paired_t, {"resolution": 1.0}),
+    "mcnemar": (mcnemar, {}),
+    "mcnemar, exact": (mcnemar, {"exact": True}),
+    "mcnemar, auto": (mcnemar, {"exact": "auto"}),
+}
+every_ranked_test = pytest.mark.parametrize("name", TESTS)
+
+
+def pairs(name, d):
+    """Losses with these differences; zero-one ones of their signs for McNemar's test."""
+    d = np.asarray(d, dtype=float)
+    if TESTS[name][0] is mcnemar:
+        return (d > 0).astype(float), (d < 0).astype(float)
+    return d, np.zeros_like(d)
+
+
+def agrees(name, d, alternative, level):
+    function, options = TESTS[name]
+    result = function(*pairs(name, d), alternative=alternative, **options)
+    low, high = (np.asarray(end) for end in result.confidence_interval(level))
+    assert (low <= high).all()
+    assert not np.isnan([low, high]).any()
+    if alternative == "greater":
+        assert (high == np.inf).all()
+    if alternative == "less":
+        assert (low == -np.inf).all()
+    p = np.asarray(result.pvalue)
+    outside = (low > 0) | (high < 0)
+    # a p-value that is 1 - level but for rounding is on no side; t of equal means on none
+    close = np.abs(p - (1 - level)) < 1e-9
+    if name == "paired-t":
+        close |= np.asarray(result.estimate) == 0
+    return ((outside == (p <= 1 - level)) | (close & (name == "paired-t"))).all()
+
+
+@every_ranked_test
+@settings(max_examples=60, deadline=None)
+@given(
+    d=st.lists(st.integers(-3, 3), min_size=2, max_size=14),
+    alternative=st.sampled_from(ALTERNATIVES),
+    level=st.sampled_from(LEVELS),
+)
+def test_whole_steps(name, d, alternative, level):
+    assert agrees(name, d, alternative, level)
+
+
+@every_ranked_test
+@settings(max_examples=40, deadline=None)
+@given(
+    d=st.lists(
+        st.one_of(st.just(0.0), st.floats(-1, 1), st.sampled_from([0.1, -0.1, 0.3])),
+        min_size=2,
+        max_size=30,
+    ),
+    alternative=st.sampled_from(ALTERNATIVES),
+    level=st.sampled_from(LEVELS),
+)
+def test_any_differences(name, d, alternative, level):
+    assert agrees(name, d, alternative, level)
+
+
+@every_ranked_test
+@pytest.mark.parametrize(("position", "n"), list(enumerate([6, 20, 100, 101, 140])))
+def test_many_tables(name, position, n):
+    rng = np.random.default_rng(n)
+    d = rng.integers(-4, 5, (150, n)) * (rng.random((150, n)) < 0.7)
+    d = d + rng.integers(0, 2, (150, 1)) * (rng.random((150, n)) < 0.2)
+    # each alternative with each level, at one number or another
+    levels = np.roll([0.8, 0.95, 0.99], position)
+    for alternative, level in zip(ALTERNATIVES, levels, strict=True):
+        assert agrees(name, d, alternative, level)
+
+
+@every_ranked_test
+def test_levels_are_nested(name):
+    rng = np.random.default_rng(3)
+    d = rng.integers(-2, 4, (60, 15))
+    function, options = TESTS[name]
+    result = function(*pairs(name, d), **options)
+    narrow, wide = (result.confidence_interval(level) for level in (0.8, 0.95))
+    assert (wide.low <= narrow.low).all()
+    assert (narrow.high <= wide.high).all()
+
+
+def test_nothing_moves_where_nothing_is_tied():
+    # without ties and zeros the order statistics and the test agree by themselves
+    rng = np.random.default_rng(4)
+    d = rng.normal(0.3, 1, (300, 12))
+    result = wilcoxon(d, d * 0)
+    low, high = result.confidence_interval(0.9)
+    # n = 12: P(W <= 17) = 0.0461, P(W <= 18) = 0.0549 (tables of the signed rank test)
+    for row in range(0, 300, 30):
+        ordered = np.sort(d[row])
+        assert low[row] == pytest.approx(nth_walsh_average(ordered, 17), rel=1e-12)
+        assert high[row] == pytest.approx(nth_walsh_average(ordered, 78 - 1 - 17), rel=1e-12)
+
+
+def test_walsh_averages_of_many_columns():
+    x = np.sort(np.random.default_rng(0).normal(size=(31, 400)), axis=0)
+    low, high = walsh_averages_at(x, (40, 455))
+    for column in (0, 17, 399):
+        assert low[column] == nth_walsh_average(x[:, column], 40)
+        assert high[column] == nth_walsh_average(x[:, column], 455)
+    long = np.sort(np.random.default_rng(0).normal(size=(1100, 2)), axis=0)
+    assert walsh_averages_at(long, (5, 70))[1][1] == nth_walsh_average(long[:, 1], 70)

@@ -1,0 +1,323 @@
+"""Wilcoxon's signed rank test and the intervals of shifts."""
+
+from __future__ import annotations
+
+import time
+from itertools import accumulate, product
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.null_distributions.sign_flips import upper_tail
+from bestofk.stats.pairwise import all_pairs, wilcoxon
+from bestofk.stats.pairwise.signed_ranks import (
+    EXACT_UP_TO,
+    least_shift,
+    nth_walsh_average,
+    upper_tail_by_saddlepoint,
+)
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+ZEROS = ("wilcox", "pratt", "split")
+
+
+def enumerated(d, alternative, zeros):
+    """P-value from all 2^n signs of the midranks."""
+    d = np.asarray(d, dtype=float)
+    if zeros == "wilcox":
+        d = d[d != 0]
+    if zeros == "split" and (d == 0).sum() % 2:
+        d = np.delete(d, np.flatnonzero(d == 0)[0])
+    if len(d) == 0:
+        return 0.0, 1.0
+    ranks = stats.rankdata(np.abs(d))
+    if zeros == "pratt":
+        ranks[d == 0] = 0.0
+    plus = ranks[d > 0].sum() + ranks[d == 0].sum() / 2
+    ranks = ranks[ranks > 0]
+    if len(ranks) == 0:
+        return 0.0, 1.0
+    sums = np.array([np.dot(signs, ranks) for signs in product((0, 1), repeat=len(ranks))])
+    above, below = np.mean(sums >= plus), np.mean(sums <= plus)
+    p = {"greater": above, "less": below, "two-sided": min(1.0, 2 * min(above, below))}
+    return (min(plus, ranks.sum() - plus) if alternative == "two-sided" else plus), p[alternative]
+
+
+@given(
+    st.lists(st.integers(-4, 4), min_size=1, max_size=9),
+    st.sampled_from(ALTERNATIVES),
+    st.sampled_from(ZEROS),
+)
+@settings(max_examples=100, deadline=None)
+def test_exact_with_ties_and_zeros(d, alternative, zeros):
+    statistic, p = enumerated(d, alternative, zeros)
+    r = wilcoxon(d, np.zeros(len(d)), alternative=alternative, zeros=zeros)
+    assert r.statistic == statistic
+    assert r.pvalue == pytest.approx(p, rel=1e-12)
+
+
+def test_the_published_example_of_split_zeros():
+    # Demsar 2006, Table 2: AUC of C4.5 and C4.5+m on 14 data sets, two of them equal. The ranks
+    # of the zeros, 1.5 each, go one to each side: R+ = 93, R- = 12, below the critical 21.
+    c45 = [
+        0.763, 0.599, 0.954, 0.628, 0.882, 0.936, 0.661, 0.583, 0.775, 1.000, 0.940, 0.619,
+        0.972, 0.957,
+    ]  # fmt: skip
+    c45_m = [
+        0.768, 0.591, 0.971, 0.661, 0.888, 0.931, 0.668, 0.583, 0.838, 1.000, 0.962, 0.666,
+        0.981, 0.978,
+    ]  # fmt: skip
+    r = wilcoxon(c45_m, c45, zeros="split")
+    assert r.statistic == 12.0
+    assert r.direction == (93 - 12)
+    assert wilcoxon(c45_m, c45, zeros="split", alternative="greater").statistic == 93.0
+    d = np.round(1000 * (np.array(c45_m) - c45))
+    assert r.pvalue == pytest.approx(enumerated(d, "two-sided", "split")[1], rel=1e-12)
+    assert r.pvalue < 0.05
+
+
+def test_a_zero_of_an_odd_number_leaves():
+    d = np.array([0, 3, -1, 4, 5, 0, 2, 0])
+    rest = np.array([3, -1, 4, 5, 0, 2, 0])
+    for alternative in ALTERNATIVES:
+        three = wilcoxon(d, d * 0, zeros="split", alternative=alternative)
+        two = wilcoxon(rest, rest * 0, zeros="split", alternative=alternative)
+        assert (three.statistic, three.pvalue) == (two.statistic, two.pvalue)
+    assert wilcoxon(d * 0, d * 0, zeros="split").pvalue == 1.0
+    assert wilcoxon([0.0], [0.0], zeros="split").pvalue == 1.0
+
+
+def test_drop_is_another_name():
+    d = np.array([0, 3, -1, 4, 5, 0, 2])
+    assert wilcoxon(d, d * 0, zeros="drop").pvalue == wilcoxon(d, d * 0).pvalue
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("n", [2, 12, 50])
+def test_agrees_with_scipy_without_ties(alternative, n):
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(0.32, 0.1, n), rng.normal(0.3, 0.1, n)
+    want = stats.wilcoxon(a, b, alternative=alternative, method="exact")
+    got = wilcoxon(a, b, alternative=alternative)
+    assert got.statistic == want.statistic
+    assert got.pvalue == pytest.approx(want.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_agrees_with_scipy_normal_approximation(alternative):
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(0.1, 1, 120), rng.normal(0, 1, 120)
+    want = stats.wilcoxon(a, b, alternative=alternative, method="asymptotic", correction=True)
+    got = wilcoxon(a, b, alternative=alternative, method="normal")
+    assert got.statistic == want.statistic
+    assert got.pvalue == pytest.approx(want.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("zeros", ZEROS)
+@pytest.mark.parametrize(
+    ("n", "values"),
+    [*((EXACT_UP_TO + 1, values) for values in (1, 2, 3, 4, 6, 12, 1000)), (160, 4), (160, 1000)],
+)
+def test_beyond_the_exact_limit(n, values, zeros):
+    # the exact p-values of the same differences; the bounds are what the docstring promises
+    rng = np.random.default_rng([n, values])
+    size = rng.integers(1, values + 1, (40, n))
+    sign = np.where(rng.random((40, n)) < rng.uniform(0.5, 0.8, (40, 1)), 1, -1)
+    d = (size * sign).astype(float)
+    d[::2, :5] = 0
+    for alternative in ALTERNATIVES:
+        exact = wilcoxon(d, d * 0, alternative=alternative, zeros=zeros, method="exact").pvalue
+        auto = wilcoxon(d, d * 0, alternative=alternative, zeros=zeros).pvalue
+        normal = wilcoxon(d, d * 0, alternative=alternative, zeros=zeros, method="normal").pvalue
+        bound = 0.05 if 3 < values < 10 else 1e-3
+        if zeros == "split" and values == 3:
+            bound = 0.05  # with the ranks of the zeros these are four sizes
+        far = exact > 1e-6
+        np.testing.assert_allclose(auto[far], exact[far], rtol=bound)
+        large = exact > 0.01
+        np.testing.assert_allclose(normal[large], exact[large], rtol=0.12 if values < 10 else 0.05)
+        assert (auto > 0).all()
+
+
+def test_the_normal_approximation_of_two_values_is_that_of_the_sign_test():
+    # all sizes tied: W+ = (n + 1) / 2 times the wins, continuity half a win
+    d = np.r_[np.ones(70), -np.ones(50)]
+    z = (70 - 60 - 0.5) / np.sqrt(120 / 4)
+    p = wilcoxon(d, d * 0, method="normal", alternative="greater").pvalue
+    assert p == pytest.approx(stats.norm.sf(z), rel=1e-12)
+
+
+def test_one_tail_is_half_of_two():
+    """A one-tailed test that reports the two-tailed value is a known error of other tools."""
+    d = np.array([1.0, 2, 3, 4, 5, 6, 7, -8])
+    both = wilcoxon(d, d * 0).pvalue
+    assert wilcoxon(d, d * 0, alternative="greater").pvalue == pytest.approx(both / 2)
+    assert wilcoxon(d, d * 0, alternative="less").pvalue > 0.5
+
+
+def test_smallest_pvalue_of_fifty():
+    d = np.arange(1, 51)
+    assert wilcoxon(d, d * 0, alternative="greater").pvalue == 0.5**50
+    many = np.arange(1.0, 1001)
+    deep = wilcoxon(many, many * 0, alternative="greater").pvalue
+    assert deep == pytest.approx(0.5**1000, rel=0.2)
+    z = (1000 * 1001 / 4 - 0.5) / np.sqrt(1000 * 1001 * 2001 / 24)
+    normal = wilcoxon(many, many * 0, alternative="greater", method="normal").pvalue
+    assert normal == pytest.approx(stats.norm.sf(z), rel=1e-10)
+
+
+def test_decimal_ties_are_ties():
+    # |0.3 - 0.2|, |0.2 - 0.1| and |0.4 - 0.5| differ by 1e-17
+    r = wilcoxon([0.3, 0.2, 0.4, 0.9], [0.2, 0.1, 0.5, 0.3], alternative="greater")
+    assert r.statistic == 2 + 2 + 4
+    assert r.pvalue == enumerated([1, 1, -1, 6], "greater", "wilcox")[1]
+
+
+def test_many_pairs_with_different_ties():
+    rng = np.random.default_rng(0)
+    losses = rng.integers(0, 6, (12, 9))
+    r = wilcoxon(losses[:, None], losses[None])
+    for i in range(12):
+        for j in range(12):
+            statistic, p = enumerated(losses[i] - losses[j], "two-sided", "wilcox")
+            assert r.pvalue[i, j] == pytest.approx(p, rel=1e-12)
+            assert r.statistic[i, j] == statistic
+
+
+def test_interval_from_walsh_averages():
+    d = np.array([1.1, 2.7, -0.4, 3.9, 2.2, 0.9, 5.3])
+    averages = np.sort([(d[i] + d[j]) / 2 for i in range(7) for j in range(i, 7)])
+    # n = 7: P(W <= 2) = 3/128 <= 0.025 < P(W <= 3) = 5/128 (tables of the signed rank test)
+    assert wilcoxon(d, d * 0).confidence_interval(0.95) == pytest.approx(
+        (averages[2], averages[-3])
+    )
+    assert wilcoxon(d, d * 0, alternative="less").confidence_interval(0.95) == pytest.approx(
+        (-inf, averages[-4])
+    )
+    assert wilcoxon(d[:4], d[:4] * 0).confidence_interval(0.95) == (-inf, inf)
+
+
+def test_interval_is_what_the_test_accepts():
+    d = np.random.default_rng(3).normal(1, 1, 14)
+    low, high = wilcoxon(d, d * 0).confidence_interval(0.95)
+    for inside, outside in ((low + 1e-6, low - 1e-6), (high - 1e-6, high + 1e-6)):
+        assert wilcoxon(d, np.full(14, inside)).pvalue > 0.05
+        assert wilcoxon(d, np.full(14, outside)).pvalue <= 0.05
+
+
+def test_walsh_averages_of_many_numbers_by_bisection():
+    x = np.sort(np.random.default_rng(0).normal(size=1200))
+    i, j = np.triu_indices(1200)
+    averages = np.sort((x[i] + x[j]) / 2)
+    for rank in (0, 1, 5000, 360_299, 720_599):
+        assert nth_walsh_average(x, rank) == pytest.approx(averages[rank], rel=1e-12)
+    low, high = wilcoxon(x, x * 0).confidence_interval(0.95)
+    assert low < np.median(averages) < high
+
+
+def test_refusals():
+    with pytest.raises(ArgumentError, match="zeros must be"):
+        wilcoxon([1.0], [2.0], zeros="keep")
+    with pytest.raises(ArgumentError, match="method"):
+        wilcoxon([1.0], [2.0], method="approx")
+
+
+@pytest.mark.parametrize("n", [100, 101])
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.999])
+def test_interval_at_both_sides_of_the_exact_limit(n, level):
+    d = np.random.default_rng(n).normal(0.3, 1, n)
+    averages = np.sort([(d[i] + d[j]) / 2 for i in range(n) for j in range(i, n)])
+    # counts of subsets of 1..n by their sum, in whole numbers
+    ways = [1] + [0] * len(averages)
+    for rank in range(1, n + 1):
+        for s in range(len(averages), rank - 1, -1):
+            ways[s] += ways[s - rank]
+    cut = sum(c <= (1 - level) / 2 * 2**n for c in accumulate(ways)) - 1
+    assert wilcoxon(d, d * 0).confidence_interval(level) == pytest.approx(
+        (averages[cut], averages[-1 - cut]), rel=1e-12
+    )
+
+
+def test_zeros_that_the_test_drops_do_not_hide_what_it_rejects():
+    # p = 2 / 2^6; of the 136 Walsh averages of all 16 differences 55 are 0
+    d = np.array([0.0] * 10 + [1.0] * 6)
+    r = wilcoxon(d, d * 0)
+    assert r.pvalue == 2 / 64
+    low, high = r.confidence_interval(0.95)
+    assert 0 < low < 1e-6
+    assert high == 0.5
+    # of 56 differences the averages are 0 from end to end: only the side is known
+    d = np.array([0.0] * 50 + [1.0] * 6)
+    low, high = wilcoxon(d, d * 0).confidence_interval(0.95)
+    assert 0 < low < 1e-6
+    assert high == 1.0
+    low, high = wilcoxon(d * 0, d).confidence_interval(0.95)
+    assert -1e-6 < high < 0
+    assert low == -1.0
+    # where the zeros speak for equality they say so
+    low, high = wilcoxon(d, d * 0, zeros="split").confidence_interval(0.95)
+    assert low <= 0 <= high
+
+
+def test_all_pairs_of_a_hundred_learners():
+    rng = np.random.default_rng(0)
+    losses = np.round(rng.uniform(0.1, 0.4, 30) + rng.normal(0, 0.05, (100, 30)), 2)
+    start = time.process_time()
+    result = all_pairs("wilcoxon", losses)
+    assert time.process_time() - start < 5.0  # 0.5 seconds on an idle machine
+    d = np.round(100 * (losses[3] - losses[70]))
+    exact = stats.permutation_test(
+        (d,), lambda x: stats.rankdata(np.abs(x))[x > 0].sum(), permutation_type="samples",
+        n_resamples=2000, rng=np.random.default_rng(1),
+    ).pvalue  # fmt: skip
+    position = np.flatnonzero((result.i == 3) & (result.j == 70))[0]
+    assert result.pvalue[position] == pytest.approx(exact, abs=0.05)
+
+
+def differences(kind, n, seed):
+    rng = np.random.default_rng(seed)
+    d = rng.standard_normal((12, n)) + 0.4
+    if kind == "rounded":
+        return np.round(d, 1)
+    return d * np.exp(rng.standard_normal(n)) if kind == "uneven" else d
+
+
+@pytest.mark.parametrize("kind", ["normal", "rounded", "uneven"])
+@pytest.mark.parametrize("alpha", [0.025, 0.0025])
+def test_at_the_quick_end_the_exact_test_is_about_to_change_its_mind(kind, alpha):
+    d = differences(kind, 16, 3)
+    ends = least_shift(d, alpha)
+    reach = d.mean(axis=1) - ends
+    zero = np.zeros_like(d)
+    # a little further out the exact test rejects, a little further in it accepts
+    apart = 0.25 if kind == "uneven" else 0.12
+    outside, inside = (d - (d.mean(axis=1) - f * reach)[:, None] for f in (1 + apart, 1 - apart))
+    assert (upper_tail(outside, zero)[0] <= alpha * 1.05).all()
+    assert (upper_tail(inside, zero)[0] >= alpha * 0.95).all()
+
+
+def test_the_tail_is_that_of_the_normal_for_many_differences():
+    from scipy.stats import norm
+
+    d = (
+        np.random.default_rng(0).standard_normal((5, 4000))
+        + np.array([0, 0.01, 0.02, 0.03, 0.04])[:, None]
+    )
+    z = d.sum(axis=1) / np.sqrt(np.square(d).sum(axis=1))
+    np.testing.assert_allclose(upper_tail_by_saddlepoint(d), norm.sf(z), rtol=0.05)
+
+
+def test_degenerate_differences_have_a_tail():
+    d = np.array([[0.0] * 6, [1.0] * 6, [-1.0] * 6, [1.0, -1.0, 1.0, -1.0, 1.0, -1.0]])
+    tail = upper_tail_by_saddlepoint(d)
+    assert np.isfinite(tail).all()
+    assert tail[0] == 1.0
+    assert tail[1] < 0.05
+    assert tail[2] > 0.95
+    assert 0.3 < tail[3] < 0.7
+    many = np.random.default_rng(1).standard_normal((2, 5000))
+    assert np.isfinite(least_shift(many, 1e-6)).all()
