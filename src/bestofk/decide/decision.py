@@ -17,7 +17,6 @@ from bestofk._base.results import (
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
-from bestofk.decide.procedures.graph import Step, steps_of
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.statement import Statement, as_text, paragraph
 from bestofk.losses.losses import Metric
@@ -25,6 +24,7 @@ from bestofk.losses.losses import Metric
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.gather import MarginVerdict
+    from bestofk.decide.procedures.multitest import Step
     from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
@@ -210,6 +210,8 @@ class Decision(Reported):
         """Every step of the ordering: the candidates, and the one taken."""
         if decides_by(self.procedure) != "steps" or not self.preference.stated:
             return ()
+        from bestofk.decide.procedures.multitest import Step, steps_of
+
         names = self.by_preference
         return tuple(
             Step(

@@ -14,7 +14,7 @@ from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import Name
-from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.decide.registry import decides_by
 
 

@@ -84,7 +84,7 @@ class Settings:
     """Everything that is asked of a decision about losses; see `bestofk.order`.
 
     All that can be checked without the losses is checked when it is made; the rest is in
-    `check_learners` and in `bestofk.decide.foresee`.
+    `check_learners` and in `bestofk.decide.order`.
 
     Attributes
     ----------

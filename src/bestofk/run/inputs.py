@@ -17,7 +17,7 @@ from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import ROLES, with_row_columns
 from bestofk.data.schema import are_whole_numbers as is_whole
-from bestofk.decide.foresee import foresee
+from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS

@@ -12,7 +12,7 @@ from bestofk._base.formatting import counted, number
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.evidence import Evidence, Family, Pair
 from bestofk.decide.preference import Name, Preference
-from bestofk.decide.procedures.graph import Step, sort_by_overrides
+from bestofk.decide.procedures.multitest import Step, sort_by_overrides
 from bestofk.decide.statements.stopped import NOT_SETTLED
 from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.bootstrap_looks import IntervalVerdict, PlannedTest

@@ -9,7 +9,7 @@ from typing import Any
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
 from bestofk.decide.evidence import Family
-from bestofk.decide.foresee import Foreseen, foresee
+from bestofk.decide.order import Foreseen, foresee
 from bestofk.decide.registry import decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule
