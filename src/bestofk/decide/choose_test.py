@@ -1,4 +1,4 @@
-"""What runs on parts of the rows tell a test: their sizes, or one variance factor of the study."""
+"""Choose the pairwise test for a design, and the arguments that the design determines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
-    """The arguments of a test that needs runs on parts of the rows; none for other tests."""
+    """Return the arguments of a test that needs runs on parts of the rows; none for other tests."""
     design, parts = problem.design, problem.subset_values
     if not entry.subsets or parts is None or design.subsets is None:
         return {}
@@ -36,9 +36,6 @@ def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
         # groups are the units where there are such
         sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
     return sizes
-
-
-# Which pairwise test: the one that was asked for if it covers the design, else a sound one.
 
 
 SITUATION_WORDS = {
@@ -65,9 +62,9 @@ class Choice:
     axes: int
     arguments: Mapping[str, Any] = field(default_factory=dict)
     chosen: str = ""
-    """Why it was chosen; empty if the caller asked for it."""
+    """Why it was chosen; empty if the caller named it."""
     detail: str = ""
-    """What was done to it, such as a calibration."""
+    """How it was changed, such as by a calibration."""
     entry: PairwiseTest | None = None
     notes: tuple[str, ...] = ()
 
@@ -87,7 +84,7 @@ class Choice:
         return self.entry is not None and self.entry.bayesian
 
     def __call__(self, a: Any, b: Any, alternative: str) -> Any:
-        """The result for losses `a` against `b`."""
+        """Return the result for losses `a` against `b`."""
         if self.two_sided_only:
             return self.function(a, b, **self.arguments)
         return self.function(a, b, alternative=alternative, **self.arguments)
@@ -103,10 +100,9 @@ def choose_test(
     random_state: Any = 0,
     **arguments: Any,
 ) -> Choice:
-    """The test to use on `problem`; refuses one that does not cover its design.
+    """Return the test to use on `problem`; refuse one that does not cover its design.
 
-    Where the exact test over data sets cannot reach the level of the `family`, the paired t test
-    is taken.
+    Use the paired t test if the exact test over data sets cannot reach the level of the `family`.
     """
     if callable(test):
         if df is not None:
@@ -180,7 +176,7 @@ def units(problem: Problem) -> int:
 
 
 def smallest_pvalue(choice: Choice, n: int) -> float:
-    """The smallest two-sided p-value that the test can give on n units; 0 where any can come."""
+    """Return the smallest two-sided p-value of the test on n units; 0 if there is no limit."""
     entry = choice.entry
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
@@ -204,23 +200,23 @@ def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
 
 
 def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
-    """What a reader must know of this test on these losses."""
-    said = []
+    """Return notes about this test on these losses."""
+    notes = []
     for remark in entry.remarks:
         if remark.when == "always":
-            said.append(remark.words)
+            notes.append(remark.words)
             continue
         if remark.when == "windows in time":
-            said += [remark.words] if "time" in problem.situations else []
+            notes += [remark.words] if "time" in problem.situations else []
             continue
         dataset, share = _dominating(problem)
         if share > 0.5:
-            said.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
-    return tuple(said)
+            notes.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
+    return tuple(notes)
 
 
 def _dominating(problem: Problem) -> tuple[str, float]:
-    """The data set with the largest share of the sum of squares, and that share."""
+    """Return the data set with the largest share of the sum of squares, and that share."""
     if problem.n_datasets < 2:
         return "", 0.0
     values = problem.sample(1)
@@ -232,7 +228,7 @@ def _dominating(problem: Problem) -> tuple[str, float]:
 
 
 def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
-    """Names of the registered tests that cover the design of `problem`."""
+    """Return names of the registered tests that cover the design of `problem`."""
     return [
         entry.name
         for entry in PAIRWISE_TESTS.values()
@@ -281,7 +277,7 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
 
 
 def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
-    """The tests that may be taken unasked in a situation, the first choice first."""
+    """Return the automatic tests of a situation, the first choice first."""
     found = [
         (entry, one)
         for entry in PAIRWISE_TESTS.values()
@@ -292,7 +288,7 @@ def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
 
 
 def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
-    """The test that is taken where the exact one cannot reach the level; None: there is none."""
+    """Return the test to use if the exact one cannot reach the level, if there is one."""
     return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
 
 
@@ -329,7 +325,7 @@ def _offer(problem: Problem, *, one_sided: bool = False) -> str:
 
 
 def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
-    """The measured df of one of the repeated k-fold tests for this design, and where from."""
+    """Return the measured df of a repeated k-fold test for this design, and its source."""
     variant = entry.arguments.get("variant")
     if variant is None:
         measured = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
@@ -353,7 +349,7 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
 
 
 def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -> str:
-    """What a calibration of the user's does to the test; warns where it was made elsewhere."""
+    """Describe the user's calibration; warn if it was made for another test or design."""
     design = problem.design
     elsewhere = calibration.check_test(entry.name, design.runs, design.folds)
     if elsewhere:
@@ -374,7 +370,7 @@ def _is_zero_one(problem: Problem) -> bool:
 def _facts(
     problem: Problem, entry: PairwiseTest, df: float | str | None, random_state: Any
 ) -> dict[str, Any]:
-    """What the design tells the test, so that no user types it."""
+    """Return the arguments of the test that the design determines."""
     facts: dict[str, Any] = {}
     design = problem.design
     if entry.needs_sizes and not problem.bare:
@@ -408,7 +404,7 @@ def _facts(
 
 
 def _resolution(problem: Problem) -> float:
-    """The step in which losses can change at all: one instance of one fold, for zero-one losses."""
+    """Return the smallest step of the losses: one instance of one fold for zero-one losses."""
     from bestofk.stats.pairwise.resolution import resolution_of
 
     sizes = problem.design.n_test

@@ -1,4 +1,4 @@
-"""Blocks of cells: what a worker gets at once, so that work is shared and little is lost."""
+"""The cells of a comparison as a task: blocks of work, store lookups and pickling."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Not where most of the work is what the splits share: that would be done again in
 def blocks_of(
     experiment: Experiment, cells: Iterable[CellIndex], *, hurried: bool = False, workers: int = 1
 ) -> Iterator[Block[CellIndex]]:
-    """The blocks of these cells (in the order of `Experiment.cells`), round by round.
+    """Yield the blocks of these cells (in the order of `Experiment.cells`), round by round.
 
     A block is either one fold of one data set for several learners (or two that share a model), or
     some runs of one learner that evaluates whole plans. AllCells are taken one fold at a time, so
@@ -93,7 +93,7 @@ class _WholePlans:
         self.waiting.setdefault((cell.dataset, cell.learner), []).append(cell)
 
     def ready(self) -> Iterator[Block[CellIndex]]:
-        """The blocks that are full.
+        """Yield the blocks that are full.
 
         Where several work, a learner whose splits share most comes as one long block, for which
         all of its runs are needed: the smaller blocks at the end wait for it.
@@ -116,7 +116,7 @@ class _WholePlans:
             self.begun.add(at)
 
     def rest(self, *, but_of: int | None = None) -> Iterator[Block[CellIndex]]:
-        """What still waits, but of one data set."""
+        """Yield the remaining blocks, except those of one data set."""
         left = [at for at in self.waiting if at[0] != but_of]
         left.sort(key=self._shares_most, reverse=True)
         if left:
@@ -140,7 +140,7 @@ class _WholePlans:
         return bool(getattr(estimator, "_splits_share_most", False))
 
     def _most(self, dataset: int, learner: int, first_run: int) -> int:
-        """AllCells of a block that begins with a run."""
+        """Return the number of cells of a block that begins with a run."""
         splits = self.experiment.splits[dataset]
         left = max(1, splits.runs + splits.subset_runs - first_run)
         runs = min(self.runs_at_once, left)
@@ -153,9 +153,6 @@ class _WholePlans:
 
 def _model(cell: CellIndex) -> tuple[int, int, int]:
     return cell.repetition, cell.learner, cell.fold
-
-
-# The cells of an experiment as a task; one learner that cannot travel stops no other.
 
 
 AT_ONCE = 20_000
@@ -252,7 +249,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     def _scan(
         self, table: ResultTable, store: Store, is_stale: Callable[[CellResult], bool] | None
     ) -> None:
-        """Take all that the store has to the table."""
+        """Read all cells of the store into the table."""
         loss = self.experiment.loss.name
         for batch, found in store.batches_of(study_of(self.experiment)):
             left_out = {
@@ -269,7 +266,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         keys: dict[str, list[CellIndex]],
         is_stale: Callable[[CellResult], bool] | None,
     ) -> None:
-        """Take what the store has of some cells from `keys` to the table."""
+        """Move the cells that the store holds from `keys` to the table."""
         experiment = self.experiment
         wanted = experiment.keep_predictions or experiment.keep_first
         for batch in store.batches(list(keys), predictions=wanted):
@@ -298,7 +295,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     def _with_others(
         self, store: Store, items: Mapping[str, CellIndex], served: Mapping[str, CellResult]
     ) -> dict[str, CellResult]:
-        """Those that the store has by every loss; what one of them lacks is fitted again."""
+        """Return the cells that the store has under every loss; refit the others."""
         others = self.experiment.others
         keys = {key: [other.key(items[key]) for other in others] for key in served}
         held = store.get([one for own in keys.values() for one in own], predictions=False)
@@ -316,7 +313,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         return f"{learner} on {dataset}"
 
     def names(self, item: CellIndex) -> tuple[str, str]:
-        """The names of the learner and the data set of a cell."""
+        """Return the names of the learner and the data set of a cell."""
         experiment = self.experiment
         return experiment.learners[item.learner].name, experiment.datasets[item.dataset].name
 
@@ -341,13 +338,13 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         return blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
 
     def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
-        """A fold of every data set, so that none is left behind."""
+        """Yield one fold of every data set at a time."""
         ordered = sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
         for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
             yield list(group)
 
     def ship(self) -> Shipment[CellIndex]:
-        """The experiment as bytes; learners that cannot be pickled stay here."""
+        """Return the experiment as bytes; learners that cannot be pickled stay here."""
         import cloudpickle
 
         experiment = self.experiment
@@ -375,7 +372,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
 @dataclass(frozen=True)
 class _Sent:
-    """What is pickled instead of the task, and comes out as the task again."""
+    """The pickled form of the task."""
 
     experiment: Experiment
     estimators: list[bytes | None]

@@ -140,7 +140,7 @@ def _dropped(dropped: int, total: int, what: str) -> str:
 
 
 def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | None]:
-    """Rows that train and test in some of the folds."""
+    """Return rows that train and test in some of the folds."""
     return {
         name: None
         if getattr(design, name) is None

@@ -1,4 +1,4 @@
-"""Whole plans at once: which learners take them, and what they predict."""
+"""Evaluate cells: make a model, fit it, predict the test rows and compute the losses."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from bestofk.learners.preparation import ReadyLearner
 
 WHOLE_PLAN_FROM = 10_000
-"""Rows times splits from which learners that can evaluate whole plans do so.
+"""Minimum of rows times splits for evaluating whole plans at once.
 
-Below, fits are as quick, and each is timed for itself."""
+Below it, single fits are as fast, and each is timed."""
 
 
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
-    """The learner evaluates all splits of the data set at once, and it pays.
+    """Return whether the learner can evaluate all splits of the data set at once, and should.
 
     The predictions are the same either way.
     """
@@ -80,7 +80,7 @@ def predicted_in_plan(
 
 
 def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tuple[int, int], int]]:
-    """The splits that hold the runs of `group`, and where each (run, fold) is among them."""
+    """Return the splits that hold the runs of `group`, and where each (run, fold) is among them."""
     if splits.fold_of is None:
         kept = sorted({cell.fold for cell in group})
         part = _part(splits, kept, runs=1, folds=len(kept))
@@ -108,18 +108,15 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
     )
 
 
-# The pure function of a cell: fit on the training rows, predict the test rows, one loss.
-
-
 ALL_FOLDS = -1
-"""Stands for the folds of a run that one model serves."""
+"""Fold number of runs in which one model predicts all folds."""
 WARNINGS_KEPT = 3
 
 
 _OF_FAILURES = ("n_train", "n_test", "warnings", "also")
-"""What is known of a cell without a loss."""
+"""Fields of a cell without a loss."""
 FIRST = (0, 0, 0)
-"""The run, fold and repetition whose model is weighed."""
+"""The run, fold and repetition whose model size is measured."""
 
 
 def _turn(cell: CellIndex | CellKey) -> tuple[int, int, int]:
@@ -165,7 +162,7 @@ class _Shared:
 
 
 class Evaluator(ItemEvaluator[CellIndex, CellResult]):
-    """Evaluates cells of one experiment; keeps prepared rows and models' factories between calls.
+    """Evaluate cells of one experiment; cache prepared rows and model factories.
 
     A result depends only on the experiment and the cell, not on earlier calls.
     """
@@ -204,14 +201,14 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         yield from self._by_fold(folds)
 
     def evaluate_apart(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
-        """The same results by ordinary fits, and whole plans by none."""
+        """Yield the same results by ordinary fits only."""
         folds: dict[tuple[int, int, int], list[CellIndex]] = {}
         for cell in items:
             folds.setdefault(self._fold(cell), []).append(cell)
         yield from self._by_fold(folds)
 
     def _fold(self, cell: CellIndex) -> tuple[int, int, int]:
-        """Where the cells are that share rows, or even models, with this one."""
+        """Return the key of the cells that share rows, or models, with this one."""
         shares = self.experiment.splits[cell.dataset].shares_models(cell.run)
         return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
@@ -244,7 +241,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                     yield result
 
     def rows(self, dataset: int) -> Rows:
-        """The prepared rows of a data set."""
+        """Return the prepared rows of a data set."""
         if dataset not in self._rows:
             self._rows[dataset] = Rows(self.experiment.datasets[dataset])
         return self._rows[dataset]
@@ -262,10 +259,10 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         return self._runners[at]
 
     def _other_runner(self, dataset: int, learner: int) -> _Runner | None:
-        """Another way to hand the rows to a learner that declares nothing and failed.
+        """Return another form of the rows for a learner that declares nothing and failed.
 
-        Found on the first fold of the plan, so that all processes find the same: None where the
-        first way works there (then a fit that failed has failed), or where no way does.
+        Try the forms on the first fold of the plan, so that all processes choose the same one.
+        Return None if the first form works there, or if none does.
         """
         at = (dataset, learner)
         if at not in self._others:
@@ -299,11 +296,11 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             splits.train(first.run, first.fold),
             splits.test(first.run, first.fold),
         )
-        # one ordinary fit: its time and weight stand for all cells of this learner
+        # one ordinary fit: its time and size stand for all cells of this learner
         model = self._evaluate_cell(first, parts)
         predicted: dict[tuple[int, int], Codes] | None = None
         if model.failure is None:
-            # what goes wrong in all folds at once may go well in each
+            # fit fold by fold if the whole plan fails
             with caught_warnings(), contextlib.suppress(Exception):
                 predicted = predicted_in_plan(
                     experiment.learners[learner].estimator, rows.encoded, splits, group
@@ -335,7 +332,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             )
 
     def _n_train(self, dataset: int, cell: CellIndex) -> int:
-        """Rows that train, counted once for all learners."""
+        """Return rows that train, counted once for all learners."""
         at = dataset, cell.run, cell.fold
         if at not in self._sizes:
             train = self.experiment.splits[dataset].train(cell.run, cell.fold)
@@ -376,7 +373,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def _result(
         self, cell: CellIndex, verdicts: Sequence[float | Failure], **known: Any
     ) -> CellResult:
-        """A cell by every loss: what the model came to, or why it did not."""
+        """Return the result of a cell under every loss."""
         experiment = self.experiment
         also = tuple(
             _judged(other.key(cell), verdict, **{**known, "predictions": None})
@@ -395,7 +392,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def _fit_somehow(
         self, cell: CellIndex, key: CellKey, fold: Fold, shared: _Shared | None
     ) -> tuple[tuple[list[float | Failure], dict[str, Any]], tuple[str, ...]]:
-        """What came of the fit, and how the rows were handed where not as declared."""
+        """Fit, and return the losses with a note if the rows had another form than declared."""
         runner = self._runner(cell.dataset, cell.learner)
         if shared is not None and shared.runner is not None:
             runner = shared.runner
@@ -459,7 +456,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         return verdicts, spent
 
     def _seed(self, key: CellKey, shared: _Shared | None) -> int:
-        """The seed of a cell's model; that of the first fold where a run has but one model."""
+        """Return the seed of a cell's model; a shared model has the seed of the first fold."""
         return (key if shared is None else replace(key, fold=0)).seed(self.experiment.random_state)
 
 
@@ -476,7 +473,7 @@ def _judged(key: CellKey, verdict: float | Failure, **known: Any) -> CellResult:
 
 
 def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
-    """The estimator as it can take these rows, and in which form."""
+    """Return the estimator as it can take these rows, and in which form."""
     if isinstance(estimator, UnavailableEstimator):
         raise UnscoredError(estimator.kind, estimator.reason)
     from bestofk.learners.preparation import ready_learner
@@ -492,17 +489,17 @@ def _said(caught: Caught) -> tuple[str, ...]:
 
 
 def _hears_the_user() -> bool:
-    """Whether an interruption may come from the keyboard, and not from the learner itself."""
+    """Return whether an interruption may come from the keyboard instead of the learner."""
     return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
 TRUSTED = ("sklearn", "bestofk")
-"""Packages whose learners may run in this process, which they do not crash, and share rows."""
+"""Packages whose learners may run in this process and share rows."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 def model_factory(estimator: Any) -> Callable[[int], Any]:
-    """A function of a seed that gives an unfitted copy of `estimator`.
+    """Return a function of a seed that gives an unfitted copy of `estimator`.
 
     Every setting called `random_state`, also of nested estimators, gets the seed. Copies of
     estimators whose settings are plain values are made by their constructor, which is what
@@ -533,7 +530,7 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
 
 
 def _cloned_by_itself(estimator: Any) -> bool:
-    """Its class makes its own copies, or carries metadata that a constructor would lose."""
+    """Return whether copying needs more than the constructor: own clone method or metadata."""
     own = getattr(type(estimator), "__sklearn_clone__", None)
     from sklearn.base import BaseEstimator
 
@@ -542,7 +539,7 @@ def _cloned_by_itself(estimator: Any) -> bool:
 
 
 def is_trusted(estimator: Any) -> bool:
-    """The estimator and everything inside it is scikit-learn's or ours."""
+    """Return whether the estimator and its parts belong to scikit-learn or bestofk."""
     parts = [estimator]
     if hasattr(estimator, "get_params"):
         parts += [
@@ -554,7 +551,7 @@ def is_trusted(estimator: Any) -> bool:
 
 
 def works_in_threads(estimator: Any) -> bool:
-    """Ours, and says that its work is done in compiled kernels."""
+    """Return whether it is ours and works in compiled kernels."""
     return is_trusted(estimator) and getattr(estimator, "_in_threads", False) is True
 
 
@@ -564,7 +561,7 @@ def _package(part: Any) -> str:
 
 
 def may_write(estimator: Any) -> bool:
-    """It may overwrite the rows that it is given, so it must have its own."""
+    """Return whether it may overwrite its rows and therefore needs a copy."""
     if not is_trusted(estimator):
         return True
     settings = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
@@ -603,7 +600,7 @@ class _Weigher(pickle.Pickler):
         self.counter, self.seen = counter, set[Any]()
 
     def persistent_id(self, held: Any) -> int | None:
-        """A mark for what is weighed by its value; everything else is pickled."""
+        """Return a mark for what is weighed by its value; everything else is pickled."""
         kind = type(held)
         if kind in (str, bytes):
             weight = self._text(held)
@@ -618,7 +615,7 @@ class _Weigher(pickle.Pickler):
         return 0
 
     def _text(self, held: str | bytes) -> int:
-        """What pickle takes for a text, less the mark that stands for it."""
+        """Return what pickle takes for a text, less the mark that stands for it."""
         if (type(held), held) in self.seen:
             return 0
         self.seen.add((type(held), held))

@@ -1,4 +1,4 @@
-"""What is to be run: learners, data sets, their splits and the loss; and blocks of its cells."""
+"""What is to be run: learners, data sets, splits and losses, with their fingerprints."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.metrics import Loss
 from bestofk.splits.splits import Splits
 
-KEYS_KEPT = 10_000
-"""So many names of cells are kept."""
+MAX_CACHED_KEYS = 10_000
+"""Most cell keys that are cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -29,18 +29,18 @@ class NamedLearner:
     estimator: Any
     fingerprint: str
     unknown: str = ""
-    """Why its code cannot be known again, where it cannot."""
+    """Why its code cannot be fingerprinted; empty if it can."""
 
     @classmethod
     def of(cls, name: str, estimator: Any) -> NamedLearner:
-        """The learner with its fingerprint."""
+        """Return a named learner with its fingerprint."""
         found = learner_fingerprint(estimator)
         return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
 
 
 @dataclass(frozen=True, slots=True)
 class UnavailableEstimator:
-    """Stands for an estimator that could not be made or sent; its cells fail with the reason."""
+    """An estimator that could not be made or sent; its cells fail with the reason."""
 
     reason: str
     kind: str = "raised"
@@ -76,7 +76,7 @@ class AllCells(Sequence[CellIndex]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Experiment:
-    """Everything that the cells are a pure function of; picklable."""
+    """Everything that determines the results of the cells; picklable."""
 
     learners: tuple[NamedLearner, ...]
     datasets: tuple[DataSet, ...]
@@ -107,7 +107,7 @@ class Experiment:
         found = self._keys.get(cell)
         if found is None:
             found = self._key(cell)
-            if len(self._keys) < KEYS_KEPT:
+            if len(self._keys) < MAX_CACHED_KEYS:
                 self._keys[cell] = found
         return found
 
@@ -142,9 +142,7 @@ class Experiment:
         return (self.loss, *self.also)
 
     def splits_key(self, dataset: int, run: int, fold: int) -> str:
-        """The seed that learners draw from, the rows of a split, and the way of evaluation.
-
-        The seed need not be the plan's.
+        """Return the seed, the digest of the rows of a split, and the digest of the evaluation.
 
         One key serves all folds of a run of cross-validation.
         """
@@ -156,7 +154,7 @@ class Experiment:
         return self._splits_keys[at]
 
     def way(self, dataset: int) -> Identity:
-        """How the cells of a data set are evaluated and judged."""
+        """Return how the cells of a data set are evaluated and judged."""
         if dataset not in self._ways:
             data = self.datasets[dataset]
             self._ways[dataset] = way_of_evaluation(self.loss, data, self.threads)
@@ -164,17 +162,17 @@ class Experiment:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Who cannot be known again, and why: a store never finds such fits."""
+        """Learners and losses that cannot be fingerprinted, with the reason."""
         found = [f"{one.name}: {one.unknown}" for one in self.learners if one.unknown]
         judged = self.way(0).unknown
         return (*found, f"the loss: {judged}") if judged else tuple(found)
 
     def keeps_predictions(self, at: CellIndex | CellKey) -> bool:
-        """Whether the predictions of a cell are kept."""
+        """Return whether the predictions of a cell are kept."""
         return self.keep_predictions or (self.keep_first and at.run == at.fold == 0)
 
     def serves(self, result: CellResult) -> bool:
-        """A stored result is all that is needed: predictions are there where they are kept."""
+        """Return whether a stored result has the predictions that are needed."""
         return (
             not self.keep_predictions
             or result.failure is not None
@@ -182,7 +180,7 @@ class Experiment:
         )
 
     def cells(self) -> Iterator[CellIndex]:
-        """Every cell, round by round: all learners of a fold before the next fold."""
+        """Yield every cell, round by round: all learners of a fold before the next fold."""
         for dataset, splits in enumerate(self.splits):
             for run, fold in splits.run_folds():
                 for repetition in range(self.repetitions):

@@ -1,4 +1,4 @@
-"""The learners of a comparison: from what a caller lists to named estimators."""
+"""Turn the caller's learners, data and plan into those of an experiment, or refuse them."""
 
 from __future__ import annotations
 
@@ -38,11 +38,6 @@ REGRESSION_PANEL = (
     "tree=sklearn.tree:DecisionTreeRegressor()",
     "forest=sklearn.ensemble:RandomForestRegressor()",
 )
-
-
-def is_panel(names: tuple[str, ...]) -> bool:
-    """Whether these are the learners that run when none is named."""
-    return names == PANEL or names == tuple(spec.partition("=")[0] for spec in REGRESSION_PANEL)
 
 
 def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
@@ -113,7 +108,7 @@ class WithoutDefaults(UnavailableEstimator):
     """Stands for a class that has no estimator with default settings; its cells fail."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """What tells it from others."""
+        """Return what tells it from others."""
         return {"reason": self.reason}
 
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
@@ -148,9 +143,6 @@ def _why_not(kind: type, raised: Exception) -> str:
         return f"needs {many}: give {kind.__name__}({call}) instead of the class alone."
     reason = " ".join(str(raised).split())[:200]
     return f"cannot be made with default settings ({type(raised).__name__}: {reason})."
-
-
-# What a caller may give as data, and the data sets that it stands for.
 
 
 _KINDS = {"classification": "labels", "regression": "numbers"}
@@ -248,7 +240,7 @@ def _dataset(
 
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
-    """A file, or the name of an embedded data set when no such file exists."""
+    """Read a file, or an embedded data set if no such file exists."""
     from bestofk.data.reading import DATASETS, load, read_dataset
 
     text = os.fspath(source)
@@ -270,7 +262,7 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
 
 
 def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
-    """The splits of every data set; as many on each, so that their losses make one table."""
+    """Return the splits of every data set; refuse plans with different numbers of splits."""
     made = tuple(_splits(plan, one) for one in datasets)
     for one, splits in zip(datasets[1:], made[1:], strict=True):
         first = made[0]
@@ -286,7 +278,7 @@ def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
 
 
 def _splits(plan: Plan, one: DataSet) -> Splits:
-    """The splits of a data set: numbers to predict are no classes to stratify by."""
+    """Return the splits of a data set; do not stratify by numbers to predict."""
     numbers = one.task == "regression"
     if numbers and plan.stratified is True:
         raise ArgumentError(
@@ -317,14 +309,11 @@ def _refuse_weightless(splits: Splits, weights: Floats) -> None:
                 )
 
 
-# The plan where none is asked for: its test keeps its level, unstable learners or not.
-
-
 NESTED = "10x5+nested"
 """Ten runs of five folds, and every pair of folds left out together: its test is nested-cv-t."""
 REPEATED = "10x10"
-FEWEST = 10
-"""Rows from which both plans can be made."""
+MIN_ROWS = 10
+"""Minimum number of rows for both plans."""
 
 
 def default_plan(
@@ -337,7 +326,7 @@ def default_plan(
     groups: int | None = None,
     stops: bool = False,
 ) -> str:
-    """The plan of a comparison that names none.
+    """Return the plan of a comparison that names none.
 
     Nested cross-validation on one data set: of the tests that were measured on equal learners
     (``studies/unstable_learners.py``) its test alone keeps to three bounds: a difference in
@@ -376,15 +365,15 @@ def default_plan(
             rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
             stops=stops,
         )  # fmt: skip
-        if groups < FEWEST:
+        if groups < MIN_ROWS:
             return f"group-kfold:{max(2, groups)}"
         # two groups in each fold at least, or all runs would be the same
-        return f"group-{plan}" if plan == NESTED or groups >= 2 * FEWEST else "group-10x5"
-    enough = rows >= FEWEST
+        return f"group-{plan}" if plan == NESTED or groups >= 2 * MIN_ROWS else "group-10x5"
+    enough = rows >= MIN_ROWS
     if datasets == 1 and wanted and enough and budget is None and not stops:
         return NESTED
     # two rows in each fold at least, so that the plan can be made
-    return REPEATED if rows >= FEWEST or rows < 4 else f"10x{rows // 2}"
+    return REPEATED if rows >= MIN_ROWS or rows < 4 else f"10x{rows // 2}"
 
 
 def check_settings(experiment: Experiment, settings: Settings) -> None:
@@ -400,12 +389,9 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
         foresee(settings, names, design, datasets=len(experiment.datasets), zero_one=zero_one)
 
 
-# Advice where the corrected t test finds too much: unstable learners, or few rows.
-
-
 BETTER_TEST = "nested-cv-t"
 FEW_ROWS = 300
-"""Up to so many rows the corrected t test was seen to find too much, whatever the learners."""
+"""Up to this many rows the corrected t test rejected too often, whatever the learners."""
 _STEMS = (
     "KNeighbors",
     "RadiusNeighbors",
@@ -419,7 +405,7 @@ _STEMS = (
 def advice_for_unstable(
     learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
 ) -> str | None:
-    """Which plan and test to use instead, where the learners are unstable or the rows few.
+    """Return which plan and test to use instead, where the learners are unstable or the rows few.
 
     Parameters
     ----------
@@ -465,8 +451,8 @@ def advice_for_unstable(
         return None
     if asked.subsets is not None:
         return f"{why} The test of the plan {asked.spec!r} allows for it; it needs all of its runs."
-    if n_rows < FEWEST:
-        return f"{why} A plan whose test holds needs {FEWEST} rows or more."
+    if n_rows < MIN_ROWS:
+        return f"{why} A plan whose test holds needs {MIN_ROWS} rows or more."
     return (
         f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6, "
         "for one and a half times as many fits on fewer rows."
@@ -474,7 +460,7 @@ def advice_for_unstable(
 
 
 def is_unstable(learner: Any) -> bool:
-    """Whether the predictions of a learner (a name or an estimator) depend much on its rows."""
+    """Return whether small changes of the rows change the predictions of a learner much."""
     if isinstance(learner, str):
         return learner in LEARNERS and LEARNERS[learner].unstable
     kind = type(inside(learner))
@@ -484,7 +470,7 @@ def is_unstable(learner: Any) -> bool:
 
 
 def inside(estimator: Any) -> Any:
-    """What learns at the end of pipelines and of searches over settings."""
+    """Return the estimator at the end of pipelines and searches."""
     while True:
         if hasattr(estimator, "steps"):
             estimator = estimator.steps[-1][1]

@@ -72,12 +72,12 @@ FALLING = frozenset({"max_error"})
 _POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
 _NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
 TRIAL_ROWS = 50
-"""Rows of each class on which a loss is tried before the first fit."""
-MOST_TRIAL_ROWS = 5000
+"""Rows of each class for the trial of a loss before the first fit."""
+MAX_TRIAL_ROWS = 5000
 
 
 def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
-    """The loss of a scorer's name, ``neg_`` or not, or ``f1:label`` with the positive class."""
+    """Return the loss of a scorer's name, such as ``r2`` or ``f1:label``."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     scorers = get_scorer_names()
@@ -107,7 +107,7 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
 
 
 def callable_loss(given: Any) -> Loss:
-    """The loss of a callable: ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``.
+    """Return the loss of a callable: ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``.
 
     What takes three arguments is a scorer, and rises. What takes two is a loss, and falls, unless
     its name is that of a score (`sklearn.metrics.r2_score`).
@@ -126,7 +126,7 @@ def callable_loss(given: Any) -> Loss:
 
 
 def identity_of(given: Any) -> str:
-    """What tells a callable from others: where it is from, and the settings of a scorer."""
+    """Return the qualified name of a callable, with the settings of a scorer."""
     function = getattr(given, "_score_func", given)
     settings = getattr(given, "_kwargs", None) or {}
     shown = ",".join(f"{name}={value!r}" for name, value in sorted(settings.items()))
@@ -139,7 +139,7 @@ def _called(function: Any) -> str:
 
 
 def _positional(function: Any) -> int:
-    """How many arguments must be given by position; 2 where nobody can say."""
+    """Return the number of required positional arguments; 2 if it is unknown."""
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -159,7 +159,7 @@ def _loss(**fields: Any) -> Loss:
 
 
 def _turned(scorer: Callable[..., Any], offset: float) -> Callable[..., float]:
-    """A scorer turned round, with the weights of the rows where it takes them."""
+    """Return the negated scorer, with weights if it takes them."""
     if not _takes_weights(scorer):
         return lambda *given: offset - _number(scorer(*given))
 
@@ -198,13 +198,13 @@ def _takes_weights(function: Any) -> bool:
 
 
 def _has_positive(scorer: Any) -> bool:
-    """Whether the scorer looks at one of two classes, and takes the label 1 for it."""
+    """Return whether the scorer looks at one of two classes, and takes the label 1 for it."""
     found = _positive_parameter(scorer)
     return found is not None and found.default == 1
 
 
 def _either_class(scorer: Any) -> bool:
-    """Whether the scorer wants one of two classes, and gives the same for either."""
+    """Return whether the scorer wants one of two classes, and gives the same for either."""
     found = _positive_parameter(scorer)
     return found is not None and found.default is None
 
@@ -217,7 +217,7 @@ def _positive_parameter(scorer: Any) -> Parameter | None:
 
 
 def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
-    """The class that a scorer counts, as told or where it is evident."""
+    """Return the positive class, as named by the caller or by its label."""
     labels = np.asarray(classes).tolist()
     if label:
         named = [one for one in labels if str(one) == label]
@@ -272,11 +272,11 @@ def try_loss(loss: Loss, data: DataSet) -> None:
         codes, declared = data.labels()
         order = np.argsort(codes, kind="stable")
         first = np.searchsorted(codes[order], codes[order])
-        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MOST_TRIAL_ROWS]
+        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MAX_TRIAL_ROWS]
         truth = np.asarray(declared.tolist())[codes[rows]]
         model: Any = DummyClassifier(strategy="prior")
     else:
-        rows = np.arange(min(data.n, MOST_TRIAL_ROWS))
+        rows = np.arange(min(data.n, MAX_TRIAL_ROWS))
         truth = data.y.to_numpy(dtype=np.float64)[rows]
         model = DummyRegressor()
     X = np.zeros((len(rows), 1))
@@ -344,7 +344,7 @@ class Loss:
 
 
 def loss_shown(name: str) -> str:
-    """What the values of a loss are called in a table of losses.
+    """Return what the values of a loss are called in a table of losses.
 
     Examples
     --------
@@ -372,7 +372,7 @@ def loss_shown(name: str) -> str:
 
 
 def listed_metric(name: str) -> dict[str, Any]:
-    """What a loss is called when it is shown, and its direction there."""
+    """Return what a loss is called when it is shown, and its direction there."""
     from bestofk.losses.losses import metric_of
 
     metric = metric_of(loss_shown(name))
@@ -390,34 +390,34 @@ def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
 
 
 def squared(y_true: Floats, y_pred: Floats) -> float:
-    """Mean squared error."""
+    """Return the mean squared error."""
     return float(np.mean(squared_errors(y_true, y_pred)))
 
 
 def absolute(y_true: Floats, y_pred: Floats) -> float:
-    """Mean absolute error."""
+    """Return the mean absolute error."""
     return float(np.mean(absolute_errors(y_true, y_pred)))
 
 
 def wrong(y_true: Labels, y_pred: Labels) -> Any:
-    """Whether each label is wrong."""
+    """Return whether each label is wrong."""
     return y_true != y_pred
 
 
 def squared_errors(y_true: Floats, y_pred: Floats) -> Floats:
-    """The squared error of each row."""
+    """Return the squared error of each row."""
     return np.square(y_true - y_pred)
 
 
 def absolute_errors(y_true: Floats, y_pred: Floats) -> Floats:
-    """The absolute error of each row."""
+    """Return the absolute error of each row."""
     return np.abs(y_true - y_pred)
 
 
 def log_loss(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
-    """Mean of -log of the probability of the true class, kept off 0 by the float's resolution."""
+    """Return the mean of -log of the true class's probability, clipped away from 0."""
     true = probabilities[np.arange(len(codes)), codes]
     logs = np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
     return float(-np.average(logs, weights=sample_weight))
@@ -426,7 +426,7 @@ def log_loss(
 def brier(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
-    """Mean squared distance between the probabilities and the true class (0 to 2)."""
+    """Return the mean squared distance between the probabilities and the true class (0 to 2)."""
     target = np.zeros_like(probabilities)
     target[np.arange(len(codes)), codes] = 1.0
     return float(np.average(np.square(probabilities - target).sum(axis=1), weights=sample_weight))
@@ -469,7 +469,7 @@ def _one_minus_weighted_auc(
 
 
 def pinball(quantile: float) -> Loss:
-    """The loss whose minimiser is the given quantile."""
+    """Return the loss whose minimiser is the given quantile."""
     if not 0 < quantile < 1:
         raise refuse(
             "scoring", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}"
@@ -490,7 +490,7 @@ def pinball(quantile: float) -> Loss:
 
 
 def cost_matrix(costs: Any, classes: Labels) -> Loss:
-    """Mean cost of predicting column j where row i is true, in the order of `classes`."""
+    """Return the mean cost of predicting column j if row i is true, in the order of `classes`."""
     if hasattr(costs, "columns") and hasattr(costs, "index"):
         costs = _in_order(costs, classes)
     try:
@@ -520,12 +520,12 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
 
 
 def _shortest(number: float) -> str:
-    """The fewest digits that are read back as the same number."""
+    """Return the fewest digits that are read back as the same number."""
     return repr(number).removesuffix(".0")
 
 
 def _in_order(costs: Any, classes: Labels) -> Any:
-    """A data frame of costs, its rows and columns in the order of the classes."""
+    """Return a data frame of costs, its rows and columns in the order of the classes."""
     labels = np.asarray(classes).tolist()
     texts = [str(label) for label in labels]
     for side, named in (("rows", costs.index), ("columns", costs.columns)):
@@ -631,7 +631,7 @@ LOSSES: Registry[Loss] = Registry(
 
 
 def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
-    """The loss that a name, a scorer's name, a cost matrix or a callable stands for.
+    """Return the loss that a name, a scorer's name, a cost matrix or a callable stands for.
 
     `classes` are the labels of a classification task, None for regression.
     """
@@ -696,16 +696,16 @@ _ALIASES = {
     "rmse": "neg_root_mean_squared_error", "logloss": "log-loss", "cross-entropy": "log-loss",
     "mape": "neg_mean_absolute_percentage_error", "roc-auc-score": "roc_auc", "r2-score": "r2",
 }  # fmt: skip
-"""Names by which people know a loss that has another one here."""
+"""Other common names of losses."""
 BETWEEN_0_AND_1 = (
     "accuracy", "average_precision", "f1", "jaccard", "precision", "recall", "roc_auc",
     "top_k_accuracy",
 )  # fmt: skip
-"""How the names of scores begin that lie between 0 and 1; adjusted ones can be negative."""
+"""Prefixes of scores between 0 and 1; adjusted scores can be negative."""
 
 
 def span_of(name: str) -> float | None:
-    """The largest value of a loss that is never below 0, by its name; None: not known.
+    """Return the largest value of a loss that is never below 0, by its name; None: not known.
 
     Examples
     --------

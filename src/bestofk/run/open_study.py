@@ -11,12 +11,10 @@ from warnings import warn
 
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError
-from bestofk.decide.preference import PanelOrder
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.experiment import CellIndex
-from bestofk.run.inputs import is_panel
 from bestofk.run.metrics import span_of
 from bestofk.run.race.conclude import conclude_race
 from bestofk.run.race.plan import planned_race, rule_from
@@ -114,15 +112,13 @@ def _settings(
     record = None
     if isinstance(decision, Settings):
         first = decision
-    elif spec.decisions:
+    elif not spec.decisions:
+        raise ArgumentError(
+            f"{where} holds no decision about this study: pass decision=Settings()."
+        )
+    else:
         record = _record(spec.decisions, -1 if decision is None else decision)
         first = stored_settings(record)
-    elif decision is None:
-        # a study that was registered without a decision
-        prefer = PanelOrder(names=names) if is_panel(names) else None
-        first = Settings(prefer=prefer, random_state=spec.random_state)
-    else:
-        raise ArgumentError(f"decision: {where} holds no decision about this study; leave it out.")
     if isinstance(first.test, StoredTest):
         first = _with_callers_test(first, first.test, changes)
     settings = first.changed(**changes)
@@ -188,7 +184,7 @@ def _reopened(
             f"{where}: {spec.title!r} was tested on one test set, and a store keeps no true "
             "answers to test with: run the same comparison again with --report."
         )
-    design = _design(spec, results)
+    design = _design(spec)
 
     def whole_plan() -> Study:
         return conclude(
@@ -256,30 +252,16 @@ def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[s
     return (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be made.",)
 
 
-def _design(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> Design:
-    """Return the design of the first data set's splits, with the sizes that are known."""
+def _design(spec: StudySpec) -> Design:
+    """Return the design of the first data set's splits."""
     first = spec.datasets[0]
     return Design(
         kind=spec.kind,
         runs=first.runs,
         folds=first.folds,
-        n_train=spec.n_train or _sizes(spec, results, "n_train"),
-        n_test=spec.n_test or _sizes(spec, results, "n_test"),
+        n_train=spec.n_train,
+        n_test=spec.n_test,
         stratified=spec.stratified,
         subsets=subsets_of(spec.plan),
         groups=spec.groups,
     )
-
-
-def _sizes(
-    spec: StudySpec, results: Mapping[CellIndex, CellResult], name: str
-) -> tuple[int, ...] | None:
-    """Return the sizes of the parts as the cells record them; None if some are unknown."""
-    first = spec.datasets[0]
-    known = {
-        (cell.run, cell.fold): size
-        for cell, result in results.items()
-        if cell.dataset == 0 and (size := getattr(result, name)) is not None
-    }
-    folds = [(run, fold) for run in range(first.runs) for fold in range(first.folds)]
-    return tuple(known[fold] for fold in folds) if all(fold in known for fold in folds) else None

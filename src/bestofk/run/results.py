@@ -1,4 +1,4 @@
-"""Predictions of a cell's test rows as bytes, for tests that look at single instances."""
+"""Results of cells in columns, losses by test instance, and the preparation of rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def pack(predicted: npt.NDArray[Any], probabilities: npt.NDArray[np.float64] | N
 
 
 def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | None]:
-    """What `pack` was given."""
+    """Return the predictions and probabilities that `pack` compressed."""
     buffer = io.BytesIO(zlib.decompress(packed))
     predicted = np.load(buffer, allow_pickle=False)
     rest = buffer.read()
@@ -84,7 +84,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
 
     @classmethod
     def of_experiment(cls, experiment: Experiment) -> Self:
-        """The empty table of an experiment."""
+        """Return the empty table of an experiment."""
         return cls(
             [
                 [splits.folds_in(run) for run in range(splits.runs + splits.subset_runs)]
@@ -99,7 +99,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
     def of_study(
         cls, spec: StudySpec, results: Mapping[CellIndex, CellResult] | None = None
     ) -> Self:
-        """The table of a study, with the results that are given."""
+        """Return the table of a study, filled with these results."""
         subsets = subsets_of(spec.plan)
         on_parts = [] if subsets is None else [subsets.folds] * subsets.runs
         table = cls(
@@ -117,7 +117,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         return self.index_of(cell.dataset, cell.run, cell.fold, cell.repetition, cell.learner)
 
     def index_of(self, dataset: int, run: int, fold: int, repetition: int, learner: int) -> int:
-        """The same by its numbers."""
+        """Return the row of a cell by its five numbers."""
         split = self._before[dataset][run] + fold
         return (split * self._repetitions + repetition) * self._learners + learner
 
@@ -159,7 +159,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         warnings: tuple[str, ...],
         predictions: bytes | None,
     ) -> None:
-        """Keep what few cells have."""
+        """Store the fields that few cells have."""
         for kept in (self.failures, self._warnings, self._predictions):
             kept.pop(index, None)
         if failure is not None:
@@ -194,14 +194,14 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         return ((self.cell(index), said) for index, said in sorted(self._warnings.items()))
 
     def there(self, dataset: int) -> np.ndarray:
-        """Which results are there, in the same shape."""
+        """Return which results are present, in the same shape."""
         before = self._before[dataset]
         each = self._repetitions * self._learners
         part = self._there[before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
     def split_of(self, dataset: int, run: int) -> int:
-        """The number of splits of the data set before the run."""
+        """Return the number of splits of the data set before the run."""
         return self._before[dataset][run] - self._before[dataset][0]
 
     def __getitem__(self, cell: CellIndex) -> CellResult:
@@ -242,7 +242,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
 
 
 def as_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> ResultTable:
-    """The results of a study as a table, if they are none yet."""
+    """Return the results of a study as a table."""
     return results if isinstance(results, ResultTable) else ResultTable.of_study(spec, results)
 
 
@@ -275,9 +275,6 @@ def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
     return key
 
 
-# Losses by test instance, from kept predictions: what one split is worth testing with.
-
-
 def is_one_test_set(experiment: Experiment) -> bool:
     """One data set, one split, and a loss that every instance has: the instances can be tested."""
     return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
@@ -291,7 +288,7 @@ def has_instances(experiment: Experiment) -> bool:
 def instance_losses(
     experiment: Experiment, results: Mapping[CellIndex, CellResult], kept: Sequence[int]
 ) -> Losses | None:
-    """Losses of the kept learners on every instance of the one test set."""
+    """Return losses of the kept learners on every instance of the one test set."""
     each = experiment.loss.each
     assert each is not None
     data, splits = experiment.datasets[0], experiment.splits[0]
@@ -334,18 +331,18 @@ def instance_losses(
 
 
 def tested_units(experiment: Experiment) -> int:
-    """How many rows of the one test set stand for themselves: its groups, where there are such."""
+    """Return the number of independent units of the one test set: groups, or rows."""
     return int(_unit_of(experiment).max()) + 1
 
 
 def counts_rows_alike(experiment: Experiment) -> bool:
-    """Whether the loss of an instance is as it is: rows have no weights and no groups."""
+    """Return whether rows have neither weights nor groups."""
     data = experiment.datasets[0]
     return data.groups is None and data.sample_weight is None
 
 
 def by_unit(experiment: Experiment, losses: Floats) -> Floats:
-    """Losses of the test rows by unit, so that their plain mean is the (weighted) mean over rows.
+    """Return the losses by unit, whose plain mean is the (weighted) mean over rows.
 
     Rows of one group are not independent of each other: the groups are.
     """
@@ -370,9 +367,6 @@ def _unit_of(experiment: Experiment) -> npt.NDArray[np.int64]:
     return unit.reshape(-1)
 
 
-# What is done to the rows of a comparison inside its folds: told before, amended by the fits.
-
-
 ByLearner = dict[str, dict[str, Preparation]]
 
 
@@ -394,7 +388,7 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
 
 
 def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
-    """The same as values, with what the fits themselves say where they were made otherwise."""
+    """Return the planned preparation, corrected by the notes of the fits."""
     found = {
         data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
         for data, by_learner in spec.preparation.items()

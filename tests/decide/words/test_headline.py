@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from bestofk.decide.statements.headline import units_needed
 
 import bestofk as bk
 from bestofk.decide.choose_test import smallest_pvalue
+from bestofk.decide.statements.verdict import units_needed
 
 DISCRETE = ("wilcoxon", "sign", "permutation")
 

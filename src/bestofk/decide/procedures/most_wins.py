@@ -17,9 +17,9 @@ from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import (
     NOBODY,
-    Asked,
     Decided,
     ProblemStack,
+    StackSettings,
     tested_many,
 )
 from bestofk.decide.procedures.multitest import multitest
@@ -123,11 +123,11 @@ def refuse_one_sided(family: str) -> None:
         )
 
 
-def most_wins_many(stack: ProblemStack, asked: Asked) -> Decided:
+def most_wins_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Most wins on every table of a stack."""
-    arguments = dict(asked.test_arguments)
+    arguments = dict(settings.test_arguments)
     minus_losses = bool(arguments.pop("minus_losses", False))
-    decided = tested_many(stack, asked._replace(test_arguments=arguments))
+    decided = tested_many(stack, settings._replace(test_arguments=arguments))
     _, order, best = _counted(decided.claims, minus_losses)
     return decided.with_order(order, best)
 

@@ -19,7 +19,7 @@ from bestofk.decide.preference import PreferenceLike, without_noise
 from bestofk.decide.problem import Problem, as_ordered
 
 if TYPE_CHECKING:
-    from bestofk.decide.problem_stack import Asked, Decided, ProblemStack
+    from bestofk.decide.problem_stack import Decided, ProblemStack, StackSettings
 
 
 def multitest(
@@ -41,10 +41,10 @@ def multitest(
 ) -> Decision:
     """Order K learners from pairwise tests and a preference.
 
-    Only where a pair is shown to differ, and the less preferred learner is the better one, do the
-    data override the preference. Recommended is the most preferred learner that no other
-    overrides; without it the same is asked again, which gives the order. One is always found.
-    Without a preference the learner with the smallest mean is recommended.
+    The data override the preference only if a pair differs significantly and the less preferred
+    learner is the better one. MultiTest recommends the most preferred learner that no other
+    overrides, removes it and repeats, which gives the order. There is always a recommendation.
+    Without a preference it recommends the learner with the smallest mean.
 
     Parameters
     ----------
@@ -162,23 +162,23 @@ def multitest(
     )
 
 
-def multitest_many(stack: ProblemStack, asked: Asked) -> Decided:
+def multitest_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """MultiTest on every table of a stack."""
     from bestofk.decide.problem_stack import tested_many
 
-    decided = tested_many(stack, asked)
+    decided = tested_many(stack, settings)
     return decided.with_order(
         _ordered(
             np.triu(decided.claims.swapaxes(1, 2)),
             stack.means,
-            guard=asked.guard,
+            guard=settings.guard,
             stated=stack.like.preference.stated,
         )
     )
 
 
 def _ordered(overrides: Bools, means: Floats, *, guard: bool, stated: bool) -> Ints:
-    """(..., K): the places of the learners, best first."""
+    """Return (..., K): the learners, best first."""
     if not stated:
         return np.broadcast_to(np.arange(means.shape[-1]), means.shape)
     return sort_by_overrides(overrides, without_noise(means) if guard else None)
@@ -187,7 +187,7 @@ def _ordered(overrides: Bools, means: Floats, *, guard: bool, stated: bool) -> I
 def family_of(
     problem: Problem, name: str, alpha: float, correction: str, control: Any = None
 ) -> Family:
-    """The family over the learners of a problem."""
+    """Return the family over the learners of a problem."""
     at = None
     if name == "preference" and not problem.preference.stated:
         raise ArgumentError(
@@ -211,7 +211,7 @@ def family_of(
 
 
 def rope_argument(test: Any, rope: float | None) -> dict[str, Any]:
-    """The rope as an argument of the test itself, where that is Bayesian."""
+    """Return the rope as an argument of the test itself, where that is Bayesian."""
     from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
     if rope is None or not isinstance(test, str) or test == "auto":
@@ -283,7 +283,7 @@ def sort_by_overrides(overrides: Bools, means: Floats | None = None) -> Ints:
 
 
 def _sorted(overrides: Bools, means: Floats | None) -> Ints:
-    """The orders of tables (B, K, K)."""
+    """Return the orders of tables (B, K, K)."""
     B, K = overrides.shape[:2]
     every = np.arange(B)
     # int32 column sums: who loses an outgoing edge when column `taken` goes.
@@ -300,7 +300,7 @@ def _sorted(overrides: Bools, means: Floats | None) -> Ints:
 
 
 def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
-    """The place of the learner to take in each table; `outgoing` is -1 for those that are gone."""
+    """Return the next learner of each table; `outgoing` is -1 for those already ordered."""
     free = outgoing == 0
     taken: npt.NDArray[np.intp]
     if means is None:
@@ -317,16 +317,16 @@ def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[
 
 
 def steps_of(overrides: Bools, means: Floats | None = None) -> list[tuple[Ints, int, Ints]]:
-    """For every step of one table the candidates, the one taken, and those passed over."""
+    """Return the candidates, the choice and those passed over, for every step of a table."""
     overrides = _upper(overrides)
     outgoing = overrides.sum(axis=1, dtype=np.int32)
-    found = []
+    steps = []
     for taken in sort_by_overrides(overrides, means).tolist():
         free = np.flatnonzero(outgoing == 0)
-        found.append((free, taken, free[free < taken]))
+        steps.append((free, taken, free[free < taken]))
         outgoing -= overrides[:, taken]
         outgoing[taken] = -1
-    return found
+    return steps
 
 
 def _upper(overrides: Bools) -> Bools:

@@ -42,11 +42,11 @@ class RocCurve(Presented):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The curve for strict JSON; the infinite threshold of (0, 0) is null."""
+        """Return the curve for strict JSON; the infinite threshold of (0, 0) is null."""
         return {**Presented.to_dict(self), "area": self.area}
 
     def explain(self) -> str:
-        """The area in a sentence."""
+        """Return the area in a sentence."""
         name = called(self.name)
         return (
             f"The curve of {name} has {counted(len(self.thresholds), 'point')} and an area of "
@@ -68,7 +68,7 @@ class HullVertex(Presented):
     """The threshold of each of `learners`."""
 
     def explain(self) -> str:
-        """The corner in a sentence; `alpha` has no effect."""
+        """Return the corner in a sentence; `alpha` has no effect."""
         by = (
             f"by {named(name for name in self.learners)}"
             if self.learners
@@ -136,7 +136,7 @@ class RocHull(Presented):
         cost_false_positive: float = 1.0,
         cost_false_negative: float = 1.0,
     ) -> HullVertex:
-        """The corner of least expected cost; of several the one with fewest positives.
+        """Return the corner of least expected cost; of several the one with fewest positives.
 
         Lines of equal cost have the slope
         (1 - positive_share) cost_false_positive / (positive_share cost_false_negative).
@@ -166,7 +166,7 @@ class RocHull(Presented):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The hull for strict JSON; an infinite slope or threshold is null."""
+        """Return the hull for strict JSON; an infinite slope or threshold is null."""
         return {
             **Presented.to_dict(self),
             "optimal": list(self.optimal),
@@ -175,7 +175,7 @@ class RocHull(Presented):
         }
 
     def explain(self) -> str:
-        """The hull in sentences."""
+        """Return the hull in sentences."""
         optimal = self.optimal
         if not optimal:
             return (

@@ -203,7 +203,7 @@ def evidence_so_far(
         better=better,
         family=family,
         alternative=family.alternative,
-        found={"standard_error": error, **one_sided},
+        cache={"standard_error": error, **one_sided},
         unsettled=unsettled,
         **kept,
     )

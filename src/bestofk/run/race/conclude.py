@@ -1,4 +1,4 @@
-"""From a race to a study: what is settled is decided, and nothing more is claimed."""
+"""Turn the outcome of a race into a study that claims only what is settled."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def conclude_race(
     notes: tuple[str, ...] = (),
     store: str = "memory",
 ) -> Study:
-    """The study of a race; where all runs of the plan were needed, the `whole_plan` one."""
+    """Return the study of a race; call `whole_plan` if the race needed all runs."""
     if outcome.whole:
         study = whole_plan()
         if outcome.cut or not outcome.looks or study.decision is None:
@@ -226,7 +226,7 @@ def _learners(
 def _cause(
     outcome: RaceOutcome, names: list[str], last: RecordedLook, index: int, best: int | None
 ) -> StopReason | None:
-    """Why a learner is stopped; what is beyond doubt goes first."""
+    """Return why a learner is stopped, exact reasons first."""
     whole_order = outcome.planned.rule.target == "order"
     for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
         if whole_order and last.look.settled:
@@ -265,7 +265,7 @@ def _reason(
 
 
 def _funnel(outcome: RaceOutcome) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
-    """The pair that was open last, and what every look left open of its statistic."""
+    """Return the pair that was open last, and what every look left open of its statistic."""
     open_looks = [one.look for one in outcome.looks if one.look.open_pairs]
     if not open_looks:
         return None, ()
@@ -282,7 +282,7 @@ def _funnel(outcome: RaceOutcome) -> tuple[tuple[int, int] | None, tuple[Band, .
 
 
 def _plan_words(outcome: RaceOutcome) -> str | None:
-    """``10x10 with up to 30 runs``, where a race may go beyond the plan."""
+    """Return ``10x10 with up to 30 runs`` if a race may exceed the plan."""
     planned = outcome.planned
     if planned.rule.settle != "limit":
         return None
@@ -290,7 +290,7 @@ def _plan_words(outcome: RaceOutcome) -> str | None:
 
 
 def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
-    """What was used, with gaps where a learner was stopped."""
+    """Return the losses of the race, with gaps after a learner was stopped."""
     design = outcome.planned.design
     kept = sorted(outcome.prefer)
     shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)

@@ -1,4 +1,4 @@
-"""What is to be settled, by which test of which plan; refused before the first fit if it cannot."""
+"""The stop rule and test of a race; refuse tests and plans that cannot stop early."""
 
 from __future__ import annotations
 
@@ -80,19 +80,19 @@ class PlannedRace:
         return ((0, unit, fold),)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a store keeps of it; see `rule_from`."""
+        """Return what a store keeps of it; see `rule_from`."""
         rule = self.rule
         return {"target": rule.target, "settle": rule.settle, "risk": rule.risk,
                 "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
 
 
 def rule_from(stored: Mapping[str, Any]) -> StopRule:
-    """The rule that `PlannedRace.to_dict` wrote."""
+    """Return the rule that `PlannedRace.to_dict` wrote."""
     return StopRule(**{name: stored[name] for name in ("target", "settle", "risk", "max_runs")})
 
 
 def long_enough(plan: Plan, rule: StopRule) -> Plan:
-    """The plan with all runs that a race may need."""
+    """Return the plan with all runs that a race may need."""
     if rule.settle != "limit":
         return plan
     if plan.kind != "cv" or plan.source is not None:
@@ -117,9 +117,9 @@ def planned_race(
     datasets: int = 1,
     span: float | None = None,
 ) -> PlannedRace:
-    """The race of these learners for a plan of `runs` runs of the design; refused if impossible.
+    """Return the race of these learners for `runs` runs of the design, or refuse it.
 
-    Of several data sets all runs are made, data set by data set.
+    Several data sets are run completely, one after the other.
     """
     if decides_by(settings.procedure) != "steps":
         raise ArgumentError(
@@ -178,7 +178,7 @@ def _over_datasets(
     datasets: int,
     span: float | None,
 ) -> PlannedRace:
-    """The race over data sets: nothing is predicted, so that no risk is taken."""
+    """Return the race over data sets, which predicts nothing and takes no risk."""
     if datasets > MOST_UNITS:
         raise ArgumentError(
             f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
@@ -205,7 +205,7 @@ def _over_datasets(
 
 
 def _datasets_needed(family: Family) -> int:
-    """So many must all speak for one learner, or the correction leaves no claim."""
+    """Return the number of unanimous data sets that a claim needs after the correction."""
     found = 1
     while found < MOST_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
         found += 1
@@ -226,7 +226,7 @@ def _uncovered(test: str, settings: Settings) -> ArgumentError:
 
 
 def _instead(settings: Settings) -> str:
-    """What can be settled."""
+    """Return the plan and test to use instead."""
     named = [
         name
         for name, given in (("test", settings.test != "auto"), ("df", settings.df is not None))
@@ -237,7 +237,7 @@ def _instead(settings: Settings) -> str:
 
 
 def _first_runs(design: Design, runs: int) -> Design:
-    """The design of the first runs."""
+    """Return the design of the first runs."""
     if design.kind in _SPLITS or runs == design.runs:
         return design.with_(repetitions=1)
     cells = runs * design.folds

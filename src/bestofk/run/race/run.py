@@ -1,4 +1,4 @@
-"""One progress for all rounds of a race, and who is out."""
+"""Run a race: request runs until the decision is settled, and record every look."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bestofk.stats.pairwise.resolution import resolution_of
 
 
 class RaceProgress(Progress):
-    """Passes what the rounds say on to one observer that hears of all of them as one run."""
+    """Report the rounds of a race to one observer as a single run."""
 
     def __init__(self, inner: Progress, total: int) -> None:
         self.inner, self.total, self.started = inner, total, False
@@ -54,7 +54,7 @@ class RaceProgress(Progress):
         self.inner.standing(text=text)
 
     def close(self) -> None:
-        """The race is over, or broke off."""
+        """End the progress of the whole race."""
         if self.started:
             self.inner.__exit__(None, None, None)
 
@@ -68,10 +68,7 @@ class RaceProgress(Progress):
         raised: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        """A round is over."""
-
-
-# A race over the cells of a study: which runs are asked for, and what they showed.
+        """Do nothing: a round ends, not the race."""
 
 
 MAX_FAILED_SHARE = 0.1
@@ -79,24 +76,24 @@ MAX_FAILED_SHARE = 0.1
 FetchCells = Callable[[Sequence[CellIndex]], Mapping[CellIndex, CellResult]]
 """Return the results of some cells; fewer if the time is up."""
 Watch = Callable[[str], None]
-"""Hears who is out and what is open."""
+"""Called with a line about the learners that are out and the open pairs."""
 
 
 class _TimeUpError(Exception):
-    """The budget ended before all the cells of a round were there."""
+    """The budget ended during a round."""
 
 
 class _FailedError(Exception):
-    """A fit on one of several data sets failed: only the whole plan knows what then counts."""
+    """A fit on one of several data sets failed: decide from the whole plan."""
 
 
 class _LeftOutError(Exception):
-    """A learner fails too often to be decided about: the others race again."""
+    """A learner failed too often: restart the race without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedLook:
-    """One look, and how far everybody was."""
+    """One look, with the runs and losses of every learner at that time."""
 
     look: Look
     runs: Ints
@@ -105,15 +102,15 @@ class RecordedLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RaceOutcome:
-    """What came of a race.
+    """The outcome of a race.
 
     Attributes
     ----------
     planned : PlannedRace
     results : mapping of CellIndex to CellResult
-        All that was asked for.
+        All requested cells.
     whole : bool
-        All runs of the plan were needed (or no race could be held): the ordinary decision stands.
+        The race needed all runs of the plan, or was impossible: decide from the whole plan.
     cut : bool
         The time was up before it was settled.
     prefer : tuple of int
@@ -144,10 +141,10 @@ def race_cells(
     fetch: FetchCells,
     watch: Watch | None = None,
 ) -> RaceOutcome:
-    """Ask for runs until the verdict is settled.
+    """Request runs until the decision is settled.
 
-    Which runs are asked for depends on the losses alone (and, for a measured preference, on what
-    the first run took), so that it does not matter where and when they were computed.
+    The requests depend only on the losses (and, for a measured preference, on the time of the
+    first run), not on where and when the cells were computed.
     """
     track = _Track(planned, spec, fetch)
     everybody = range(len(spec.learners))
@@ -168,7 +165,7 @@ def race_cells(
 def _one_race(
     track: _Track, remaining: list[int], names: list[str], settings: Settings, watch: Watch | None
 ) -> RaceOutcome:
-    """The race of those that are not left out."""
+    """Race the learners that are not left out."""
     planned, spec = track.planned, track.spec
     first = track.losses(remaining, np.ones(len(remaining), dtype=np.int64))
     preferred = settings.settled(names, cost_table(spec, track.first_runs()))
@@ -230,7 +227,7 @@ def _one_race(
     except _TimeUpError:
         return track.ended(whole=not looks, cut=True, looks=tuple(looks), **facts)
     if open_still:
-        # what failed keeps pairs open: the ordinary decision knows what to do about it
+        # failures keep pairs open: decide from the whole plan
         if not track.ask(dict.fromkeys(prefer, test.runs)):
             return track.ended(whole=not looks, cut=True, looks=tuple(looks), **facts)
         whole = True
@@ -241,7 +238,7 @@ def _one_race(
 
 
 class _Track:
-    """What was asked for so far."""
+    """The cells that were requested so far."""
 
     def __init__(self, planned: PlannedRace, spec: StudySpec, fetch: FetchCells) -> None:
         self.planned, self.spec, self.fetch = planned, spec, fetch
@@ -249,7 +246,7 @@ class _Track:
         self._known: dict[tuple[int, int, int], float] = {}
 
     def ask(self, runs: Mapping[int, int]) -> bool:
-        """Have so many runs of every learner; False: there is no time."""
+        """Request this many runs of every learner; return False if the time is up."""
         cells = [
             CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
             for unit in range(max(runs.values()))
@@ -282,7 +279,7 @@ class _Track:
         return True
 
     def first_runs(self) -> dict[CellIndex, CellResult]:
-        """The first run of every learner, or the first one in which it did not only fail."""
+        """Return the first run of every learner, or the first one in which it did not only fail."""
         found: dict[int, int] = {}
         for cell, one in self.results.items():
             if one.failure is None:
@@ -305,7 +302,7 @@ class _Track:
         )
 
     def losses(self, learners: Sequence[int], runs: Ints) -> Floats:
-        """(K, most runs, folds): means over repetitions; NaN: not run, or failed."""
+        """Return (K, max runs, folds) means over repetitions; NaN if not run or failed."""
         planned = self.planned
         folds = planned.test.folds
         found = np.full((len(learners), planned.most, folds), np.nan)
@@ -316,7 +313,7 @@ class _Track:
         return found
 
     def _loss(self, learner: int, unit: int, of_unit: int) -> float:
-        """The mean over repetitions, and over all splits of a data set; NaN where one failed."""
+        """Return the mean over repetitions and splits of a unit; NaN if a fit failed."""
         at = learner, unit, of_unit
         if at in self._known:
             return self._known[at]
@@ -336,7 +333,7 @@ class _Track:
         return self._known[at]
 
     def failed(self, learners: Sequence[int]) -> bool:
-        """Whether a fit of one of these learners failed."""
+        """Return whether a fit of one of these learners failed."""
         return any(
             one.failure is not None and cell.learner in learners
             for cell, one in self.results.items()
@@ -366,7 +363,7 @@ def _mean(losses: Floats) -> float:
 
 
 def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) -> float | None:
-    """The resolution that the test of the full plan takes, or more; None: not known.
+    """Return the resolution that the test of the full plan takes, or more; None: not known.
 
     Error rates are multiples of one row of a fold. Of other losses a step that is none in the
     first run is none in the end; whether one that is there remains is not known.
@@ -383,9 +380,6 @@ def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) ->
     return 0.0 if resolution_of(known) == 0.0 else None
 
 
-# A race that is run: every round is found in the store or evaluated, by whichever engine.
-
-
 def run_race(
     experiment: Experiment,
     spec: StudySpec,
@@ -397,7 +391,7 @@ def run_race(
     stop: Callable[[ComparisonTask, CellIndex, CellResult], Exception | None] | None = None,
     cut: dict[CellIndex, float] | None = None,
 ) -> tuple[RaceOutcome, str]:
-    """What came of the race, and the store.
+    """Return the outcome of the race, and the store.
 
     `stop` gives the error that a failure ends the race with, `cut` gets the fits that the
     deadline cut.
