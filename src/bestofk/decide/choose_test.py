@@ -254,37 +254,37 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
             "learner. Give losses by fold, by data set or by test instance."
         )
     situation = situations[0]
-    entry, found = next(
-        (entry, found)
-        for entry, found in automatic_tests(situation)
-        if not found.fallback and (not entry.zero_one or _is_zero_one(problem))
+    entry, automatic = next(
+        (entry, automatic)
+        for entry, automatic in automatic_tests(situation)
+        if not automatic.fallback and (not entry.zero_one or _is_zero_one(problem))
     )
     words = SITUATION_WORDS[situation]
-    reason = f"chosen for {words}: {found.why}"
+    reason = f"chosen for {words}: {automatic.why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
     instead = fallback_test(situation)
     if instead is not None and family is not None and entry.smallest_pvalue is not None:
-        other, found = instead
+        other, automatic = instead
         n = units(problem)
         smallest = family.smallest_adjusted(float(entry.smallest_pvalue(n)))
         if smallest > family.alpha:
             return other, (
                 f"chosen for {words}: with {n} of them the {entry.name} test cannot give an "
-                f"adjusted p-value below {smallest:.2g}; {other.called} can, {found.why}"
+                f"adjusted p-value below {smallest:.2g}; {other.called} can, {automatic.why}"
             )
     return entry, reason
 
 
 def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
     """Return the automatic tests of a situation, the first choice first."""
-    found = [
-        (entry, one)
+    tests = [
+        (entry, automatic)
         for entry in PAIRWISE_TESTS.values()
-        for one in entry.automatic
-        if one.situation == situation
+        for automatic in entry.automatic
+        if automatic.situation == situation
     ]
-    return sorted(found, key=lambda pair: pair[1].rank)
+    return sorted(tests, key=lambda pair: pair[1].rank)
 
 
 def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:

@@ -70,8 +70,8 @@ class TestReport(Presented):
         if isinstance(self.result, Evidence):
             body: dict[str, Any] = {"evidence": [pair.to_dict() for pair in self.result]}
         else:
-            held = self.result.to_dict()
-            body = {name: one for name, one in held.items() if name != "test"}
+            result = self.result.to_dict()
+            body = {name: one for name, one in result.items() if name != "test"}
             if self.metric.higher_is_better:
                 body |= _in_metric(body, self.metric)
         return {**head, **body, "explanation": self.words, "version": __version__}

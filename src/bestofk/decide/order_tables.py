@@ -127,11 +127,11 @@ class ManyDecisions(Presented):
     def adequate(self) -> Bools:
         """The recommended one and those that are not shown to be worse than it."""
         B, K = self.ranking.shape
-        taken = np.arange(K) == self.recommended[:, np.newaxis]
+        is_recommended = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
         untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
         # without any test it stands alone
-        adequate: Bools = np.where(untested[:, np.newaxis], taken, ~worse)
+        adequate: Bools = np.where(untested[:, np.newaxis], is_recommended, ~worse)
         adequate &= (self.recommended != NOBODY)[:, np.newaxis]
         return adequate
 
@@ -316,20 +316,22 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
 
 def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
     """Decide table by table, for a procedure without a batched function."""
-    found = untested(len(stack), stack.learners)
+    decided = untested(len(stack), stack.learners)
     tests: dict[str, None] = {}
     for table in range(len(stack)):
         decision = order(stack.one(table), **options)
-        place = {name: at for at, name in enumerate(decision.by_preference)}
+        position = {name: at for at, name in enumerate(decision.by_preference)}
         if decision.recommended is not None:
-            found.recommended[table] = place[decision.recommended]
-        found.order[table, : len(decision.ranking)] = [place[name] for name in decision.ranking]
+            decided.recommended[table] = position[decision.recommended]
+        decided.order[table, : len(decision.ranking)] = [
+            position[name] for name in decision.ranking
+        ]
         evidence = decision.evidence
-        found.claims[table] = evidence.shown()
-        found.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
-        found.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
+        decided.claims[table] = evidence.shown()
+        decided.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
+        decided.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
         tests[decision.test] = None
-    return found._replace(tests=tuple(tests))
+    return decided._replace(tests=tuple(tests))
 
 
 def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyDecisions:
@@ -356,9 +358,9 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
     )
 
 
-def _numbered(places: Ints, at: Ints) -> Ints:
+def _numbered(order: Ints, at: Ints) -> Ints:
     """Return the learners at positions (B, m); -1 stays."""
-    if (places == np.arange(places.shape[1])).all():
+    if (order == np.arange(order.shape[1])).all():
         return at
-    found = np.take_along_axis(places, np.maximum(at, 0), axis=1)
-    return np.where(at == NOBODY, NOBODY, found)
+    learners = np.take_along_axis(order, np.maximum(at, 0), axis=1)
+    return np.where(at == NOBODY, NOBODY, learners)

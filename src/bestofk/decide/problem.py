@@ -251,18 +251,18 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
         return losses.values[:, keep].mean(axis=4), losses.design, note
     keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
     if losses.design.runs > 1:
-        kept = np.logical_and.reduce(keep_fold, axis=1)
-        what, values = "run", losses.values[:, :, kept]
-        mask = np.repeat(kept[:, np.newaxis], losses.design.folds, axis=1)
+        complete = np.logical_and.reduce(keep_fold, axis=1)
+        what, values = "run", losses.values[:, :, complete]
+        mask = np.repeat(complete[:, np.newaxis], losses.design.folds, axis=1)
     else:
-        kept, mask = keep_fold[0], keep_fold
-        what, values = "fold", losses.values[:, :, :, kept]
-    if kept.sum() < 2:
+        complete, mask = keep_fold[0], keep_fold
+        what, values = "fold", losses.values[:, :, :, complete]
+    if complete.sum() < 2:
         raise DesignError(
-            f"losses hold {counted(int(kept.sum()), what)} that every learner has in full; at "
+            f"losses hold {counted(int(complete.sum()), what)} that every learner has in full; at "
             "least 2 are needed."
         )
-    note = _dropped(int((~kept).sum()), len(kept), what)
+    note = _dropped(int((~complete).sum()), len(complete), what)
     return values.mean(axis=4), losses.design.select(mask), note
 
 
@@ -340,8 +340,8 @@ def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, A
         if name in arguments
         and (name not in ("n_train", "n_test") or isinstance(arguments[name], str))
     ]
-    found = {name: arguments.pop(name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: arguments.pop(name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse_unknown(arguments: Mapping[str, Any], where: str) -> None:

@@ -241,23 +241,23 @@ def only(recommended: Ints, learners: int) -> Ints:
 
 def tested_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Test the pairs of the family in every table, without deciding."""
-    found = untested(len(stack), stack.learners)
+    decided = untested(len(stack), stack.learners)
     groups = groups_of(stack, settings, one_sided=settings.family == "preference")
-    return found._replace(tests=distinct(judge_group(stack, group, found) for group in groups))
+    return decided._replace(tests=distinct(judge_group(stack, group, decided) for group in groups))
 
 
-def judge_group(stack: ProblemStack, group: TablesOfTest, found: Decided) -> str:
-    """Write what the test says of the pairs of some tables into `found`; the name of the test."""
+def judge_group(stack: ProblemStack, group: TablesOfTest, decided: Decided) -> str:
+    """Write the results of the pairs of some tables into `decided`; return the test's name."""
     tables, family, choice = group
     some = stack.rows(tables)
     pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
     if family.name == "preference":
         stack.cache[group.against_preferred()] = pairs.pvalue
     first, second = family.pairs()
-    found.claims[tables] = pairs.claims(family)
+    decided.claims[tables] = pairs.claims(family)
     for square, column in (
-        (found.pvalue, pairs.pvalue),
-        (found.adjusted_pvalue, pairs.adjusted_pvalue),
+        (decided.pvalue, pairs.pvalue),
+        (decided.adjusted_pvalue, pairs.adjusted_pvalue),
     ):
         square[tables[:, np.newaxis], first, second] = column
         if family.alternative == "two-sided":

@@ -165,12 +165,12 @@ class Settings:
             _ = PAIRWISE_TESTS[self.test]
 
     def _refuse_what_does_not_apply(self, entry: Procedure) -> None:
-        given: dict[str, Any] = {name: getattr(self, name) for name in OPTIONAL}
+        options: dict[str, Any] = {name: getattr(self, name) for name in OPTIONAL}
         if not entry.takes_test:
             test = None if self.test == "auto" else self.test
-            given = {"correction": self.correction, "test": test, "df": self.df,
-                     **self.test_arguments, **given}  # fmt: skip
-        for name, value in given.items():
+            options = {"correction": self.correction, "test": test, "df": self.df,
+                     **self.test_arguments, **options}  # fmt: skip
+        for name, value in options.items():
             if value is not None and name not in entry.options:
                 raise ArgumentError(
                     f"{name} does not apply to procedure {self.procedure!r}: leave it out."
@@ -237,7 +237,7 @@ class Settings:
         Options that do not fit the new procedure, test or family get their defaults, unless they
         are among the changes.
         """
-        known = [one.name for one in fields(self)]
+        known = [option.name for option in fields(self)]
         for name in changes:
             if name not in known:
                 raise UnknownNameError("option of a decision", name, known)
@@ -290,7 +290,7 @@ class Settings:
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Settings:
         """Return the settings that `to_dict` wrote; ignore unknown options."""
-        known = {one.name for one in fields(cls)}
+        known = {option.name for option in fields(cls)}
         options = {name: value for name, value in stored.items() if name in known}
         options["prefer"] = preference_from_json(options.get("prefer"))
         if isinstance(options.get("test"), Mapping):

@@ -236,28 +236,28 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         digests = Digests(experiment.loss.name)
         datasets = [data.fingerprint for data in experiment.datasets]
         learners = [learner.fingerprint for learner in experiment.learners]
-        found: dict[str, list[CellIndex]] = {}
+        by_digest: dict[str, list[CellIndex]] = {}
         for cell in cells:
             digest = digests.of(
                 datasets[cell.dataset], learners[cell.learner],
                 experiment.splits_key(cell.dataset, cell.run, cell.fold),
                 cell.run, cell.fold, cell.repetition,
             )  # fmt: skip
-            found.setdefault(digest, []).append(cell)
-        return found
+            by_digest.setdefault(digest, []).append(cell)
+        return by_digest
 
     def _scan(
         self, table: ResultTable, store: Store, is_stale: Callable[[CellResult], bool] | None
     ) -> None:
         """Read all cells of the store into the table."""
         loss = self.experiment.loss.name
-        for batch, found in store.batches_of(study_of(self.experiment)):
+        for batch, matches in store.batches_of(study_of(self.experiment)):
             left_out = {
                 row
                 for row in batch.failures
                 if is_stale is not None and is_stale(batch.result(row, batch.key(row, loss)))
             }
-            table.add_found(batch, [one for one in found if one[0] not in left_out])
+            table.add_found(batch, [one for one in matches if one[0] not in left_out])
 
     def _fill(
         self,
@@ -268,12 +268,12 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     ) -> None:
         """Move the cells that the store holds from `keys` to the table."""
         experiment = self.experiment
-        wanted = experiment.keep_predictions or experiment.keep_first
-        for batch in store.batches(list(keys), predictions=wanted):
+        with_predictions = experiment.keep_predictions or experiment.keep_first
+        for batch in store.batches(list(keys), predictions=with_predictions):
             rows: list[int] = []
             indices: list[int] = []
             for row, digest in enumerate(batch.digest):
-                if wanted or row in batch.failures:
+                if with_predictions or row in batch.failures:
                     result = batch.result(row, experiment.key(keys[digest][0]))
                     if not experiment.serves(result) or (is_stale is not None and is_stale(result)):
                         continue
@@ -288,8 +288,8 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         keys = [experiment.key(cell) for cell in items.values()]
         for key, digest in zip(keys, items, strict=True):
             vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
-        found = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
-        served = {key: result for key, result in found.items() if experiment.serves(result)}
+        stored = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
+        served = {key: result for key, result in stored.items() if experiment.serves(result)}
         return self._with_others(store, items, served) if experiment.also else served
 
     def _with_others(
@@ -298,11 +298,11 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         """Return the cells that the store has under every loss; refit the others."""
         others = self.experiment.others
         keys = {key: [other.key(items[key]) for other in others] for key in served}
-        held = store.get([one for own in keys.values() for one in own], predictions=False)
+        stored = store.get([one for own in keys.values() for one in own], predictions=False)
         return {
-            key: replace(served[key], also=tuple(held[one.digest] for one in own))
+            key: replace(served[key], also=tuple(stored[one.digest] for one in own))
             for key, own in keys.items()
-            if all(one.digest in held for one in own)
+            if all(one.digest in stored for one in own)
         }
 
     def keep(self, store: Store, result: CellResult) -> None:

@@ -67,43 +67,43 @@ def predicted_in_plan(
     estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[CellIndex]
 ) -> dict[tuple[int, int], Codes]:
     """Predicted codes by (run, fold), all folds of the runs in `group`."""
-    found: dict[tuple[int, int], Codes] = {}
+    predicted: dict[tuple[int, int], Codes] = {}
     on_all_rows = [cell for cell in group if cell.run < splits.runs]
     if on_all_rows:
         part, position = _only(splits.main, on_all_rows)
         codes = estimator._predict_plan(encoded, part)
-        found = {at: codes[number] for at, number in position.items()}
+        predicted = {at: codes[number] for at, number in position.items()}
     subsets = sorted({cell.run for cell in group} - {cell.run for cell in on_all_rows})
     pairs = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
-    found |= zip(pairs, predict_subsets(estimator, encoded, splits, subsets), strict=True)
-    return found
+    predicted |= zip(pairs, predict_subsets(estimator, encoded, splits, subsets), strict=True)
+    return predicted
 
 
 def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tuple[int, int], int]]:
     """Return the splits that hold the runs of `group`, and where each (run, fold) is among them."""
     if splits.fold_of is None:
-        kept = sorted({cell.fold for cell in group})
-        part = _part(splits, kept, runs=1, folds=len(kept))
-        return part, {(0, fold): index for index, fold in enumerate(kept)}
-    kept = sorted({cell.run for cell in group})
-    if len(kept) == splits.runs:
+        numbers = sorted({cell.fold for cell in group})
+        part = _part(splits, numbers, runs=1, folds=len(numbers))
+        return part, {(0, fold): index for index, fold in enumerate(numbers)}
+    numbers = sorted({cell.run for cell in group})
+    if len(numbers) == splits.runs:
         part = splits
     else:
-        part = _part(splits, kept, runs=len(kept), folds=splits.folds)
+        part = _part(splits, numbers, runs=len(numbers), folds=splits.folds)
     return part, {
         (run, fold): index * splits.folds + fold
-        for index, run in enumerate(kept)
+        for index, run in enumerate(numbers)
         for fold in range(splits.folds)
     }
 
 
-def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
+def _part(splits: Splits, numbers: list[int], *, runs: int, folds: int) -> Splits:
     design = splits.design.with_(runs=runs, folds=folds, n_train=None, n_test=None)
     return Splits.of(
         spec=splits.spec,
         seed=splits.seed,
         design=design,
-        marks=np.array(splits.marks[kept]),
+        marks=np.array(splits.marks[numbers]),
         notes=(),
     )
 
@@ -350,9 +350,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 with contextlib.ExitStack() as around:
                     if not self._trusted(cell.learner):
                         around.enter_context(restored_process_state())
-                    (verdicts, spent), said = self._fit_somehow(cell, key, fold, shared)
-                told = (*said, *_said(caught))
-                return self._result(cell, verdicts, **known, **spent, warnings=told)
+                    (verdicts, spent), notes = self._fit_somehow(cell, key, fold, shared)
+                warnings = (*notes, *_said(caught))
+                return self._result(cell, verdicts, **known, **spent, warnings=warnings)
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
@@ -450,8 +450,8 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             "size": model_size(model) if _turn(key) == FIRST else None,
         }
         if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
-            asked = hasattr(model, "predict_proba")
-            probabilities = judge.probabilities(experiment.loss) if asked else None
+            has_probabilities = hasattr(model, "predict_proba")
+            probabilities = judge.probabilities(experiment.loss) if has_probabilities else None
             spent["predictions"] = pack(codes_of(predicted, rows), probabilities)
         return verdicts, spent
 

@@ -34,8 +34,10 @@ class NamedLearner:
     @classmethod
     def of(cls, name: str, estimator: Any) -> NamedLearner:
         """Return a named learner with its fingerprint."""
-        found = learner_fingerprint(estimator)
-        return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
+        identity = learner_fingerprint(estimator)
+        return cls(
+            name=name, estimator=estimator, fingerprint=identity.digest, unknown=identity.unknown
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,12 @@ class Experiment:
 
     def key(self, cell: CellIndex) -> CellKey:
         """Return the key of a cell; keys of small experiments are cached."""
-        found = self._keys.get(cell)
-        if found is None:
-            found = self._key(cell)
+        key = self._keys.get(cell)
+        if key is None:
+            key = self._key(cell)
             if len(self._keys) < MAX_CACHED_KEYS:
-                self._keys[cell] = found
-        return found
+                self._keys[cell] = key
+        return key
 
     def _key(self, cell: CellIndex) -> CellKey:
         return CellKey(
@@ -163,9 +165,11 @@ class Experiment:
     @property
     def unknown(self) -> tuple[str, ...]:
         """Learners and losses that cannot be fingerprinted, with the reason."""
-        found = [f"{one.name}: {one.unknown}" for one in self.learners if one.unknown]
+        reasons = [
+            f"{learner.name}: {learner.unknown}" for learner in self.learners if learner.unknown
+        ]
         judged = self.way(0).unknown
-        return (*found, f"the loss: {judged}") if judged else tuple(found)
+        return (*reasons, f"the loss: {judged}") if judged else tuple(reasons)
 
     def keeps_predictions(self, at: CellIndex | CellKey) -> bool:
         """Return whether the predictions of a cell are kept."""
@@ -198,8 +202,8 @@ class Experiment:
         """What a reader must know of the splits."""
         several = len(self.datasets) > 1
         return tuple(
-            f"{one.name}: {note}" if several else note
-            for one, splits in zip(self.datasets, self.splits, strict=True)
+            f"{data.name}: {note}" if several else note
+            for data, splits in zip(self.datasets, self.splits, strict=True)
             for note in splits.notes
         )
 

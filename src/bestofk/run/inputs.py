@@ -219,23 +219,23 @@ def _with_target(data: Any, target: str, task: str, columns: Mapping[str, Any]) 
 
 
 def _dataset(
-    given: Any, task: str, columns: Mapping[str, Any], *, target: str | None = None
+    source: Any, task: str, columns: Mapping[str, Any], *, target: str | None = None
 ) -> DataSet:
-    if isinstance(given, DataSet):
-        if task not in ("auto", given.task):
+    if isinstance(source, DataSet):
+        if task not in ("auto", source.task):
             raise ArgumentError(
-                f"{given.name!r} is a data set for {given.task}; got task={task!r}: leave task out."
+                f"{source.name!r} is a data set for {source.task}; got task={task!r}: omit task."
             )
-        return with_row_columns(given, **columns)
-    if isinstance(given, str | os.PathLike):
+        return with_row_columns(source, **columns)
+    if isinstance(source, str | os.PathLike):
         named = {role: one for role, one in columns.items() if isinstance(one, str)}
         others = {role: one for role, one in columns.items() if role not in named}
         options = {} if task == "auto" else {"task": task}
         if target is not None:
             options["target"] = target
-        return with_row_columns(dataset_of(given, **options, **named), **others)
+        return with_row_columns(dataset_of(source, **options, **named), **others)
     raise ArgumentError(
-        f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
+        f"data must be data sets, files or names of embedded sets; got {source!r:.80}."
     )
 
 
@@ -263,39 +263,39 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
 
 def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
     """Return the splits of every data set; refuse plans with different numbers of splits."""
-    made = tuple(_splits(plan, one) for one in datasets)
-    for one, splits in zip(datasets[1:], made[1:], strict=True):
-        first = made[0]
+    splits_of_data = tuple(_splits(plan, data) for data in datasets)
+    for data, splits in zip(datasets[1:], splits_of_data[1:], strict=True):
+        first = splits_of_data[0]
         if (splits.runs, splits.folds, splits.design.kind) != (
             first.runs, first.folds, first.design.kind,
         ):  # fmt: skip
             raise ArgumentError(
                 f"plan must give the same number of splits on all data sets; got "
                 f"{first.design.describe()} on {datasets[0].name!r} and {splits.design.describe()} "
-                f"on {one.name!r}: '10x10' does."
+                f"on {data.name!r}: '10x10' does."
             )
-    return made
+    return splits_of_data
 
 
-def _splits(plan: Plan, one: DataSet) -> Splits:
+def _splits(plan: Plan, data: DataSet) -> Splits:
     """Return the splits of a data set; do not stratify by numbers to predict."""
-    numbers = one.task == "regression"
+    numbers = data.task == "regression"
     if numbers and plan.stratified is True:
         raise ArgumentError(
-            f"stratified=True is for class labels, and {one.name!r} has numbers to predict: "
+            f"stratified=True is for class labels, and {data.name!r} has numbers to predict: "
             f"stratified={QUANTILES!r} (on the command line --stratify {QUANTILES}) gives every "
             "fold its share of small and large ones."
         )
     keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
-    made = plan.materialise(
-        one.n,
-        one.y if keep_y else None,
-        None if one.groups is None else one.groups.to_numpy(),
-        X=one.X if one.folds is None else one.folds.to_frame(),
+    splits = plan.materialise(
+        data.n,
+        data.y if keep_y else None,
+        None if data.groups is None else data.groups.to_numpy(),
+        X=data.X if data.folds is None else data.folds.to_frame(),
     )
-    if one.sample_weight is not None and (one.sample_weight == 0).any():
-        _refuse_weightless(made, one.sample_weight.to_numpy(dtype=np.float64))
-    return made
+    if data.sample_weight is not None and (data.sample_weight == 0).any():
+        _refuse_weightless(splits, data.sample_weight.to_numpy(dtype=np.float64))
+    return splits
 
 
 def _refuse_weightless(splits: Splits, weights: Floats) -> None:
@@ -358,8 +358,8 @@ def default_plan(
     ('10x5+nested', '10x10')
     """
     needs = PAIRWISE_TESTS[test].subsets if isinstance(test, str) and test in PAIRWISE_TESTS else ""
-    wanted = (isinstance(test, str) and test == "auto") or needs == "nested"
-    wanted = wanted and PROCEDURES[procedure].takes_test
+    uses_nested = (isinstance(test, str) and test == "auto") or needs == "nested"
+    uses_nested = uses_nested and PROCEDURES[procedure].takes_test
     if groups is not None:
         plan = default_plan(
             rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
@@ -370,7 +370,7 @@ def default_plan(
         # two groups in each fold at least, or all runs would be the same
         return f"group-{plan}" if plan == NESTED or groups >= 2 * MIN_ROWS else "group-10x5"
     enough = rows >= MIN_ROWS
-    if datasets == 1 and wanted and enough and budget is None and not stops:
+    if datasets == 1 and uses_nested and enough and budget is None and not stops:
         return NESTED
     # two rows in each fold at least, so that the plan can be made
     return REPEATED if rows >= MIN_ROWS or rows < 4 else f"10x{rows // 2}"
@@ -429,8 +429,8 @@ def advice_for_unstable(
     >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
     True
     """
-    asked = make_plan(plan)
-    if asked.kind != "cv":
+    planned = make_plan(plan)
+    if planned.kind != "cv":
         return None
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
@@ -449,8 +449,10 @@ def advice_for_unstable(
         )
     else:
         return None
-    if asked.subsets is not None:
-        return f"{why} The test of the plan {asked.spec!r} allows for it; it needs all of its runs."
+    if planned.subsets is not None:
+        return (
+            f"{why} The test of the plan {planned.spec!r} allows for it; it needs all of its runs."
+        )
     if n_rows < MIN_ROWS:
         return f"{why} A plan whose test holds needs {MIN_ROWS} rows or more."
     return (

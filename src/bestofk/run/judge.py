@@ -182,21 +182,21 @@ def _requested(estimator: Any) -> bool:
     from sklearn.utils.metadata_routing import get_routing_for_object
 
     try:
-        asked = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
+        requested = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
     except (AttributeError, TypeError, ValueError):
         return False
-    return WEIGHT in asked
+    return WEIGHT in requested
 
 
 def prepared_argument(prepared: Any, given: Any) -> str | None:
     """Return the weight argument of a prepared learner; refuse a preparation that loses it."""
-    found = weight_argument(prepared)
-    if found is None and prepared is not given and weight_argument(given) is not None:
+    argument = weight_argument(prepared)
+    if argument is None and prepared is not given and weight_argument(given) is not None:
         raise ArgumentError(
             "its weights do not pass the preparation of its columns: switch scikit-learn's "
             "metadata routing off, or prepare the columns in a pipeline of your own."
         )
-    return found
+    return argument
 
 
 def loss_takes_weights(loss: Loss) -> bool:
@@ -282,18 +282,18 @@ def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> F
     if form == "encoded":
         if not hasattr(model, "_proba_encoded"):
             raise UnscoredError("cannot-score", _no_probabilities(loss))
-        given, held = model._proba_encoded(X), model.class_codes_
+        probabilities, columns = model._proba_encoded(X), model.class_codes_
     else:
         if not hasattr(model, "predict_proba"):
             raise UnscoredError("cannot-score", _no_probabilities(loss))
-        given = np.asarray(model.predict_proba(X), dtype=np.float64)
-        place = {label: code for code, label in enumerate(rows.classes.tolist())}
-        held = np.array([place[label] for label in np.asarray(model.classes_).tolist()])
+        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+        code_of = {label: code for code, label in enumerate(rows.classes.tolist())}
+        columns = np.array([code_of[label] for label in np.asarray(model.classes_).tolist()])
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if given.shape != (n, len(held)) or not np.isfinite(given).all():
+    if probabilities.shape != (n, len(columns)) or not np.isfinite(probabilities).all():
         raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
-    full = np.zeros((len(given), len(rows.classes)))
-    full[:, held] = given
+    full = np.zeros((len(probabilities), len(rows.classes)))
+    full[:, columns] = probabilities
     return full
 
 
@@ -365,14 +365,14 @@ class Judge:
         return self.probabilities(loss)[:, 1]
 
     def _asked(self) -> Answers:
-        said: dict[str, Any] = {"predict": self.predicted}
+        predictions: dict[str, Any] = {"predict": self.predicted}
         if self.form != "encoded":
-            return Answers(self.model, self.X, said)
+            return Answers(self.model, self.X, predictions)
         # scikit-learn's scorers call predict on data frames
         model = _on_frames(self.model, self.fold)
         if hasattr(model, "_proba_encoded"):
-            said["predict_proba"] = model._proba_encoded(self.X)
-        return Answers(model, self.fold.form("frame")[1], said)
+            predictions["predict_proba"] = model._proba_encoded(self.X)
+        return Answers(model, self.fold.form("frame")[1], predictions)
 
 
 def _on_frames(model: Any, fold: Fold) -> Any:

@@ -91,7 +91,7 @@ def only_study(store: Store) -> int:
     if len(studies) == 1:
         return studies[0].id
     if not studies:
-        raise StoreError(f"{store.shown_url}: the store holds no studies.")
+        raise StoreError(f"{store.shown_url}: the store has no studies.")
     numbers = ", ".join(str(study.id) for study in studies[:MAX_LISTED_STUDIES])
     raise ArgumentError(
         f"{store.shown_url} holds {len(studies)} studies: give its number (on the command line "

@@ -67,8 +67,8 @@ class Replication(Presented):
 def other_seeds(random_state: int, times: int) -> list[int]:
     """Return the seeds of the repetitions; more repetitions begin with the same seeds."""
     return [
-        int(np.random.SeedSequence(random_state, spawn_key=(5, one)).generate_state(1)[0])
-        for one in range(times)
+        int(np.random.SeedSequence(random_state, spawn_key=(5, number)).generate_state(1)[0])
+        for number in range(times)
     ]
 
 

@@ -160,8 +160,8 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         predictions: bytes | None,
     ) -> None:
         """Store the fields that few cells have."""
-        for kept in (self.failures, self._warnings, self._predictions):
-            kept.pop(index, None)
+        for column in (self.failures, self._warnings, self._predictions):
+            column.pop(index, None)
         if failure is not None:
             self.failures[index] = failure
         if warnings:
@@ -261,11 +261,11 @@ def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
 
     def key(cell: CellIndex) -> CellKey:
         at = (cell.dataset, cell.run)
-        found = splits.get((*at, None)) or splits.get((*at, cell.fold), "")
+        name = splits.get((*at, None)) or splits.get((*at, cell.fold), "")
         return CellKey(
             dataset=spec.datasets[cell.dataset].fingerprint,
             learner=spec.learners[cell.learner].fingerprint,
-            splits=found,
+            splits=name,
             loss=spec.loss,
             run=cell.run,
             fold=cell.fold,
@@ -286,7 +286,7 @@ def has_instances(experiment: Experiment) -> bool:
 
 
 def instance_losses(
-    experiment: Experiment, results: Mapping[CellIndex, CellResult], kept: Sequence[int]
+    experiment: Experiment, results: Mapping[CellIndex, CellResult], learners: Sequence[int]
 ) -> Losses | None:
     """Return losses of the kept learners on every instance of the one test set."""
     each = experiment.loss.each
@@ -298,8 +298,8 @@ def instance_losses(
     else:
         truth = data.y.to_numpy(dtype=np.float64)[test]
     units = tested_units(experiment)
-    table = np.empty((len(kept), 1, 1, units, experiment.repetitions))
-    for row, learner in enumerate(kept):
+    table = np.empty((len(learners), 1, 1, units, experiment.repetitions))
+    for row, learner in enumerate(learners):
         for repetition in range(experiment.repetitions):
             cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
             result = results.get(cell)
@@ -311,7 +311,7 @@ def instance_losses(
     return Losses(
         table,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=[experiment.learners[learner].name for learner in kept],
+        algorithms=[experiment.learners[learner].name for learner in learners],
         datasets=[data.name],
         design=Design(
             kind="test-set",
@@ -372,9 +372,9 @@ ByLearner = dict[str, dict[str, Preparation]]
 
 def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]]]:
     """By data set and learner, as a store keeps it; learners that cannot be prepared are absent."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    by_data: dict[str, dict[str, dict[str, Any]]] = {}
     for data in experiment.datasets:
-        by_learner = found.setdefault(data.name, {})
+        by_learner = by_data.setdefault(data.name, {})
         for learner in experiment.learners:
             if isinstance(learner.estimator, UnavailableEstimator):
                 continue
@@ -384,18 +384,18 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
                 # any class may raise anything; its fits say why
                 continue
             by_learner[learner.name] = done.to_dict()
-    return found
+    return by_data
 
 
 def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
     """Return the planned preparation, corrected by the notes of the fits."""
-    found = {
+    by_data = {
         data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
         for data, by_learner in spec.preparation.items()
     }
     for cell, warned in results.warned():
-        said = next((line for line in warned if line.startswith(NOTE_PREFIX)), None)
-        if said is not None:
+        note = next((line for line in warned if line.startswith(NOTE_PREFIX)), None)
+        if note is not None:
             data, learner = spec.datasets[cell.dataset].name, spec.learners[cell.learner].name
-            found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(NOTE_PREFIX))
-    return found
+            by_data.setdefault(data, {})[learner] = Preparation(form=note.removeprefix(NOTE_PREFIX))
+    return by_data

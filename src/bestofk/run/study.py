@@ -53,12 +53,12 @@ class Cost(Presented):
     def explain(self) -> str:
         """Return the means in a sentence."""
         times = {"fitting": self.fit_time, "predicting": self.predict_time}
-        said = [
+        parts = [
             f"{what} takes {duration(time)}" for what, time in times.items() if time is not None
         ]
         if self.size is not None:
-            said.append(f"the model has {self.size:,.0f} bytes")
-        sentence = joined(said) or "no fit was timed"
+            parts.append(f"the model has {self.size:,.0f} bytes")
+        sentence = joined(parts) or "no fit was timed"
         return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
@@ -228,8 +228,8 @@ class Study(Reported):
             "agrees": None if self.best is None else True,
             "undecided": self.undecided,
         }
-        kept = tuple(first)
-        return [first, *({name: other.to_dict()[name] for name in kept} for other in self.others)]
+        names = tuple(first)
+        return [first, *({name: other.to_dict()[name] for name in names} for other in self.others)]
 
     def to_json(self) -> str:
         """Return the study as one strict JSON object."""

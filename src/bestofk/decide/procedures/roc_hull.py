@@ -110,15 +110,15 @@ class RocHull(Presented):
     @property
     def slopes(self) -> Mapping[Name, tuple[tuple[float, float], ...]]:
         """For which slopes each optimal learner is best; adjoining ranges are joined."""
-        found: dict[Name, list[tuple[float, float]]] = {name: [] for name in self.optimal}
+        slopes: dict[Name, list[tuple[float, float]]] = {name: [] for name in self.optimal}
         for vertex in self.vertices:
             for name in vertex.learners:
-                ranges = found[name]
+                ranges = slopes[name]
                 if ranges and ranges[-1][0] == vertex.slope_high:
                     ranges[-1] = (vertex.slope_low, ranges[-1][1])
                 else:
                     ranges.append((vertex.slope_low, vertex.slope_high))
-        return {name: tuple(ranges) for name, ranges in found.items()}
+        return {name: tuple(ranges) for name, ranges in slopes.items()}
 
     @property
     def area(self) -> float:
@@ -183,14 +183,14 @@ class RocHull(Presented):
                 "constant answer costs no more."
             )
         slopes = self.slopes
-        said = listing(
+        ranges = listing(
             f"{name} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
             for name in optimal
         )
         is_are = "is" if len(optimal) == 1 else "are"
         sentences = [
             f"Of {len(self.names)} classifiers {len(optimal)} {is_are} best for some class "
-            f"shares and costs: {said}."
+            f"shares and costs: {ranges}."
         ]
         never = [str(name) for name in self.names if name not in optimal]
         if never:

@@ -190,7 +190,7 @@ def _learners(
     verdict = last.look.exact if exact else last.look.verdict
     candidates = np.flatnonzero(verdict.candidates())
     best = int(candidates[0]) if len(candidates) == 1 else None
-    rule, found = outcome.planned.rule, []
+    rule, raced = outcome.planned.rule, []
     for index, name in enumerate(names):
         runs = int(last.runs[index])
         ended = runs < outcome.planned.most and not outcome.whole
@@ -208,7 +208,7 @@ def _learners(
             )
         known = last.losses[index, :runs]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
-        found.append(
+        raced.append(
             RacedLearner(
                 learner=name,
                 runs=runs,
@@ -220,7 +220,7 @@ def _learners(
                 course=course,
             )
         )
-    return tuple(found)
+    return tuple(raced)
 
 
 def _cause(
@@ -234,9 +234,9 @@ def _cause(
             if index in order:
                 return StopReason(kind="placed", exact=exact, place=order.index(index) + 1)
             continue
-        found = _reason(verdict, names, index, best, exact=exact)
-        if found is not None:
-            return found
+        reason = _reason(verdict, names, index, best, exact=exact)
+        if reason is not None:
+            return reason
     return None
 
 
@@ -266,19 +266,19 @@ def _reason(
 
 def _funnel(outcome: RaceOutcome) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
     """Return the pair that was open last, and what every look left open of its statistic."""
-    open_looks = [one.look for one in outcome.looks if one.look.open_pairs]
+    open_looks = [recorded.look for recorded in outcome.looks if recorded.look.open_pairs]
     if not open_looks:
         return None, ()
     pair = open_looks[-1].open_pairs[0]
     K = len(outcome.prefer)
     rows, columns = np.triu_indices(K, 1)
     at = int(np.flatnonzero((rows == pair[0]) & (columns == pair[1]))[0])
-    found: dict[int, Band] = {}
-    for one in outcome.looks:
-        runs = int(one.runs[list(pair)].min())
-        bounds = one.look.bounds
-        found[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
-    return pair, tuple(found.values())
+    bands: dict[int, Band] = {}
+    for recorded in outcome.looks:
+        runs = int(recorded.runs[list(pair)].min())
+        bounds = recorded.look.bounds
+        bands[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
+    return pair, tuple(bands.values())
 
 
 def _plan_words(outcome: RaceOutcome) -> str | None:
@@ -292,10 +292,10 @@ def _plan_words(outcome: RaceOutcome) -> str | None:
 def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
     """Return the losses of the race, with gaps after a learner was stopped."""
     design = outcome.planned.design
-    kept = sorted(outcome.prefer)
-    shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)
+    learners = sorted(outcome.prefer)
+    shape = (len(learners), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
-    row_of = {learner: row for row, learner in enumerate(kept)}
+    row_of = {learner: row for row, learner in enumerate(learners)}
     for cell, result in outcome.results.items():
         if result.loss is not None and cell.learner in row_of:
             at = (row_of[cell.learner], cell.dataset, cell.run, cell.fold, cell.repetition)
@@ -303,7 +303,7 @@ def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
     return Losses(
         values,
         dims=DIMS,
-        algorithms=[spec.learners[learner].name for learner in kept],
+        algorithms=[spec.learners[learner].name for learner in learners],
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions),
         loss_name=loss_shown(spec.loss),
@@ -313,14 +313,14 @@ def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
 
 
 def _left_out(outcome: RaceOutcome, spec: StudySpec) -> dict[str, str]:
-    found: dict[str, str] = {}
+    reasons_of: dict[str, str] = {}
     for number in outcome.left_out:
-        own = [one for cell, one in outcome.results.items() if cell.learner == number]
-        reasons = [one.failure.explain() for one in own if one.failure is not None]
+        results = [result for cell, result in outcome.results.items() if cell.learner == number]
+        reasons = [result.failure.explain() for result in results if result.failure is not None]
         most = max(dict.fromkeys(reasons), key=reasons.count)
         name = spec.learners[number].name
-        found[name] = f"{len(reasons)} of {len(own)} fits failed ({most})"
-    return found
+        reasons_of[name] = f"{len(reasons)} of {len(results)} fits failed ({most})"
+    return reasons_of
 
 
 def _mean(losses: Any) -> float:

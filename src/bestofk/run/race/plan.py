@@ -206,10 +206,10 @@ def _over_datasets(
 
 def _datasets_needed(family: Family) -> int:
     """Return the number of unanimous data sets that a claim needs after the correction."""
-    found = 1
-    while found < MOST_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
-        found += 1
-    return found
+    needed = 1
+    while needed < MOST_UNITS and family.smallest_adjusted(0.5 ** (needed - 1)) > family.alpha:
+        needed += 1
+    return needed
 
 
 def _cannot(test: Any) -> bool:

@@ -169,7 +169,7 @@ def _one_race(
     planned, spec = track.planned, track.spec
     first = track.losses(remaining, np.ones(len(remaining), dtype=np.int64))
     preferred = settings.settled(names, cost_table(spec, track.first_runs()))
-    means = np.array([_mean(one) for one in first])
+    means = np.array([_mean(losses) for losses in first])
     positions, preference, notes = arrange(names, preferred.prefer, means)
     ranks = alike_ranks(names, preferred.prefer)
     ranks = None if ranks is None else ranks[positions]
@@ -280,15 +280,15 @@ class _Track:
 
     def first_runs(self) -> dict[CellIndex, CellResult]:
         """Return the first run of every learner, or the first one in which it did not only fail."""
-        found: dict[int, int] = {}
+        first: dict[int, int] = {}
         for cell, one in self.results.items():
             if one.failure is None:
                 run = self._run(cell)
-                found[cell.learner] = min(found.get(cell.learner, run), run)
+                first[cell.learner] = min(first.get(cell.learner, run), run)
         return {
             cell: one
             for cell, one in self.results.items()
-            if self._run(cell) == found.get(cell.learner, 0)
+            if self._run(cell) == first.get(cell.learner, 0)
         }
 
     def _run(self, cell: CellIndex) -> int:
@@ -305,12 +305,12 @@ class _Track:
         """Return (K, max runs, folds) means over repetitions; NaN if not run or failed."""
         planned = self.planned
         folds = planned.test.folds
-        found = np.full((len(learners), planned.most, folds), np.nan)
+        losses = np.full((len(learners), planned.most, folds), np.nan)
         for row, learner in enumerate(learners):
             for run in range(int(runs[row])):
                 for fold in range(folds):
-                    found[row, run, fold] = self._loss(learner, run, fold)
-        return found
+                    losses[row, run, fold] = self._loss(learner, run, fold)
+        return losses
 
     def _loss(self, learner: int, unit: int, of_unit: int) -> float:
         """Return the mean over repetitions and splits of a unit; NaN if a fit failed."""

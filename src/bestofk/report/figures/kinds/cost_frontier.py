@@ -184,7 +184,7 @@ def known_study_cost(study: Any) -> str | None:
 
 def _study_costs(study: Any, kind: str) -> dict[str, float]:
     costs = {}
-    for name in map(str, study.decision.prefer):
+    for name in map(str, study.decision.by_preference):
         cost = getattr(study.costs.get(name), kind, None)
         costs[name] = nan if cost is None else float(cost)
     return costs
