@@ -161,7 +161,7 @@ def scores(folder, head="model,fold,accuracy", rows=None):
     return csv(folder, "table.csv", "\n".join([head, *rows]) + "\n")
 
 
-QUICK = ["--plan", "5x2", "--engine", "serial", "--quiet"]
+QUICK = ["--cv", "5x2", "--engine", "serial", "--quiet"]
 CASES = {
     "direction": (
         lambda d: ["order", scores(d, "model,fold,value")],
@@ -210,13 +210,13 @@ CASES = {
     ),
     "f1 without a class": (
         lambda d: ["compare", "breast-cancer", "--learner", "max", "--learner", "nmc", *QUICK,
-                   "--loss", "f1"],
-        ["--loss f1:malignant", "--loss f1:benign"],
+                   "--scoring", "f1"],
+        ["--scoring f1:malignant", "--scoring f1:benign"],
     ),
     "f1 of three classes": (
         lambda d: ["compare", "iris", "--learner", "max", "--learner", "nmc", *QUICK,
-                   "--loss", "f1"],
-        ["--loss f1_macro"],
+                   "--scoring", "f1"],
+        ["--scoring f1_macro"],
     ),
 }  # fmt: skip
 
