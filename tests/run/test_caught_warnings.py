@@ -4,7 +4,7 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-from bestofk.run.caught_warnings import caught_warnings, warnings_by_thread
+from bestofk.run.process_state import caught_warnings, warnings_by_thread
 
 
 def test_threads_catch_their_own_warnings():

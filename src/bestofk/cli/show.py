@@ -9,7 +9,7 @@ import click
 from bestofk._base.formatting import counted
 from bestofk.cli.options import echo_json, json_option, warnings_as_lines
 from bestofk.cli.say import say
-from bestofk.decide.statements.statement import KINDS
+from bestofk.decide.statements import KINDS
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store

@@ -10,7 +10,6 @@ import numpy as np
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.data.dataset import DataSet
-from bestofk.data.dates import days_of_column, describe_dates
 from bestofk.data.row_columns import (
     check_row_columns,
     describe_constants,
@@ -155,6 +154,8 @@ def _convert_columns(
     Return also sentences about the changes, and about columns that are not used.
     """
     import pandas as pd
+
+    from bestofk.data.dates import days_of_column, describe_dates
 
     columns: dict[Hashable, pd.Series[Any]] = {}
     dates, constant = [], []

@@ -18,7 +18,7 @@ from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.statement import Statement, as_text, paragraph
+from bestofk.decide.statements import Statement, as_text, paragraph
 from bestofk.losses.losses import Metric
 
 if TYPE_CHECKING:

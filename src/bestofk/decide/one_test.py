@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import RandomState, one_of, probability, side
-from bestofk._base.display_metric import speaking_of
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.formatting import speaking_of
 from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, choose_test
 from bestofk.decide.evidence import Evidence, Family

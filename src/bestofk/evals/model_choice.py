@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
+from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
 from bestofk.decide.statements.models import model_statements
-from bestofk.decide.statements.statement import KINDS, Statement, as_text, paragraph, selected
 from bestofk.evals.item_plan import ItemPlan
 from bestofk.evals.item_scores import ItemScores
 from bestofk.evals.missing_bounds import MissingBounds

@@ -29,11 +29,11 @@ from bestofk.learners.predict import (
     predict_subsets,
     seed_names,
 )
-from bestofk.run.caught_warnings import caught_warnings
 from bestofk.run.cells import Failure
 from bestofk.run.evaluate import Evaluator, is_trusted
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import Loss
+from bestofk.run.process_state import caught_warnings
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store
 from bestofk.run.task import ItemEvaluator, Task

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
-from bestofk.data.tables.table import Table
+
+if TYPE_CHECKING:
+    from bestofk.data.tables.table import Table
 
 
 def clean_names(

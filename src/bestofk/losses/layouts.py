@@ -13,7 +13,6 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError
 from bestofk.data.tables.table import MISSING_MARKERS, Codes, Levels, Table
 from bestofk.data.tables.values import describe_form
-from bestofk.losses.axes import DIMS
 from bestofk.losses.columns import (
     Direction,
     all_as_losses,
@@ -28,6 +27,7 @@ from bestofk.losses.columns import (
     splits_among,
     value_column,
 )
+from bestofk.losses.losses import DIMS
 
 _MAX_EMPTY_CELLS = 20_000_000
 

@@ -18,7 +18,6 @@ from bestofk._base.registry import resolve
 from bestofk.data.tables.reading import FORMATS, read_table
 from bestofk.data.tables.table import Table
 from bestofk.losses import layouts
-from bestofk.losses.axes import settle_design
 from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
@@ -30,7 +29,7 @@ from bestofk.losses.layouts import (
     renumber_within_runs,
     some_cells,
 )
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Losses, settle_design
 from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
 
 

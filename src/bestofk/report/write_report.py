@@ -24,7 +24,7 @@ from bestofk._base.formatting import capitalised, counted, number, without_contr
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.statement import Statement
+from bestofk.decide.statements import Statement
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses

@@ -241,3 +241,13 @@ class Digests:
         hashed.update(f"{run} {fold} {repetition}".encode())
         digest: str = hashed.hexdigest()[:32]
         return digest
+
+
+def supersedes(new: CellResult, old: CellResult) -> bool:
+    """Return whether `new` replaces the stored result of its cell.
+
+    A later result replaces a failure. A loss is replaced only to add missing predictions.
+    """
+    if old.failure is not None:
+        return True
+    return new.failure is None and new.predictions is not None and old.predictions is None

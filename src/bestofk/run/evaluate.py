@@ -17,7 +17,6 @@ from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import declares
-from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.experiment import CellIndex, Experiment, NamedLearner, UnavailableEstimator
 from bestofk.run.judge import (
@@ -32,7 +31,7 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
-from bestofk.run.process_state import restored_process_state
+from bestofk.run.process_state import Caught, caught_warnings, restored_process_state
 from bestofk.run.results import pack
 from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows

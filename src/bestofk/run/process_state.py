@@ -12,8 +12,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -114,3 +116,90 @@ def _restore_signals(before: dict[signal.Signals, Any]) -> None:
     for number, handler in before.items():
         if handler is not None and signal.getsignal(number) != handler:
             signal.signal(number, handler)
+
+
+Caught = list[warnings.WarningMessage]
+
+
+class _ThreadLists(threading.local):
+    """The lists that a thread fills, innermost last."""
+
+    stack: tuple[Caught, ...] = ()
+
+
+class _ThreadedRuns:
+    """Number of threaded runs, and the warning settings before the first one."""
+
+    count: int = 0
+    before: warnings.catch_warnings[None] | None = None
+    lock = threading.Lock()
+
+
+_LISTS = _ThreadLists()
+
+
+@contextmanager
+def caught_warnings() -> Iterator[Caught]:
+    """Collect all warnings of this thread in a list, without showing them.
+
+    Examples
+    --------
+    >>> with caught_warnings() as caught:
+    ...     warnings.warn("mind the gap", stacklevel=1)
+    >>> [str(each.message) for each in caught]
+    ['mind the gap']
+    """
+    if not _ThreadedRuns.count:
+        with warnings.catch_warnings(record=True) as recorded:
+            warnings.simplefilter("always")
+            yield recorded
+        return
+    caught: Caught = []
+    outer = _LISTS.stack
+    _LISTS.stack = (*outer, caught)
+    try:
+        yield caught
+    finally:
+        _LISTS.stack = outer
+
+
+@contextmanager
+def warnings_by_thread() -> Iterator[None]:
+    """Let several threads catch warnings; the thread that starts them enters this context.
+
+    Warnings of threads that catch none are shown as before.
+    """
+    with _ThreadedRuns.lock:
+        _ThreadedRuns.count += 1
+        if _ThreadedRuns.count == 1:
+            _ThreadedRuns.before = warnings.catch_warnings()
+            _ThreadedRuns.before.__enter__()
+            warnings.simplefilter("always")
+            warnings.showwarning = _route_to_threads(warnings.showwarning)
+    try:
+        yield
+    finally:
+        with _ThreadedRuns.lock:
+            _ThreadedRuns.count -= 1
+            if _ThreadedRuns.count == 0 and _ThreadedRuns.before is not None:
+                _ThreadedRuns.before.__exit__(None, None, None)
+
+
+def _route_to_threads(fallback: Callable[..., None]) -> Callable[..., None]:
+    """Return a `showwarning` that fills the list of the current thread, or calls `fallback`."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if _LISTS.stack:
+            warning = warnings.WarningMessage(message, category, filename, lineno, file, line)
+            _LISTS.stack[-1].append(warning)
+        else:
+            fallback(message, category, filename, lineno, file, line)
+
+    return show

@@ -8,13 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.shared_work import POLL_SECONDS, SharedWork
 from bestofk.run.store.store import Store
 from bestofk.run.task import ItemT, ResultT, Task
+
+if TYPE_CHECKING:
+    from bestofk.run.shared_work import SharedWork
 
 
 def run_task(
@@ -123,6 +126,8 @@ def run_task(
             else:
                 # results are stored before their claims are released
                 with claims, _flushed(store):
+                    from bestofk.run.shared_work import SharedWork
+
                     shared = SharedWork(task, store, claims, missing, settle, is_stale)
                     evaluate(list(missing), shared)
                     _share_the_rest(shared, evaluate, watcher, deadline)
@@ -169,7 +174,7 @@ def _share_the_rest(
             evaluate(abandoned, shared)
         elif shared.elsewhere:
             watcher.waiting(count=len(shared.elsewhere))
-            time.sleep(POLL_SECONDS)
+            time.sleep(shared.poll_seconds)
 
 
 def interruption_message(done: int, total: int, unit: str, *, stored: bool) -> str:

@@ -63,6 +63,7 @@ class SharedWork(Generic[ItemT, ResultT]):
         settle: Callable[[str, ResultT], None],
         is_stale: Callable[[str, ResultT], bool],
     ) -> None:
+        self.poll_seconds = POLL_SECONDS
         self.task, self.store, self.claims = task, store, claims
         self.keys, self.settle, self.is_stale = keys, settle, is_stale
         self.elsewhere: dict[str, ItemT] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
-from bestofk.decide.statements.statement import KINDS, Statement, as_text, paragraph
+from bestofk.decide.statements import KINDS, Statement, as_text, paragraph
 from bestofk.learners.preparation import Preparation
 
 if TYPE_CHECKING:

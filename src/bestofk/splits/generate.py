@@ -30,7 +30,6 @@ from bestofk.splits.folds import (
 )
 from bestofk.splits.registry import PLANS
 from bestofk.splits.splits import Splits
-from bestofk.splits.user_splits import refuse_divided_groups
 
 if TYPE_CHECKING:
     from bestofk.splits.plans import Plan
@@ -212,6 +211,8 @@ def _windows(plan: Plan, rows: KnownRows) -> Splits:
     assert plan.folds is not None
     marks = expanding_windows(rows.n, plan.folds)
     if rows.groups is not None:
+        from bestofk.splits.user_splits import refuse_divided_groups
+
         refuse_divided_groups(
             [(np.flatnonzero(row > 0), np.flatnonzero(row < 0)) for row in marks], rows.groups
         )
@@ -253,6 +254,8 @@ def _marked(plan: Plan, rows: KnownRows) -> Splits:
     )
     if rows.groups is not None:
         # a function of another package may ignore groups
+        from bestofk.splits.user_splits import refuse_divided_groups
+
         refuse_divided_groups([(train, test) for _, _, train, test in splits], rows.groups)
     return splits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from bestofk.splits.folds import seed_of
 from bestofk.splits.generate import QUANTILES, known_rows, make_splits
 from bestofk.splits.registry import PLANS
 from bestofk.splits.splits import Split, Splits
-from bestofk.splits.user_splits import SplitSource, reseeded_source, split_source
+
+if TYPE_CHECKING:
+    from bestofk.splits.user_splits import SplitSource
 
 _RUNS_BY_FOLDS = re.compile(r"(group-)?(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
@@ -262,7 +264,11 @@ class Plan(Specification):
 
     def reseeded(self, seed: int) -> Plan:
         """Return the same plan with other random splits."""
-        source = None if self.source is None else reseeded_source(self.source, seed)
+        source = self.source
+        if source is not None:
+            from bestofk.splits.user_splits import reseeded_source
+
+            source = reseeded_source(source, seed)
         return replace(self, seed=seed, source=source)
 
     def __str__(self) -> str:
@@ -427,11 +433,16 @@ def plan(
         "samples": samples,
         "test_fraction": test_fraction,
     }
-    source = None
+    source: SplitSource | None = None
     if isinstance(spec, str):
         specification = specify(spec, keywords)
-        source = SplitSource(column=specification.column) if specification.column else None
+        if specification.column:
+            from bestofk.splits.user_splits import SplitSource
+
+            source = SplitSource(column=specification.column)
     else:
+        from bestofk.splits.user_splits import split_source
+
         source = split_source(spec)
         specification = Specification(kind="splits", runs=1, folds=None, test_fraction=None)
         keywords = {name: value for name, value in keywords.items() if value is not None}

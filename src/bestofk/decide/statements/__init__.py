@@ -6,13 +6,107 @@ a sentence apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
 
 from bestofk._base.registry import resolve
+from bestofk.decide.preference import Name
 
-if TYPE_CHECKING:
-    from bestofk.decide.statements.statement import Statement
+Kind = Literal[
+    "verdict", "left out", "assumed", "standing", "ranking", "stop", "margin", "posterior",
+    "preference", "evidence", "bootstrap", "bound", "metric", "note", "expectation", "next",
+    "replication", "preparation", "run", "data",
+]  # fmt: skip
+"""What a statement says; views select statements by it.
+
+verdict      what to do, and why
+left out     learners, fits and scores that failed or do not count
+assumed      what bestofk assumed about the input
+standing     how the other learners compare with the recommended one
+ranking      the order of the learners, and what decides it
+stop         which learners stopped early, and why
+margin       which learners are shown to be good enough
+posterior    Bayesian probabilities
+preference   the preference, and where the data override it
+evidence     the test, its level, its promise and its caution
+bootstrap    the Bootstrap-B test of repetitions
+bound        how much worse than the best the recommended model may be
+metric       what other metrics would recommend
+note         anything else a reader must know
+expectation  the loss to expect of the recommended learner
+next         what would settle the comparison
+replication  how often other splits gave the same decision
+preparation  what was done to the columns inside the folds
+run          how it was run
+data         what was understood of the data
+"""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""All kinds, in the order of explanations."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """A sentence of a result.
+
+    Attributes
+    ----------
+    kind : str
+        What it says; see `Kind`.
+    text : str
+        The sentence.
+    lead : str
+        Its first words if they say what to do (``"Use nmc"``); `text` begins with them.
+    reason : str
+        Its part after the list of learners, for views that show the list themselves.
+    learners : tuple of names
+        The learners it is about.
+    numbers : mapping
+        Its numbers by name, in the user's metric.
+    """
+
+    kind: Kind
+    text: str
+    lead: str = ""
+    reason: str = ""
+    learners: tuple[Name, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def rest(self) -> str:
+        """The text after the lead."""
+        return self.text[len(self.lead) :]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statement for strict JSON."""
+        return {"kind": self.kind, "text": self.text, "learners": list(self.learners)}
+
+
+def statements(kind: Kind, texts: Iterable[str]) -> tuple[Statement, ...]:
+    """Return a statement for each text that is not empty."""
+    return tuple(Statement(kind=kind, text=text) for text in texts if text)
+
+
+def selected(given: Iterable[Statement], *kinds: Kind) -> tuple[Statement, ...]:
+    """Return the statements of these kinds, in their order."""
+    return tuple(one for one in given if one.kind in kinds)
+
+
+def paragraph(given: Iterable[Statement]) -> str:
+    """Join statements into one paragraph."""
+    return " ".join(one.text for one in given)
+
+
+def as_text(given: Iterable[Statement]) -> str:
+    """Return statements as lines: the verdict and what was left out first, on one line."""
+    listed = tuple(given)
+    head = paragraph(selected(listed, "verdict", "left out"))
+    rest = [one.text for one in listed if one.kind not in ("verdict", "left out")]
+    return "\n".join([head, *rest] if head else rest)
+
 
 _HERE = "bestofk.decide.statements"
 _BUILDERS = {
@@ -40,7 +134,7 @@ _STOPPED_BUILDERS = {
 }
 """The same for a decision that was made before its plan was complete."""
 
-Builder = Callable[[Any], "tuple[Statement, ...]"]
+Builder = Callable[[Any], tuple[Statement, ...]]
 
 
 def builders_of(decision: Any) -> dict[str, Builder]:

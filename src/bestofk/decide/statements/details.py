@@ -16,7 +16,7 @@ from bestofk._base.formatting import (
 )
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import PROCEDURES, decides_by
-from bestofk.decide.statements.statement import Statement, statements
+from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.wording import (
     MAX_NAMED,
     called,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bestofk._base.errors import BestOfKError
 from bestofk._base.formatting import number
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.statement import Statement
+from bestofk.decide.statements import Statement
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum

@@ -8,7 +8,7 @@ from typing import Any
 
 from bestofk._base.formatting import capitalised, counted, number, shortened
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.statement import Statement, statements
+from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.wording import called
 
 SHOWN_SAMPLES = 1000.0

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import counted, number
+from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.details import promise
-from bestofk.decide.statements.statement import Statement, statements
 from bestofk.decide.statements.verdict import which_you_prefer
 from bestofk.decide.statements.wording import (
     called,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bestofk._base.formatting import in_words, joined, shortened
-from bestofk.decide.statements.statement import Statement, selected, statements
+from bestofk.decide.statements import Statement, selected, statements
 
 MAX_REASONS = 3
 """Reasons for failures that the first paragraph names."""

@@ -10,7 +10,7 @@ from bestofk._base.formatting import capitalised, in_words, joined, number, pval
 from bestofk.decide.choose_test import fallback_test, smallest_pvalue, units
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.statement import Statement
+from bestofk.decide.statements import Statement
 from bestofk.decide.statements.wording import (
     MAX_NAMED,
     called,

@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Generic
 
-from bestofk.run.caught_warnings import warnings_by_thread
+from bestofk.run.process_state import warnings_by_thread
 from bestofk.run.task import Block, ItemT, ResultT, Task
 
 VARIABLES = (

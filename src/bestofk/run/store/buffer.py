@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
 from bestofk._base.errors import StoreError
-from bestofk.run.cells import CellResult
+from bestofk.run.cells import CellResult, supersedes
 from bestofk.run.store.payloads import Payload
 
 EntryT = TypeVar("EntryT", bound=CellResult | Payload)
@@ -20,16 +20,6 @@ MAX_WAITING_BYTES = 1 << 24
 """The same in bytes of predictions or payloads."""
 MAX_WAIT_SECONDS = 0.5
 """Maximum time that a result waits, on a monotonic clock."""
-
-
-def supersedes(new: CellResult, old: CellResult) -> bool:
-    """Return whether `new` replaces the stored result of its cell.
-
-    A later result replaces a failure. A loss is replaced only to add missing predictions.
-    """
-    if old.failure is not None:
-        return True
-    return new.failure is None and new.predictions is not None and old.predictions is None
 
 
 def _key(entry: CellResult | Payload) -> Hashable:

@@ -154,7 +154,7 @@ def _insertion(dialect: sa.Dialect) -> str:
 
 
 def write(connection: sa.Connection, results: Sequence[CellResult]) -> None:
-    """Insert results, or replace stored ones (see `buffer.supersedes`)."""
+    """Insert results, or replace stored ones (see `bestofk.run.cells.supersedes`)."""
     # sorted, so that two writers never wait for each other
     ordered = sorted(results, key=lambda result: result.key.digest)
     rows = rows_of(ordered, now())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from bestofk._base.errors import StoreError
-from bestofk.run.cells import CellBatch, CellKey, CellResult
-from bestofk.run.store.buffer import supersedes
-from bestofk.run.store.payloads import Payload
+from bestofk.run.cells import CellBatch, CellKey, CellResult, supersedes
 from bestofk.run.store.store import Store, check_results
 from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
+
+if TYPE_CHECKING:
+    from bestofk.run.store.payloads import Payload
 
 
 class MemoryStore(Store):

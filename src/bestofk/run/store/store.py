@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.checks import positive, refuse
 from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellBatch, CellKey, CellResult
-from bestofk.run.store.payloads import Payload
 from bestofk.run.store.stored_study import (
     CellGroup,
     StoredStudy,
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from bestofk.run.store.claims import Claims
+    from bestofk.run.store.payloads import Payload
 
 BUSY_TIMEOUT = 30.0
 """Seconds to wait for a lock of another process."""

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.display_metric import spoken
-from bestofk._base.formatting import number, pvalue_words
+from bestofk._base.formatting import number, pvalue_words, spoken
 from bestofk._base.results import open_level
 from bestofk.stats.multiple.result import (
     MultipleResult,

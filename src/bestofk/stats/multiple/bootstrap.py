@@ -20,9 +20,8 @@ from bestofk._base.checks import (
     refuse,
     whole,
 )
-from bestofk._base.display_metric import spoken
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import capitalised, counted, number, pvalue_words
+from bestofk._base.formatting import capitalised, counted, number, pvalue_words, spoken
 from bestofk._base.results import open_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.result import MultipleResult, learner_names

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability, whole
-from bestofk._base.display_metric import spoken
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import joined, number, shortened
+from bestofk._base.formatting import joined, number, shortened, spoken
 from bestofk._base.results import Presented, decided_level, open_level
 from bestofk.stats.multiple.analysis_of_variance import OneWayParts, one_way_parts
 from bestofk.stats.multiple.result import (

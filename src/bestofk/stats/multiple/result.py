@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, finite_array
-from bestofk._base.display_metric import spoken
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import capitalised, joined, number, pvalue_words, shortened
+from bestofk._base.formatting import capitalised, joined, number, pvalue_words, shortened, spoken
 from bestofk._base.results import Presented, json_ready
 
 

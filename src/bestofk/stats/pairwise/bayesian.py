@@ -20,9 +20,8 @@ from bestofk._base.checks import (
     side,
     whole,
 )
-from bestofk._base.display_metric import spoken
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number
+from bestofk._base.formatting import number, spoken
 from bestofk._base.results import open_level
 from bestofk.stats.pairwise.differences import (
     loss_unit,

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, finite_array, probability, refuse, side, whole
-from bestofk.stats.null_distributions.sums import NOISE, common_unit
 from bestofk.stats.pairwise.differences import loss_unit
 
 INSTANCES = 2.0
@@ -92,6 +91,8 @@ def resolution_of(values: Any) -> float:
 
 def _step(values: Floats) -> float:
     """Return the largest number of which all values are multiples, or 0.0."""
+    from bestofk.stats.null_distributions.sums import NOISE, common_unit
+
     sizes = np.unique(np.abs(values))
     noise = NOISE * float(sizes[-1])
     step = common_unit(sizes[sizes > 4 * noise], smallest=FINEST * float(sizes[-1]), noise=noise)
@@ -100,6 +101,8 @@ def _step(values: Floats) -> float:
 
 def _decimal_step(values: Floats) -> float:
     """Return the largest step of values that may have been rounded to decimals, or 0.0."""
+    from bestofk.stats.null_distributions.sums import NOISE
+
     step = _step(values)
     sizes = np.unique(np.abs(values))
     noise = NOISE * float(sizes[-1])

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, probability
-from bestofk._base.display_metric import spoken
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number, pvalue_words
+from bestofk._base.formatting import number, pvalue_words, spoken
 from bestofk._base.results import Presented, open_level
 
 FloatOrArray = float | Floats

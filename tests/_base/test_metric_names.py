@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.display_metric import spoken
 from bestofk._base.errors import BestOfKError
+from bestofk._base.formatting import spoken
 from bestofk.decide.one_test import run_test
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
