@@ -211,10 +211,10 @@ def _run(arguments: list[str] | None) -> int:
         complain(wrong.format_message())
         return EXIT_WRONG_CALL
     except (RunError, StoreError) as failed:
-        complain(_typed(str(failed), words))
+        _complain_of(failed, words)
         return EXIT_FAILED
     except BestOfKError as wrong:
-        complain(_typed(str(wrong), words))
+        _complain_of(wrong, words)
         return EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as stop:
         # click wraps what interrupted it
@@ -232,12 +232,10 @@ def _run(arguments: list[str] | None) -> int:
         return EXIT_FAILED
 
 
-def _typed(message: str, words: list[str]) -> str:
-    """A message of the library with its advice as options of the verb that was typed."""
-    from bestofk.cli.options import as_typed
+def _complain_of(error: BestOfKError, words: list[str]) -> None:
+    from bestofk.cli.options import in_options
 
-    verb = next((word for word in words[1:] if word in VERBS), "")
-    return as_typed(message, verb) if verb else message
+    complain(in_options(error, words))
 
 
 def complain(message: str) -> None:

@@ -6,15 +6,16 @@ from typing import Any
 
 import click
 
+from bestofk._base.errors import Advice
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     column_options,
     df_value,
     echo_json,
     missing_option,
-    option_of,
     read_table,
     reading_options,
+    typed,
     warnings_as_lines,
 )
 
@@ -80,7 +81,9 @@ def size(
             needs = {"df": df, "control": given["control"], **reading}
             for name, value in needs.items():
                 if value is not None:
-                    raise click.UsageError(f"{option_of('size', name)} needs LOSSES; got none.")
+                    raise click.UsageError(
+                        f"{typed(Advice(name, value), 'size')} needs LOSSES; got none."
+                    )
         else:
             table = read_table(losses, reading, missing=given["missing"])
         plan = plan_size(table, df=df_value(df), **given)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, missing_word, refuse
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk.splits.design import KINDS, Design
 
 DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
@@ -186,9 +186,11 @@ def refuse_bad_cells(
     where = cell_words(at, learners, sets)
     if np.isnan(value):
         raise ArgumentError(
-            f"values must be numbers; got NaN for {where} ({int(bad.sum())} of {bad.size}): "
-            "pass missing='allow' if that cell is missing, or missing='drop' to leave out what "
-            "some learner lacks."
+            f"values must be numbers; got NaN for {where} ({int(bad.sum())} of {bad.size}): pass ",
+            use(missing="allow"),
+            " if that cell is missing, or ",
+            use(missing="drop"),
+            " to leave out what some learner lacks.",
         )
     raise ArgumentError(f"values must be finite; got {value} for {where}.")
 
@@ -217,7 +219,8 @@ def drop_incomplete(
             settled = design.select(by_fold) if whole.any() else design
     if not whole.any():
         raise ArgumentError(
-            f"missing='drop' leaves nothing: there is no {what} that all {k} learners completed."
+            use(missing="drop"),
+            f" leaves nothing: there is no {what} that all {k} learners completed.",
         )
     if whole.all():
         return array, absent, tuple(sets), design, ""

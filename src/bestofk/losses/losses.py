@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, missing_word
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.results import json_ready
 from bestofk.losses import axes
 from bestofk.losses.columns import clean_names
@@ -350,8 +350,11 @@ class Losses:
             at = axes.cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
             raise ArgumentError(
                 f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
-                f"including {at}; missing='allow' averages the cells that each learner has, "
-                "missing='drop' the cells that all learners have."
+                f"including {at}; ",
+                use(missing="allow"),
+                " averages the cells that each learner has, ",
+                use(missing="drop"),
+                " the cells that all learners have.",
             )
         absent = self.missing
         if missing == "drop":
