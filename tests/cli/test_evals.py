@@ -93,7 +93,8 @@ def test_what_stands_beside_the_verdict(run):
     for said in (
         "cluster-sign-flip", "8 clusters of items count", "by at most", "(95 % confidence)",
         "may be worse than the best by more than your margin of 0.05",
-        "Only 3 clusters tell mockllm/medium from mockllm/large: no p-value below 0.25",
+        "Only 3 clusters separate mockllm/medium from mockllm/large",
+        "the p-value cannot fall below 0.25",
         "The smallest difference between", "epochs of the same items (now 2)",
         "Epochs are averaged per item",
     ):  # fmt: skip
@@ -118,8 +119,8 @@ def test_ways_to_ask(run, options, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--pass-at", "3"], "the largest k that they allow is 2"),
-        (["--pass-at", "2", "--pass-all", "2"], "ask for one of them"),
+        (["--pass-at", "3"], "the largest k that these logs allow is 2"),
+        (["--pass-at", "2", "--pass-all", "2"], "pass one of them"),
         (["--cluster", "passage", "--test", "mcnemar"], "cluster-sign-flip, obuchowski"),
         (["--margin", "0"], "margin"),
         (["--test", "nonsense"], "nonsense"),

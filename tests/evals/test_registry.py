@@ -242,4 +242,5 @@ def test_names_in_logs_are_data(name, tmp_path):
 def test_the_page_lists_every_format():
     page = (Path(__file__).parents[2] / "docs" / "use" / "language-models.md").read_text("utf-8")
     for entry in EVAL_FORMATS.values():
-        assert f"| {entry.called} | {entry.names} | `--format {entry.name}` |" in page
+        assert f"| {entry.called} | " in page
+        assert f" | `--format {entry.name}` |" in page

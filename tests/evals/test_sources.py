@@ -47,7 +47,7 @@ def test_a_gzip_bomb_and_a_cut_one(tmp_path):
 def test_an_empty_folder_gets_one_sentence(tmp_path):
     with pytest.raises(bk.TableError) as error:
         bk.read_evals(tmp_path)
-    assert str(error.value) == f"The folder {str(tmp_path)!r} holds no files."
+    assert str(error.value) == f"The folder {str(tmp_path)!r} has no files."
 
 
 def test_utf_16_is_named(tmp_path):
@@ -79,5 +79,5 @@ def test_a_link_to_a_log_is_read_once(tmp_path):
 def test_a_table_of_folds_is_sent_elsewhere(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("classifier,fold,accuracy\na,1,0.5\n")
-    with pytest.raises(bk.TableError, match="are for 'bestofk order'"):
+    with pytest.raises(bk.TableError, match="use 'bestofk order'"):
         bk.read_evals(path)

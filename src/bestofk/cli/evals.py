@@ -237,7 +237,7 @@ def _refuse_unknown_costs(prefer: str | None, found: Evals) -> None:
 
 def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
     """What each model costs by the measure that the verdict speaks of, under its title."""
-    from bestofk.evals.model_choice import COST_TITLES, main_cost, shown_cost
+    from bestofk.decide.statements.models import COST_TITLES, main_cost, shown_cost
 
     of = main_cost(choice.costs, choice.cost_of)
     if of is None:
@@ -248,7 +248,7 @@ def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
 
 def _cost_lines(choice: ModelChoice) -> list[str]:
     """What a sample costs, by model, where it is known."""
-    from bestofk.evals.model_choice import COST_TITLES, shown_cost
+    from bestofk.decide.statements.models import COST_TITLES, shown_cost
 
     lines = []
     for of, title in COST_TITLES.items():

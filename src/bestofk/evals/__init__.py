@@ -1,4 +1,4 @@
-"""Choosing a language model: the cheapest that is not significantly worse, and how sure that is."""
+"""LLM evaluation logs: read them, and choose a language model."""
 
 import lazy_loader
 

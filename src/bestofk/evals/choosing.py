@@ -1,9 +1,10 @@
-"""A test with the clusters and tasks of the items at hand, for a decision."""
+"""Choose a language model from evaluation logs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isfinite
 from typing import Any
 
@@ -12,21 +13,28 @@ import numpy as np
 from bestofk._base.checks import Floats, RandomState, one_of, positive
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
-from bestofk.decide.choose_test import automatic_tests
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
-from bestofk.decide.preference import MeasuredCosts, Name
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
+from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals
 from bestofk.evals.item_plan import ItemPlan, item_plan, items_for_margin
 from bestofk.evals.item_scores import ItemScores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
-from bestofk.evals.model_choice import ModelChoice, cost_details
+from bestofk.evals.model_choice import ModelChoice
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
-from bestofk.stats.pairwise.clustered import Clusters, cluster_sign_flip, clusters_of, differing
+from bestofk.stats.intervals import wilson
+from bestofk.stats.pairwise.clustered import (
+    Clusters,
+    cluster_sign_flip,
+    clustered_t_interval,
+    clusters_of,
+    differing,
+)
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
@@ -34,14 +42,14 @@ from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusteredTest:
-    """One of `CLUSTERED_TESTS` on these items; `bestofk.order` takes it as its test."""
+    """One of `CLUSTERED_TESTS` with the clusters and tasks of the items, for a decision."""
 
     name: str
     clusters: Any = field(repr=False)
     strata: Any = field(default=None, repr=False)
     unit: float | None = None
     chosen: str = ""
-    """Why it was chosen; empty if the caller asked for it."""
+    """Why bestofk chose it; empty if the caller named it."""
     detail: str = ""
 
     @property
@@ -50,20 +58,17 @@ class ClusteredTest:
 
     @property
     def entry(self) -> PairwiseTest:
-        """What is known of the test."""
+        """The registry entry of the test."""
         return CLUSTERED_TESTS[self.name]
 
     def __call__(self, a: Any, b: Any, *, alternative: str = "two-sided") -> Any:
-        """The result for losses (..., 1, n)."""
+        """Return the result for losses (..., 1, n)."""
         n = len(self.clusters)
         first, second = (np.asarray(x).reshape(*np.shape(x)[:-2], n) for x in (a, b))
         return self.entry.load()(
             first, second, clusters=self.clusters, strata=self.strata, unit=self.unit,
             alternative=alternative,
         )  # fmt: skip
-
-
-# From logs of evaluations to a decision: the cheapest that is not significantly worse.
 
 
 def choose_model(
@@ -83,38 +88,41 @@ def choose_model(
     random_state: RandomState = 0,
     **options: Any,
 ) -> ModelChoice:
-    """Say which model to use, how the others rank, and how much worse the choice may be.
+    """Choose a language model from evaluation logs, rank the others and bound the risk.
 
     Parameters
     ----------
     evals : Evals
-        What `read_evals` gives; its clusters are the units of the test where there are any.
+        The logs, as `read_evals` returns them. If they have clusters, the clusters are the units
+        of the test.
     prefer : {"cost", "tokens", "latency"}, or as `prefer` of `order`, optional
-        What you prefer before the scores speak: the cheaper by the logs, or names or prices. None:
-        no preference.
+        Prefer the cheaper model by this measure of the logs, or name models or prices as for
+        `order`. None: no preference.
     margin : float, optional
-        A difference that does not matter: whether the choice is shown not to be worse than the
-        best by more than that.
+        A difference that does not matter. The result says whether the choice is shown not to be
+        worse than the best by more than the margin.
     macro : bool
-        Every task counts the same, whatever the number of its items; by default every item does.
+        Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
-        Compare by pass@k (one of k answers is right) or pass^k (all of them are).
+        Compare by pass@k (at least one of k answers is right) or pass^k (all are right).
     test : str or callable
-        ``"auto"``: McNemar's exact test for right or wrong in one epoch without clusters, else
-        the exact sign-flip test over clusters. Also ``"cluster-sign-flip"``, ``"obuchowski"``,
-        ``"durkalski"``, ``"yang"``, and what `order` takes where items are independent.
+        ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
+        otherwise the exact sign-flip test over clusters. Also ``"cluster-sign-flip"``,
+        ``"obuchowski"``, ``"durkalski"``, ``"yang"``, and the tests of `order` if the items are
+        independent.
     procedure, alpha, random_state, **options
         As for `order`.
     count_errors_as_wrong, limits
         As for `Evals.by_item`.
     missing : {"drop", "refuse", "bounds"}
-        Scores that are missing: compare the items that all models have, stop, or compare these and
-        say what the verdict could be whatever the others are (for scores between 0 and 1).
+        If scores are missing: ``"drop"`` compares the items that all models have, ``"refuse"``
+        stops, ``"bounds"`` compares these items and states which verdicts the missing scores
+        could lead to (for scores between 0 and 1).
 
     Returns
     -------
     ModelChoice
-        With `recommended`, `order`, `bound`, `plan`, `margin_verdict` and `explain()`.
+        With `recommended`, `decision`, `bound`, `plan`, `margin_verdict` and `explain()`.
 
     Examples
     --------
@@ -127,13 +135,13 @@ def choose_model(
     one_of(missing, "missing", ("drop", "refuse", "bounds"))
     if len(evals.learners) < 2:
         raise ArgumentError(
-            f"There is only one model in the logs ({evals.learners[0]!r:.80}): add the logs of "
+            f"The logs contain only one model ({evals.learners[0]!r:.80}): add the logs of "
             f"another one to compare it with. {' '.join(evals.unused)}".rstrip()
         )
     if pass_at is not None and pass_all is not None:
-        raise ArgumentError("pass_at and pass_all are two scores: ask for one of them.")
+        raise ArgumentError("pass_at and pass_all exclude each other; pass one of them.")
     if missing == "bounds" and (pass_at is not None or pass_all is not None):
-        raise ArgumentError("missing='bounds' goes by the scores themselves, not by pass@k.")
+        raise ArgumentError("missing='bounds' does not work with pass_at or pass_all; omit one.")
     if margin is not None:
         positive(margin, "margin")
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
@@ -144,19 +152,16 @@ def choose_model(
         scores = scores.pass_all(pass_all)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
-    asked = {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
-             "prefer": _preference(prefer, evals), "random_state": random_state,
-             **options}  # fmt: skip
+    options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
+                "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    decision, table, said, unit = _decided(scores, details=cost_details(costs, cost_of), **asked)
+    decided = _decide(scores, details=cost_details(costs, cost_of), **options)
+    decision = decided.decision
     bounds = None
     if missing == "bounds" and decision.recommended is not None:
-        bounds = _missing_bounds(evals, decision, asked, counting)
-    held = clusters_of(scores.cluster, len(scores.items), scores.task)
-    losses = _by_learner(table, scores)
-    bound, rival = _bound(decision, scores, losses, unit)
-    plan = _plan(decision, scores, losses, held, unit)
+        bounds = _missing_bounds(evals, decision, options, counting)
+    bound, rival = _bound(decided)
     return ModelChoice(
         decision=decision,
         scores=scores,
@@ -165,35 +170,71 @@ def choose_model(
         cost_of=cost_of,
         bound=bound,
         rival=rival,
-        plan=plan,
+        plan=_plan(decided),
         margin=margin,
         margin_verdict=_margin_verdict(decision, bound, margin),
-        items_for_margin=_items_for_margin(decision, losses, held, bound, rival, margin),
-        unattainable=_unattainable(decision, losses, held),
-        intervals=_intervals(scores, losses, held, table, unit, alpha),
+        items_for_margin=_items_for_margin(decided, bound, rival, margin),
+        unattainable=_unattainable(decided),
+        intervals=_intervals(decided),
         counts=_counts(evals),
-        account=(*evals.account, *said),
+        account=(*evals.account, *_weight_sentences(scores, macro=macro)),
         left_out=scores.left_out,
         missing_bounds=bounds,
     )
 
 
-def _decided(
+@dataclass(frozen=True, kw_only=True)
+class _Decided:
+    """A decision, and the weighted losses behind it."""
+
+    decision: Decision
+    scores: ItemScores
+    table: Losses
+    unit: float
+    """The largest difference that one item can make."""
+
+    @cached_property
+    def losses(self) -> dict[str, Floats]:
+        """Losses (n,) by model."""
+        rows = zip(self.table.algorithms, self.table.values, strict=True)
+        return {str(name): row.reshape(-1) for name, row in rows}
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        return clusters_of(self.scores.cluster, len(self.scores.items), self.scores.task)
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether the items are independent, of one task, and right or wrong."""
+        plain = not self.scores.clusters and len(self.scores.tasks) == 1
+        return plain and bool(np.isin(self.table.values, (0.0, 1.0)).all())
+
+
+def _decide(
     scores: ItemScores,
     *,
     test: Any,
     macro: bool,
     procedure: str,
-    details: Mapping[Name, str] | None = None,
+    details: Any = None,
     **options: Any,
-) -> tuple[Decision, Losses, list[str], float]:
-    """Return the decision, its losses, sentences on them, and the largest possible difference."""
-    table, account = _weighted(scores, macro=macro)
-    unit = _unit(scores) * (_largest_weight(scores) if macro else 1.0)
-    _refuse_other_procedures(scores, procedure, macro=macro)
-    chosen, reason, arguments = _test(scores, table, test, macro=macro, unit=unit)
-    if not PROCEDURES[procedure].takes_test and test == "auto":
+) -> _Decided:
+    table = _weighted(scores, macro=macro)
+    low, high = float(scores.mean.min()), float(scores.mean.max())
+    unit = 1.0 if low >= 0.0 and high <= 1.0 else high - low
+    if macro:
+        unit *= float(_task_weights(scores).max())
+    weighted = macro and len(scores.tasks) > 1
+    if PROCEDURES[procedure].takes_test or test != "auto":
+        chosen, reason, arguments = _test(scores, table, test, weighted=weighted, unit=unit)
+    else:
         chosen, reason, arguments = "auto", "", {}
+    if not PROCEDURES[procedure].takes_test and (scores.clusters or weighted):
+        structure = "clusters" if scores.clusters else "weighted tasks"
+        raise ArgumentError(
+            f"procedure {procedure!r} assumes independent items of equal weight, and these are in "
+            f"{structure}: use 'multitest' or 'cheapest-adequate'."
+        )
     if isinstance(chosen, ClusteredTest) and options.get("df") is not None:
         raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
     clustered = isinstance(chosen, ClusteredTest) and bool(scores.clusters)
@@ -205,39 +246,40 @@ def _decided(
         test_reason=reason,
         n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
-    return decide(table, settings, subject=subject), table, account, unit
+    decision = decide(table, settings, subject=subject)
+    return _Decided(decision=decision, scores=scores, table=table, unit=unit)
 
 
 def _missing_bounds(
-    evals: Evals, decision: Decision, asked: dict[str, Any], counting: dict[str, Any]
+    evals: Evals, decision: Decision, options: dict[str, Any], counting: dict[str, Any]
 ) -> MissingBounds:
-    """The worst cases over all items."""
-    low, high, lacking = score_ranges(evals, **counting)
-    every = evals.by_item(missing="allow", **counting)
-    who = evals.learners.index(str(decision.recommended))
+    """Compute the worst cases over all items."""
+    low, high, missing = score_ranges(evals, **counting)
+    scores = evals.by_item(missing="allow", **counting)
+    recommended = str(decision.recommended)
     worst, best = (low, high) if evals.higher_is_better else (high, low)
 
-    def with_scores(mean: Floats) -> ItemScores:
-        return replace(every, mean=mean, count=np.maximum(every.count, 1))
+    def with_means(mean: Floats) -> ItemScores:
+        return replace(scores, mean=mean, count=np.maximum(scores.count, 1))
 
-    at_worst = best.copy()
-    at_worst[who] = worst[who]
-    other = _decided(with_scores(at_worst), **asked)[0].recommended
+    unlucky = best.copy()
+    unlucky[evals.learners.index(recommended)] = worst[evals.learners.index(recommended)]
+    at_worst = _decide(with_means(unlucky), **options).decision.recommended
     names = [str(name) for name in decision.evidence.names]
     rows = [evals.learners.index(name) for name in names]
-    good, bad = (
-        _weighted(with_scores(np.ascontiguousarray(mean[rows])), macro=asked["macro"])[0]
+    smallest, largest = (
+        _weighted(with_means(np.ascontiguousarray(mean[rows])), macro=options["macro"])
         .values.reshape(len(rows), -1)
         for mean in (best, worst)
     )  # fmt: skip
     return MissingBounds(
-        missing=dict(zip(evals.learners, lacking.tolist(), strict=True)),
+        missing=dict(zip(evals.learners, missing.tolist(), strict=True)),
         items=len(evals.items),
-        recommended=str(decision.recommended),
-        at_worst=None if other is None else str(other),
+        recommended=recommended,
+        at_worst=None if at_worst is None else str(at_worst),
         rivals=rival_bounds(
-            names.index(str(decision.recommended)), names, good, bad, decision.evidence.family,
-            every.cluster, every.task,
+            names.index(recommended), names, smallest, largest, decision.evidence.family,
+            scores.cluster, scores.task,
         ),
     )  # fmt: skip
 
@@ -257,151 +299,118 @@ def _preference(prefer: Any, evals: Evals) -> Any:
     unknown = [name for name, cost in costs.items() if not isfinite(cost)]
     if unknown:
         raise ArgumentError(
-            f"prefer={prefer!r}: the logs do not say it for {unknown[0]!r}; read them with a file "
-            "of prices, or name the models, the most preferred first."
+            f"prefer={prefer!r}: the logs do not state it for {unknown[0]!r}; pass prices to "
+            "read_evals, or name the models, the most preferred first."
         )
     return MeasuredCosts(what="latency", costs=costs) if prefer == "latency" else costs
 
 
-def _weighted(scores: ItemScores, *, macro: bool) -> tuple[Losses, list[str]]:
-    """The table of losses whose plain mean is the mean that is asked for, and a sentence on it."""
-    table = scores.losses()
+def _task_weights(scores: ItemScores) -> Floats:
+    """Return a weight for each task that makes all tasks count the same."""
     tasks = len(scores.tasks)
-    if not macro:
-        said = f"Means are over items, whatever their task (micro), of {counted(tasks, 'task')}."
-        return table, [said] if tasks > 1 else []
-    if tasks == 1:
-        return table, []
-    n = len(scores.items)
-    weights = n / (tasks * np.bincount(scores.task, minlength=tasks))[scores.task]
-    account = table.account
-    weighted = Losses(
-        table.values[:, :, 0, :, 0] * weights,
+    weights: Floats = len(scores.items) / (tasks * np.bincount(scores.task, minlength=tasks))
+    return weights
+
+
+def _weighted(scores: ItemScores, *, macro: bool) -> Losses:
+    """Return the losses, weighted so that their plain mean is the requested mean."""
+    table = scores.losses()
+    if not macro or len(scores.tasks) == 1:
+        return table
+    return Losses(
+        table.values[:, :, 0, :, 0] * _task_weights(scores)[scores.task],
         dims=("algorithm", "dataset", "instance"),
         algorithms=table.algorithms,
         datasets=table.datasets,
         loss_name=table.loss_name,
-        account=account[:-1],
+        account=table.account[:-1],
     )
-    said = f"Every one of {counted(tasks, 'task')} counts the same (macro), whatever its items."
-    return weighted, [said]
 
 
-def _by_learner(table: Losses, scores: ItemScores) -> dict[str, Floats]:
-    """Losses (n,) of every learner, weighted."""
-    n = len(scores.items)
-    return {
-        str(name): row.reshape(n) for name, row in zip(table.algorithms, table.values, strict=True)
-    }
-
-
-def _unit(scores: ItemScores) -> float:
-    """The largest difference that one item can make."""
-    low, high = float(scores.mean.min()), float(scores.mean.max())
-    return 1.0 if low >= 0.0 and high <= 1.0 else high - low
+def _weight_sentences(scores: ItemScores, *, macro: bool) -> list[str]:
+    if len(scores.tasks) == 1:
+        return []
+    tasks = counted(len(scores.tasks), "task")
+    if macro:
+        return [f"Each of {tasks} has the same weight (macro)."]
+    return [f"Each item of {tasks} has the same weight (micro)."]
 
 
 def _test(
-    scores: ItemScores, table: Losses, test: Any, *, macro: bool, unit: float
+    scores: ItemScores, table: Losses, test: Any, *, weighted: bool, unit: float
 ) -> tuple[Any, str, dict[str, Any]]:
-    """The test, why, and what it is called with."""
-    weighted = macro and len(scores.tasks) > 1
-    right_or_wrong = bool(np.isin(table.values, (0.0, 1.0)).all()) and scores.count.max() <= 1
+    """Return the test, the reason for it, and its arguments."""
+    binary = bool(np.isin(table.values, (0.0, 1.0)).all()) and scores.count.max() <= 1
     clustered = bool(scores.clusters)
     if callable(test):
         return test, "", {}
-    if test == "auto" and right_or_wrong and not clustered and not weighted:
-        why = "chosen for answers that are right or wrong: it is exact"
-        entry = next(one for one, _ in automatic_tests("test-set") if one.zero_one)
-        return entry.name, why, {"exact": True}
+    if test == "auto" and binary and not clustered and not weighted:
+        return "mcnemar", "chosen for right or wrong answers: it is exact", {"exact": True}
     if test != "auto" and test not in CLUSTERED_TESTS:
-        # an unknown name is said with those that are known
-        known = PAIRWISE_TESTS.get(test)
+        entry = PAIRWISE_TESTS.get(test)  # `decide` refuses an unknown name
         if clustered or weighted:
-            what = f"{counted(len(scores.clusters), 'cluster')}" if clustered else "weighted tasks"
+            structure = counted(len(scores.clusters), "cluster") if clustered else "weighted tasks"
             raise ArgumentError(
-                f"test {test!r} takes items as independent and equal, and these are in {what}: "
-                f"the tests for that are {', '.join(CLUSTERED_TESTS)}."
+                f"test {test!r} assumes independent items of equal weight, and these are in "
+                f"{structure}: use one of {', '.join(CLUSTERED_TESTS)}."
             )
-        return test, "", {"exact": True} if known is not None and known.zero_one else {}
-    name = next(iter(CLUSTERED_TESTS)) if test == "auto" else test
+        return test, "", {"exact": True} if entry is not None and entry.zero_one else {}
     if clustered:
-        why = f"{len(scores.clusters)} clusters of items count, each as one"
+        unit_of_test = f"each of {len(scores.clusters)} clusters of items counts as one observation"
     elif weighted:
-        why = "tasks count the same, and items of a task count as one each"
+        unit_of_test = "tasks have the same weight, and each item is one observation"
     else:
-        why = "the mean score of an item over its epochs counts as one"
-    strata = scores.task if len(scores.tasks) > 1 else None
-    reason = {"chosen": f"chosen for these items: {why}"} if test == "auto" else {"detail": why}
+        unit_of_test = "the mean score of an item over its epochs is one observation"
+    automatic = test == "auto"
     clustered_test = ClusteredTest(
-        name=name, clusters=scores.cluster, strata=strata, unit=unit, **reason
+        name=next(iter(CLUSTERED_TESTS)) if automatic else test,
+        clusters=scores.cluster,
+        strata=scores.task if len(scores.tasks) > 1 else None,
+        unit=unit,
+        chosen=f"chosen for these items: {unit_of_test}" if automatic else "",
+        detail="" if automatic else unit_of_test,
     )
     return clustered_test, "", {}
 
 
-def _refuse_other_procedures(scores: ItemScores, procedure: str, *, macro: bool) -> None:
-    """Procedures with a test of their own know neither clusters nor weights."""
-    if PROCEDURES[procedure].takes_test:
-        return
-    if scores.clusters or (macro and len(scores.tasks) > 1):
-        what = "clusters" if scores.clusters else "weighted tasks"
-        raise ArgumentError(
-            f"procedure {procedure!r} takes items as independent and equal, and these are in "
-            f"{what}: 'multitest' and 'cheapest-adequate' allow for that."
-        )
+def _bound(decided: _Decided) -> tuple[float | None, str | None]:
+    """Return how much worse than the best the recommended model may be, and than which model.
 
-
-def _largest_weight(scores: ItemScores) -> float:
-    counts = np.bincount(scores.task, minlength=len(scores.tasks))
-    return float(len(scores.items) / (len(counts) * counts.min()))
-
-
-def _bound(
-    decision: Decision, scores: ItemScores, losses: dict[str, Floats], unit: float
-) -> tuple[float | None, str | None]:
-    """How much worse the recommended one may be than the best, and than whom; one-sided.
-
-    For any learner that the data choose, the bound is too low only where its own interval against
-    the truly best one fails; that are K - 1 intervals, each at alpha / (K - 1). Whatever the test,
-    the bound is of the means.
+    The bound is one-sided. For any model that the data select, it is too low only if the interval
+    against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
+    bound is about means, whatever the test.
     """
-    who = decision.recommended
-    others = [name for name in losses if name != who]
-    if who is None or not others:
+    decision, scores, losses = decided.decision, decided.scores, decided.losses
+    best = decision.recommended
+    others = [name for name in losses if name != best]
+    if best is None or not others:
         return None, None
-    mine, stacked = losses[str(who)], np.stack([losses[name] for name in others])
-    plain = not scores.clusters and len(scores.tasks) == 1
-    if plain and all(np.isin(one, (0.0, 1.0)).all() for one in losses.values()):
-        found = mcnemar(mine, stacked, exact=True, alternative="less")
+    loss, other_losses = losses[str(best)], np.stack([losses[name] for name in others])
+    if decided.binary:
+        result = mcnemar(loss, other_losses, exact=True, alternative="less")
     else:
-        found = cluster_sign_flip(
-            mine, stacked, clusters=scores.cluster, strata=scores.task, unit=unit,
+        result = cluster_sign_flip(
+            loss, other_losses, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
             alternative="less",
         )  # fmt: skip
     level = 1.0 - decision.alpha / len(others)
-    high = np.atleast_1d(np.asarray(found.confidence_interval(level).high, dtype=float))
-    at = int(np.argmax(high))
-    return (float(max(high[at], 0.0)) if isfinite(high[at]) else None), others[at]
+    high = np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float))
+    rival = int(np.argmax(high))
+    return (float(max(high[rival], 0.0)) if isfinite(high[rival]) else None), others[rival]
 
 
-def _level(decision: Decision) -> float:
-    """The level of one pair, after correction."""
-    return 1.0 - decision.evidence.family.interval_level()
-
-
-def _plan(
-    decision: Decision, scores: ItemScores, losses: dict[str, Floats], held: Clusters, unit: float
-) -> ItemPlan | None:
-    """For the recommended one and the best mean, or the next best where they are the same."""
-    who = decision.recommended
-    if who is None or len(losses) < 2:
+def _plan(decided: _Decided) -> ItemPlan | None:
+    """Plan for the recommended model and the one with the best mean, or else the next best."""
+    decision, scores, losses = decided.decision, decided.scores, decided.losses
+    best = decision.recommended
+    if best is None or len(losses) < 2:
         return None
-    others = sorted((name for name in losses if name != who), key=lambda k: decision.means[k])
-    rival = others[0]
-    rows = [scores.learners.index(str(name)) for name in (who, rival)]
+    rival = min((name for name in losses if name != best), key=lambda name: decision.means[name])
+    rows = [scores.learners.index(str(name)) for name in (best, rival)]
     return item_plan(
-        (str(who), rival), losses[str(who)] - losses[rival], scores.variance[rows],
-        scores.count[rows], held, unit=unit, level=_level(decision),
+        (str(best), rival), losses[str(best)] - losses[rival], scores.variance[rows],
+        scores.count[rows], decided.clusters, unit=decided.unit,
+        level=1.0 - decision.evidence.family.interval_level(),
     )  # fmt: skip
 
 
@@ -415,71 +424,51 @@ def _margin_verdict(decision: Decision, bound: float | None, margin: float | Non
 
 
 def _items_for_margin(
-    decision: Decision,
-    losses: dict[str, Floats],
-    held: Clusters,
-    bound: float | None,
-    rival: str | None,
-    margin: float | None,
+    decided: _Decided, bound: float | None, rival: str | None, margin: float | None
 ) -> int | None:
     if margin is None or rival is None or (bound is not None and bound < margin):
         return None
-    d = losses[str(decision.recommended)] - losses[rival]
-    error = float(held.standard_error(held.totals(d), unit=0.0)[0])
-    level = decision.alpha / (len(losses) - 1)
+    losses, clusters = decided.losses, decided.clusters
+    d = losses[str(decided.decision.recommended)] - losses[rival]
+    error = float(clusters.standard_error(clusters.totals(d), unit=0.0)[0])
+    level = decided.decision.alpha / (len(losses) - 1)
     return items_for_margin(margin - float(d.mean()), error**2 * d.size, level=level)
 
 
-def _unattainable(
-    decision: Decision, losses: dict[str, Floats], held: Clusters
-) -> tuple[tuple[str, int, float], ...]:
-    """Rivals that so few clusters tell from the recommended one that no p-value could be small."""
-    who, choice = decision.recommended, decision.test_choice
-    if who is None or choice is None or choice.entry is None or not choice.entry.discrete:
+def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:
+    """Return the rivals that differ in too few clusters for any p-value to be significant."""
+    decision, losses, clusters = decided.decision, decided.losses, decided.clusters
+    best, choice = decision.recommended, decision.test_choice
+    if best is None or choice is None or choice.entry is None or not choice.entry.discrete:
         return ()
-    found = []
-    mine = held.totals(losses[str(who)])
-    told_apart = {name for claim in decision.claims if who in claim for name in claim}
+    rivals = []
+    totals = clusters.totals(losses[str(best)])
+    separated = {name for claim in decision.claims if best in claim for name in claim}
     for name in decision.ranking if len(decision.ranking) > 1 else decision.by_preference:
-        if name == who or name in told_apart:
+        if name == best or name in separated:
             continue
-        count = int(differing(mine, held.totals(losses[str(name)])))
-        least = min(1.0, 2.0 ** (1 - count))
-        if decision.evidence.family.smallest_adjusted(least) > decision.alpha:
-            found.append((str(name), count, least))
-    return tuple(found)
+        count = int(differing(totals, clusters.totals(losses[str(name)])))
+        smallest_pvalue = min(1.0, 2.0 ** (1 - count))
+        if decision.evidence.family.smallest_adjusted(smallest_pvalue) > decision.alpha:
+            rivals.append((str(name), count, smallest_pvalue))
+    return tuple(rivals)
 
 
-def _intervals(
-    scores: ItemScores,
-    losses: dict[str, Floats],
-    held: Clusters,
-    table: Losses,
-    unit: float,
-    alpha: float,
-) -> dict[str, tuple[float, float]]:
-    """Interval of each learner's own mean, in the user's metric."""
-    from bestofk.stats.intervals import wilson
-    from bestofk.stats.pairwise.clustered import clustered_t_interval
-
-    metric = table.metric
-    plain = not scores.clusters and len(scores.tasks) == 1
-    binary = plain and bool(np.isin(table.values, (0.0, 1.0)).all())
-    inside = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
-    found = {}
-    for name, loss in losses.items():
-        if binary:
-            ends = wilson(int(loss.sum()), loss.size, level=1.0 - alpha)
-            low, high = float(ends.low), float(ends.high)
+def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
+    """Return the interval of each model's mean, in the user's metric."""
+    metric, mean, alpha = decided.table.metric, decided.scores.mean, decided.decision.alpha
+    within_unit = mean.min() >= 0.0 and mean.max() <= 1.0
+    intervals = {}
+    for name, loss in decided.losses.items():
+        if decided.binary:
+            interval = wilson(int(loss.sum()), loss.size, level=1.0 - alpha)
+            ends = interval.low, interval.high
         else:
-            low, high = (
-                float(end)
-                for end in clustered_t_interval(
-                    loss, np.zeros_like(loss), held, outside=alpha / 2, unit=unit
-                )
+            ends = clustered_t_interval(
+                loss, np.zeros_like(loss), decided.clusters, outside=alpha / 2, unit=decided.unit
             )
-        shown = sorted((metric.shown(low), metric.shown(high)))
-        if inside:
-            shown = [min(max(end, 0.0), 1.0) for end in shown]
-        found[name] = (shown[0], shown[1])
-    return found
+        low, high = sorted(metric.shown(float(end)) for end in ends)
+        if within_unit:
+            low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
+        intervals[name] = (low, high)
+    return intervals

@@ -1,4 +1,4 @@
-"""How many items, or epochs of the same items, would show a difference between two models."""
+"""The number of items or epochs that would show a difference between two models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, positive, probability
-from bestofk._base.formatting import capitalised, counted, number
 from bestofk._base.results import Presented
+from bestofk.decide.statements.models import item_plan_text
 from bestofk.stats.pairwise.clustered import Clusters
 from bestofk.stats.tails import normal_quantile
 
 POWER = 0.8
+"""Probability of showing a difference that plans aim at."""
 
 
 def items_needed(
@@ -26,7 +27,7 @@ def items_needed(
     alpha: float = 0.05,
     power: float = POWER,
 ) -> int:
-    """Items at which a two-sided test of level alpha shows a difference with some power.
+    """Return the items that a two-sided test needs to show a difference with some power.
 
     Parameters
     ----------
@@ -35,11 +36,11 @@ def items_needed(
     between : float
         Variance between items of the difference of the two models' expected scores.
     within : tuple of two floats
-        Variances between the epochs of one item, of either model.
+        Variances between the epochs of one item, for each model.
     epochs : tuple of two ints
-        Epochs of either model.
+        Epochs of each model.
     alpha, power : float
-        Of the test.
+        Level and power of the test.
 
     Returns
     -------
@@ -60,20 +61,20 @@ def items_needed(
     969
     """
     positive(abs(difference), "difference")
-    z = reach(alpha, power)
+    z = detectable_errors(alpha, power)
     variance = between + within[0] / epochs[0] + within[1] / epochs[1]
     return max(ceil(z**2 * variance / difference**2 - 1e-9), 2)
 
 
-def reach(alpha: float, power: float = POWER, *, sides: int = 2) -> float:
-    """How many standard errors a difference must be for a test to have that power."""
+def detectable_errors(alpha: float, power: float = POWER, *, sides: int = 2) -> float:
+    """Return the difference that a test shows with that power, in standard errors."""
     tail = probability(alpha, "alpha") / sides
     return float(-normal_quantile(tail) + normal_quantile(probability(power, "power")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemPlan(Presented):
-    """What these items could show of two models, and what it would take to settle the pair.
+    """What these items could show about two models, and what would settle the comparison.
 
     Attributes
     ----------
@@ -82,24 +83,25 @@ class ItemPlan(Presented):
     difference : float
         The observed difference of their mean losses.
     items, epochs : int
-        Items now, and the epochs of an item (the median).
+        Current items, and the median number of epochs per item.
     standard_error : float
-        Of the difference, over clusters.
+        Standard error of the difference, over clusters.
     between, within : float
-        Share of the variance of an item's difference that more epochs leave, and the variance
-        between epochs that they divide (of both models together); NaN where there is one epoch.
+        The variance of an item's difference splits into a part that more epochs do not reduce
+        (`between`) and the variance between epochs of both models (`within`). NaN if there is one
+        epoch.
     smallest_shown : float
-        The difference that these items show with a chance of 0.8.
+        The difference that these items show with probability 0.8.
     items_to_settle : int or None
-        Items at which the observed difference would be shown with that chance; None where there
-        is no difference.
+        Items that would show the observed difference with that probability; None if there is no
+        difference.
     epochs_to_settle : int or None
-        Epochs of the same items at which it would; None where no number of them is enough, or
-        where it is not known.
+        Epochs of the same items that would show it; None if no number is enough or if it is
+        unknown.
     level : float
-        The level of the test, after correction.
+        The corrected level of the test.
     largest : float
-        The largest difference that is possible.
+        The largest possible difference.
     """
 
     pair: tuple[str, str]
@@ -116,35 +118,8 @@ class ItemPlan(Presented):
     largest: float = float("inf")
 
     def explain(self) -> str:
-        """The plan in sentences."""
-        a, b = self.pair
-        if not isfinite(self.smallest_shown):
-            return f"Nothing is known of how {a} and {b} vary between clusters: there is one."
-        corrected = (
-            "" if abs(self.level - 0.05) < 1e-12 else f" at the corrected level {self.level:.2g}"
-        )
-        said = (
-            f"The smallest difference between {a} and {b} that {counted(self.items, 'item')} would "
-            f"show{corrected} with probability {POWER:g} is {number(self.smallest_shown)}."
-        )
-        if self.smallest_shown > self.largest:
-            said = (
-                f"{capitalised(counted(self.items, 'item'))} {'is' if self.items == 1 else 'are'} "
-                f"too few to show any difference between {a} and {b}{corrected} with probability "
-                f"{POWER:g}."
-            )
-        settle = self.items_to_settle
-        if settle is None or settle <= self.items:
-            return said
-        said += (
-            f" If the true difference is the observed {number(abs(self.difference))}, about "
-            f"{settle:,} items (now {self.items:,}) would settle it"
-        )
-        if self.epochs_to_settle is not None:
-            said += f", or {self.epochs_to_settle:,} epochs of the same items (now {self.epochs})"
-        elif np.isfinite(self.within):
-            said += "; more epochs of the same items would not"
-        return said + "."
+        """Return the plan in sentences."""
+        return item_plan_text(self, POWER)
 
 
 def item_plan(
@@ -152,36 +127,36 @@ def item_plan(
     d: Floats,
     epoch_variance: Floats,
     count: Any,
-    held: Clusters,
+    clusters: Clusters,
     *,
     unit: float,
     level: float,
 ) -> ItemPlan:
-    """The plan for differences d (n,) of two models.
+    """Return the plan for the differences d (n,) of two models.
 
-    `epoch_variance` and `count` are (2, n): the variances between the epochs of each item, NaN
-    where there is one, and their numbers.
+    `epoch_variance` and `count` have shape (2, n): the variances between the epochs of each item
+    (NaN for one epoch) and the numbers of epochs.
     """
     n = d.shape[-1]
-    error = float(held.standard_error(held.totals(d), unit=unit)[0])
-    z = reach(level)
+    error = float(clusters.standard_error(clusters.totals(d), unit=unit)[0])
+    z = detectable_errors(level)
     mean = float(d.mean())
     known = np.isfinite(epoch_variance).all(axis=0)
     between = within = float("nan")
     epochs = max(int(np.median(count)), 1)
-    total = error * error * n  # variance of one item's difference, with what clusters add to it
+    total = error * error * n  # variance of one item's difference, clustering included
     if known.any() and isfinite(error):
         noise = float((epoch_variance / count)[:, known].sum(axis=0).mean())
         within = float(epoch_variance[:, known].sum(axis=0).mean())
         between = max(total - noise, 0.0)
-    settle: int | None = None
-    more: int | None = None
+    items_to_settle: int | None = None
+    epochs_to_settle: int | None = None
     if abs(mean) > 1e-12 and isfinite(total):
-        settle = items_needed(mean, between=total, alpha=level)
-        left = n * (mean / z) ** 2 - between
-        if isfinite(within) and within > 0 and left > 0:
-            more = max(ceil(within / left - 1e-9), epochs)
-            more = None if more <= epochs else more
+        items_to_settle = items_needed(mean, between=total, alpha=level)
+        allowed = n * (mean / z) ** 2 - between
+        if isfinite(within) and within > 0 and allowed > 0:
+            needed = ceil(within / allowed - 1e-9)
+            epochs_to_settle = needed if needed > epochs else None
     return ItemPlan(
         pair=pair,
         difference=mean,
@@ -191,15 +166,18 @@ def item_plan(
         between=between,
         within=within,
         smallest_shown=z * error if isfinite(error) else inf,
-        items_to_settle=settle,
-        epochs_to_settle=more,
+        items_to_settle=items_to_settle,
+        epochs_to_settle=epochs_to_settle,
         level=level,
         largest=unit,
     )
 
 
-def items_for_margin(room: float, variance: float, *, level: float) -> int | None:
-    """Items at which the bound falls below the margin; `room`: margin less the true difference."""
-    if room <= 0 or not isfinite(variance):
+def items_for_margin(distance: float, variance: float, *, level: float) -> int | None:
+    """Return the items at which the bound falls below the margin.
+
+    `distance` is the margin minus the true difference.
+    """
+    if distance <= 0 or not isfinite(variance):
         return None
-    return max(ceil((reach(level, sides=1) * sqrt(variance) / room) ** 2), 2)
+    return max(ceil((detectable_errors(level, sides=1) * sqrt(variance) / distance) ** 2), 2)

@@ -1,4 +1,4 @@
-"""Prices by model: what a million tokens cost, or what a sample costs where tokens are unknown."""
+"""Prices by model: of a million tokens, or of a sample if tokens are unknown."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SAMPLE = ("cost", "price", "cost_per_item", "cost_per_sample", "per_item", "per
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """The price of one model, in any currency that is the same for all.
+    """The price of one model, in the currency of all prices.
 
     Parameters
     ----------
     input, output : float
-        For a million tokens read, and written; NaN where unknown.
+        For a million input tokens and a million output tokens; NaN if unknown.
     sample : float
-        For one sample, where no tokens are counted; NaN where unknown.
+        For one sample without token counts; NaN if unknown.
     """
 
     input: float = float("nan")
@@ -37,27 +37,27 @@ class Price:
     sample: float = float("nan")
 
     def of(self, tokens_in: Floats, tokens_out: Floats) -> Floats:
-        """The cost of samples with those numbers of tokens."""
+        """Return the cost of samples with these numbers of tokens."""
         by_tokens = (tokens_in * self.input + tokens_out * self.output) / MILLION
         cost: Floats = np.where(np.isfinite(by_tokens), by_tokens, self.sample)
         return cost
 
 
 def read_prices(prices: Any) -> dict[str, Price]:
-    """Prices by model from a file or a mapping.
+    """Read prices by model from a file or a mapping.
 
     Parameters
     ----------
     prices : path or mapping
         A table (CSV, TSV, JSONL, JSON, Parquet) with the column ``model`` and either ``input`` and
-        ``output``, prices for a million tokens, or ``cost``, the price of a sample; or a mapping
+        ``output``, prices for a million tokens, or ``cost``, the price of a sample. Or a mapping
         of names to ``(input, output)``, to a price of a sample, or to a mapping with these keys. A
-        JSON file may hold such a mapping too.
+        JSON file may contain such a mapping.
 
     Examples
     --------
-    >>> found = read_prices({"small": (0.15, 0.6), "own": 0.002})
-    >>> found["small"].output, found["own"].sample
+    >>> prices = read_prices({"small": (0.15, 0.6), "local": 0.002})
+    >>> prices["small"].output, prices["local"].sample
     (0.6, 0.002)
     """
     if prices is None:
@@ -74,22 +74,26 @@ def _price(name: Any, value: Any) -> Price:
     if isinstance(value, Price):
         return value
     if isinstance(value, Mapping):
-        plain = {str(key).strip().lower().replace(" ", "_"): each for key, each in value.items()}
-        found = {
+        plain = {_plain(key): each for key, each in value.items()}
+        amounts = {
             part: _amount(next((plain[key] for key in keys if key in plain), None), where)
             for part, keys in (("input", _INPUT), ("output", _OUTPUT), ("sample", _SAMPLE))
         }
-        if not any(np.isfinite(each) for each in found.values()):
+        if not any(np.isfinite(each) for each in amounts.values()):
             raise ArgumentError(
                 f"{where} must have 'input' and 'output' (for a million tokens) or 'cost' (for a "
                 f"sample); got {value!r:.80}."
             )
-        return Price(**found)
+        return Price(**amounts)
     if isinstance(value, list | tuple):
         if len(value) != 2:
             raise refuse(where, "a pair (input, output) for a million tokens", value)
         return Price(input=_amount(value[0], where), output=_amount(value[1], where))
     return Price(sample=_amount(value, where))
+
+
+def _plain(name: Any) -> str:
+    return str(name).strip().lower().replace(" ", "_")
 
 
 def _amount(value: Any, where: str) -> float:
@@ -117,11 +121,11 @@ def _from_file(path: str | os.PathLike[str]) -> dict[str, Price]:
         if isinstance(value, dict) and not all(isinstance(each, list) for each in value.values()):
             return {str(name): _price(name, each) for name, each in value.items()}
     table = read_table(file)
-    plain = {column.strip().lower().replace(" ", "_"): column for column in table.columns}
+    plain = {_plain(column): column for column in table.columns}
     roles = {
         role: next((plain[name] for name in names if name in plain), None)
         for role, names in (
-            ("model", _MODEL), ("input", _INPUT), ("output", _OUTPUT), ("sample", _SAMPLE)
+            ("model", _MODEL), ("input", _INPUT), ("output", _OUTPUT), ("cost", _SAMPLE)
         )
     }  # fmt: skip
     model = roles.pop("model")
@@ -133,17 +137,14 @@ def _from_file(path: str | os.PathLike[str]) -> dict[str, Price]:
         )
     names = table.text(model)
     columns = {role: table.numbers(column) for role, column in roles.items() if column is not None}
-    found: dict[str, Price] = {}
+    prices: dict[str, Price] = {}
     for row, name in enumerate(names):
         if name is None:
             continue
-        if name in found:
+        if name in prices:
             raise TableError(f"{table.location(row, model)} names {name!r} a second time.")
-        given = {role: float(values[row]) for role, values in columns.items()}
-        found[str(name)] = _price(
-            name, {role: each for role, each in given.items() if not np.isnan(each)}
-            if "sample" not in given
-            else {("cost" if role == "sample" else role): each
-                  for role, each in given.items() if not np.isnan(each)},
-        )  # fmt: skip
-    return found
+        amounts = {role: values[row] for role, values in columns.items()}
+        prices[str(name)] = _price(
+            name, {role: float(each) for role, each in amounts.items() if not np.isnan(each)}
+        )
+    return prices

@@ -1,4 +1,4 @@
-"""Logs of evaluations, whatever harness wrote them, as one value."""
+"""Read LLM evaluation logs of any harness into one value."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import warnings
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.registry import resolve
-from bestofk.evals.evals import AskedOfLogs, Evals, Names, names_asked
+from bestofk.evals.evals import Evals
 from bestofk.evals.prices import read_prices
-from bestofk.evals.registry import EVAL_FORMATS, EvalFormat, in_turn
+from bestofk.evals.query import LogQuery, Names, as_names
+from bestofk.evals.registry import EVAL_FORMATS, EvalFormat, formats_in_order
 from bestofk.evals.rows import EvalRows
 from bestofk.evals.sources import Source, find_sources
-
-if TYPE_CHECKING:
-    from bestofk.evals.evals import Evals
 
 COLUMNS = (
     "learner", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
@@ -41,54 +39,54 @@ def read_evals(
     columns: Mapping[str, str] | None = None,
     higher_is_better: bool | None = None,
 ) -> Evals:
-    """Read the logs of evaluations of language models into one value.
+    """Read LLM evaluation logs.
 
     Parameters
     ----------
     paths : path or sequence of paths
-        Files, and folders that are searched for files. The format is found by the content:
+        Files, and folders to search for files. bestofk detects the format by content:
         lm-evaluation-harness, Inspect, promptfoo, HELM, Every Eval Ever, SWE-bench, EvalPlus,
         LiveBench, or any table with one row per learner, item and epoch.
     metric : str or sequence of str, optional
-        The score to compare by; of several, each task gives the first that it has. None: the only
-        one, or the one that the harness itself puts first; where there are several, the error
-        names them. For scores of Inspect that are dictionaries or lists: ``"scorer/key"``.
+        The score to compare by. If you name several, each task uses the first that it has. None:
+        the only one, or the one that the harness itself puts first; if there are several, the
+        error lists them. For Inspect scores that are dictionaries or lists: ``"scorer/key"``.
     task : str or sequence of str, optional
-        The tasks to take; all when None.
+        The tasks to read; None: all.
     filter : str or sequence of str, optional
         The filter of lm-evaluation-harness, such as ``"strict-match"``, chosen like `metric`.
     cluster : str, optional
-        What groups items that belong together (a passage, a repository, a template): a key of the
-        document, of the metadata or of the variables, with dots for keys below; a column of a
-        table; for SWE-bench ``"repo"``.
+        What groups items (a passage, a repository, a template): a key of the document, of the
+        metadata or of the variables, with dots for nested keys; a column of a table; for SWE-bench
+        ``"repo"``.
     prices : path or mapping, optional
-        By model: prices for a million tokens in and out, or for a sample; see
-        `bestofk.evals.prices.read_prices`. They count where the log states no cost.
+        Prices by model, for a million tokens in and out or for a sample; see
+        `bestofk.evals.prices.read_prices`. They apply if the log states no cost.
     format : str, optional
         The name of a format in `EVAL_FORMATS`, for all files.
     columns : mapping, optional
-        For tables: the column by role, out of model, task, item, cluster, epoch, score, cost,
-        latency, status, tokens_in and tokens_out; those left out are found by their names.
+        For tables: the column of a role (model, task, item, cluster, epoch, score, cost, latency,
+        status, tokens_in, tokens_out). bestofk finds the other columns by their names.
     higher_is_better : bool, optional
-        Which way the scores point. None: as the log says, else by the name of the metric, else
-        higher is better; the account says which.
+        Whether higher scores are better. None: as the log says, else by the name of the metric,
+        else True; the account says which.
 
     Returns
     -------
     Evals
-        Rows of learners, items and epochs, and an account of all that was taken, dropped and why.
+        Rows of learners, items and epochs, and an account of what was read, used and skipped.
 
     Raises
     ------
     TableError
-        With one sentence: the file, and what is wrong with it.
+        If a file cannot be read; the message names the file and the problem.
 
     Notes
     -----
-    Of several runs of a learner on a task the latest complete one counts. Items are paired by
-    their task and name; where a log has hashes of their content and these differ between two
-    learners, reading stops. Errors, samples that were stopped at a limit, samples without a score
-    and wrong answers are four things; see `Evals.by_item`.
+    If a learner has several runs on a task, the latest complete one counts. bestofk pairs items by
+    task and name. If the logs have content hashes and these differ between two learners, reading
+    stops. Errors, samples that hit a limit, samples without a score and wrong answers are four
+    different cases; see `Evals.by_item`.
 
     Examples
     --------
@@ -105,10 +103,10 @@ def read_evals(
     >>> bk.order(evals.losses(), prefer=evals.costs()).best
     'mockllm/medium'
     """
-    asked = AskedOfLogs(
-        metric=names_asked(metric, "metric"),
-        task=names_asked(task, "task"),
-        filter=names_asked(filter, "filter"),
+    query = LogQuery(
+        metric=as_names(metric, "metric"),
+        task=as_names(task, "task"),
+        filter=as_names(filter, "filter"),
         cluster=cluster,
         columns={
             "learner" if role == "model" else role: column
@@ -119,128 +117,128 @@ def read_evals(
     rows = EvalRows()
     for entry, sources in _by_format(find_sources(paths), format, rows).items():
         before = len(rows)
-        resolve(EVAL_FORMATS[entry].function)(sources, asked, rows)
+        resolve(EVAL_FORMATS[entry].function)(sources, query, rows)
         rows.note(
             f"{EVAL_FORMATS[entry].called}: {counted(len(rows) - before, 'row')} from "
             f"{counted(len(sources), 'file')}."
         )
     if not len(rows):
-        raise TableError(_nothing(asked, rows))
-    evals = _as_evals(rows, asked, price_list, higher_is_better)
+        raise TableError(_no_samples(query, rows))
+    evals = _as_evals(rows, query, price_list, higher_is_better)
     for sentence in rows.warnings:
         warnings.warn(sentence, BestOfKWarning, stacklevel=2)
     return evals
 
 
-def _nothing(asked: AskedOfLogs, rows: EvalRows) -> str:
-    if asked.task:
-        known = f": there are {shortened(list(rows.tasks), 12)}" if rows.tasks else ""
-        return f"The logs hold no sample of task {joined(list(map(repr, asked.task)))}{known}."
-    return "The logs hold no samples (were they written with the samples?)."
+def _no_samples(query: LogQuery, rows: EvalRows) -> str:
+    if query.task:
+        known = f"; their tasks are {shortened(list(rows.tasks), 12)}" if rows.tasks else ""
+        return f"The logs have no samples of task {joined(list(map(repr, query.task)))}{known}."
+    return "The logs have no samples; run the harness so that it logs samples."
 
 
 def _by_format(
     sources: Sequence[Source], format: str | None, rows: EvalRows
 ) -> dict[str, list[Source]]:
-    """The files by the format that claims them; those that none claims are told."""
-    found: dict[str, list[Source]] = defaultdict(list)
+    """Return the files by format, and note those of unknown format."""
+    by_format: dict[str, list[Source]] = defaultdict(list)
     if format is not None:
         entry = EVAL_FORMATS[format]
-        claims = resolve(entry.recognise)
+        recognise = resolve(entry.recognise)
         for source in sources:
-            if source.named or claims(source):
-                found[entry.name].append(source)
-        if not found:
+            if source.named or recognise(source):
+                by_format[entry.name].append(source)
+        if not by_format:
             raise TableError(
                 f"No file looks like {entry.called} ({entry.summary}); name the files themselves."
             )
-        return found
-    formats = [(entry, resolve(entry.recognise)) for entry in in_turn()]
+        return by_format
+    formats = [(entry, resolve(entry.recognise)) for entry in formats_in_order()]
     unknown: list[Source] = []
     tables: list[tuple[EvalFormat, Source]] = []
     for source in sources:
-        claimed = next((entry for entry, claims in formats if claims(source)), None)
-        if claimed is None:
+        match = next((entry for entry, recognise in formats if recognise(source)), None)
+        if match is None:
             if source.named:
-                raise TableError(_not_known(source))
+                raise TableError(_unknown_format(source))
             unknown.append(source)
-        elif claimed.any_table and not source.named:
-            tables.append((claimed, source))
+        elif match.any_table and not source.named:
+            tables.append((match, source))
         else:
-            found[claimed.name].append(source)
-    if not found:
+            by_format[match.name].append(source)
+    if not by_format:
         for entry, source in tables:
-            found[entry.name].append(source)
+            by_format[entry.name].append(source)
     else:
         unknown += [source for _, source in tables]
-    if not found:
+    if not by_format:
         called = [entry.called for entry, _ in formats if not entry.any_table]
         raise TableError(
             f"None of {counted(len(sources), 'file')} ({shortened([s.name for s in sources], 4)}) "
             f"is a log of {', '.join(called)} or a table with one row per model and item."
         )
-    if len(found) > 1:
+    if len(by_format) > 1:
         each = [
-            f"{EVAL_FORMATS[name].called} ({counted(len(found[name]), 'file')})" for name in found
+            f"{EVAL_FORMATS[name].called} ({counted(len(by_format[name]), 'file')})"
+            for name in by_format
         ]
         rows.warn(
-            f"The files are of {len(found)} formats, whose tasks are read together: "
-            f"{joined(each)}; format=... takes one of them."
+            f"The files have {len(by_format)} formats, and bestofk reads their tasks together: "
+            f"{joined(each)}; format=... selects one of them."
         )
     if unknown:
         unused = (
-            f"Not used, being of no known format: {counted(len(unknown), 'file')} "
+            f"Skipped, because the format is unknown: {counted(len(unknown), 'file')} "
             f"({shortened([source.name for source in unknown], 4)})."
         )
         rows.note(unused)
         rows.unused.append(unused)
-    return found
+    return by_format
 
 
-def _not_known(source: Source) -> str:
+def _unknown_format(source: Source) -> str:
     if source.head[:4] == b"PK\x03\x04" and not source.members:
         return (
-            f"{source.name}: the zip archive is damaged or cut off: its table of contents, at its "
-            "end, cannot be read."
+            f"{source.name}: the zip archive is damaged or truncated: its table of contents, at "
+            "its end, cannot be read."
         )
     if not source.size:
         return f"{source.name}: the file is empty."
     if source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return f"{source.name} is UTF-16 text: save it as UTF-8."
     if source.is_binary:
-        return f"{source.name} holds NUL characters: it is no text, or it is damaged."
+        return f"{source.name} contains NUL characters: it is not text, or it is damaged."
     names = ", ".join(EVAL_FORMATS)
     return (
-        f"{source.name}: the content is of no known format; pass format=... (on the command line "
-        f"--format), one of {names}; tables with one row per fold or data set are for "
-        "'bestofk order' "
+        f"{source.name}: the format is unknown; pass format=... (on the command line --format), "
+        f"one of {names}; for tables with one row per fold or data set use 'bestofk order' "
         "(bestofk.read_losses)."
     )
 
 
 def _as_evals(
     rows: EvalRows,
-    asked: AskedOfLogs,
+    query: LogQuery,
     price_list: dict[str, Any],
     higher_is_better: bool | None,
 ) -> Evals:
     epoch, keep = rows.settle_epochs()
-    rows.tell_counts()
+    rows.note_counts()
     metric, direction = _metric(rows, higher_is_better)
-    of = {name: rows.column(name) for name in COLUMNS}
+    columns = {name: rows.column(name) for name in COLUMNS}
     if not keep.all():
-        of = {name: column[keep] for name, column in of.items()}
+        columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
-    learner, tokens_in, tokens_out = of["learner"], of["tokens_in"], of["tokens_out"]
-    cost = of["cost"].copy() if price_list else of["cost"]
-    _set_prices(rows, price_list, learner, cost, tokens_in, tokens_out)
+    if price_list:
+        columns["cost"] = columns["cost"].copy()
+        _set_prices(rows, price_list, columns)
     item_cluster = np.array(rows.item_cluster, dtype=np.int32)
     clusters = tuple(rows.clusters)
-    if asked.cluster is not None:
-        clusters = _cluster_all(rows, asked.cluster, item_cluster)
+    if query.cluster is not None:
+        clusters = _complete_clusters(rows, query.cluster, item_cluster)
     else:
         item_cluster, clusters = np.arange(len(rows.items), dtype=np.int32), ()
-    rows.tell_learners()
+    rows.note_learners()
     return Evals(
         learners=tuple(rows.learners),
         tasks=tuple(rows.tasks),
@@ -248,15 +246,8 @@ def _as_evals(
         clusters=clusters,
         item_task=np.array(rows.item_task, dtype=np.int32),
         item_cluster=item_cluster,
-        learner=learner,
-        item=of["item"],
         epoch=epoch,
-        score=of["score"],
-        cost=cost,
-        latency=of["latency"],
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        status=of["status"],
+        **columns,
         metric=metric,
         higher_is_better=direction,
         account=tuple(rows.account),
@@ -264,80 +255,74 @@ def _as_evals(
     )
 
 
-def _cluster_all(rows: EvalRows, asked: str, item_cluster: Any) -> tuple[str, ...]:
-    """The names of the clusters; an item without one is its own."""
+def _complete_clusters(rows: EvalRows, key: str, item_cluster: Any) -> tuple[str, ...]:
+    """Put each item without a cluster into a new one, and return the names of all clusters."""
     names = list(rows.clusters)
     if not names:
         raise TableError(
-            f"No sample has {asked!r}, which was to group the items: cluster must be a key of the "
-            "document, of the metadata or of the variables, or a column."
+            f"No sample has {key!r}: cluster must be a key of the document, of the metadata or of "
+            "the variables, or a column."
         )
     alone = np.flatnonzero(item_cluster < 0)
     if len(alone):
-        taken = set(names)
+        used = set(names)
         items = list(rows.items)
         for code in alone:
             name = f"only {items[code][1]}"
-            while name in taken:
+            while name in used:
                 name += "'"
-            taken.add(name)
+            used.add(name)
             item_cluster[code] = len(names)
             names.append(name)
-        rows.note(f"{counted(len(alone), 'item')} without {asked!r}: each is a cluster of its own.")
-    rows.note(f"{counted(len(names), 'cluster')} of items by {asked!r}.")
+        rows.note(f"{counted(len(alone), 'item')} without {key!r}: each is a separate cluster.")
+    rows.note(f"{counted(len(names), 'cluster')} of items by {key!r}.")
     return tuple(names)
 
 
-def _metric(rows: EvalRows, given: bool | None) -> tuple[str, bool]:
+def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
     from bestofk.losses.columns import direction_of
 
     name = " / ".join(rows.metrics) or "score"
-    if given is not None:
-        rows.note(f"Metric {name!r}: {'higher' if given else 'lower'} is better, as you say.")
-        return name, bool(given)
+    if higher_is_better is not None:
+        direction = "higher" if higher_is_better else "lower"
+        rows.note(f"Metric {name!r}: {direction} is better (your choice).")
+        return name, bool(higher_is_better)
     directions: dict[bool, str] = {}
-    why = []
-    for one, stated in rows.metrics.items():
+    phrases = []
+    for metric, stated in rows.metrics.items():
+        reason = "as the log says"
         if stated is None:
-            by_name = direction_of(one.split("/")[-1])
-            known = by_name in ("loss", "score")
+            by_name = direction_of(metric.split("/")[-1])
             stated = by_name != "loss"
-            said = "by its name" if known else "nothing says otherwise"
-        else:
-            said = "as the log says"
-        why.append(f"{one!r}: {'higher' if stated else 'lower'} is better ({said})")
-        directions.setdefault(stated, one)
+            reason = "by its name" if by_name in ("loss", "score") else "assumed"
+        phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")
+        directions.setdefault(stated, metric)
     if len(directions) > 1:
         raise TableError(
-            f"Higher is better for {directions[True]!r} and lower for {directions[False]!r}: they "
-            "cannot be one score; choose metric=... or task=..."
+            f"Higher is better for {directions[True]!r} and lower for {directions[False]!r}, so "
+            "they cannot be one score; choose metric=... or task=..."
         )
-    rows.note(f"Metric {'; '.join(why)}.")
+    rows.note(f"Metric {'; '.join(phrases)}.")
     return name, next(iter(directions), True)
 
 
-def _set_prices(
-    rows: EvalRows,
-    price_list: dict[str, Any],
-    learner: Any,
-    cost: Any,
-    tokens_in: Any,
-    tokens_out: Any,
-) -> None:
+def _set_prices(rows: EvalRows, price_list: dict[str, Any], columns: dict[str, Any]) -> None:
     """Fill in the costs that the log does not state."""
-    if not price_list:
-        return
+    learner, cost = columns["learner"], columns["cost"]
+    tokens_in, tokens_out = columns["tokens_in"], columns["tokens_out"]
+    # a cost of 0 for tokens that were used is not a statement
+    tokens = np.nan_to_num(tokens_in) + np.nan_to_num(tokens_out)
+    unstated = ~np.isfinite(cost) | ((cost == 0.0) & (tokens > 0))
     used, priced, logged = set(), [], []
     for name, code in rows.learners.items():
-        key = next((one for one in (name, rows.models.get(name, name)) if one in price_list), None)
+        model = rows.models.get(name, name)
+        key = next((key for key in (name, model) if key in price_list), None)
         if key is None:
             continue
         used.add(key)
-        tokens = np.nan_to_num(tokens_in) + np.nan_to_num(tokens_out)
-        stated = np.isfinite(cost) & ~((cost == 0.0) & (tokens > 0))
-        open_ = (learner == code) & ~stated
-        if open_.any():
-            cost[open_] = price_list[key].of(tokens_in[open_], tokens_out[open_])
+        samples = (learner == code) & unstated
+        if samples.any():
+            cost[samples] = price_list[key].of(tokens_in[samples], tokens_out[samples])
             priced.append(name)
         else:
             logged.append(name)
@@ -345,7 +330,7 @@ def _set_prices(
         rows.note(f"Costs from your prices: {shortened(priced, 12)}.")
     if logged:
         rows.note(
-            f"Costs as the log states them, which go before your prices: {shortened(logged, 12)}."
+            f"Costs from the log, which take precedence over your prices: {shortened(logged, 12)}."
         )
     without = [
         name for name, code in rows.learners.items() if not np.isfinite(cost[learner == code]).any()
@@ -357,29 +342,26 @@ def _set_prices(
         rows.note(f"Prices of models that are not in the logs: {shortened(unused, 6)}.")
 
 
-# Small sets of logs that come with the library, to try things on.
-
-
 EXAMPLE_EVALS = {
     "inspect-sums": "three mock models on 24 sums in eight passages, two epochs, by Inspect",
 }
-"""The names, and what each holds."""
+"""The example logs that come with the library, and their contents."""
 
 
 def example_path(name: str) -> Path:
-    """The folder of an example."""
+    """Return the folder of an example."""
     if name not in EXAMPLE_EVALS:
         raise UnknownNameError("example of logs", name, EXAMPLE_EVALS)
     return Path(__file__).with_name("examples") / name
 
 
 def example_prices(name: str) -> Path:
-    """The file of prices that goes with an example."""
+    """Return the price file of an example."""
     return example_path(name).with_name(f"{name}-prices.csv")
 
 
 def example_evals(name: str) -> Evals:
-    """An embedded set of logs.
+    """Read the logs of an example that comes with the library.
 
     Parameters
     ----------
@@ -388,7 +370,7 @@ def example_evals(name: str) -> Evals:
 
     Notes
     -----
-    Made by running Inspect with mock models: ``studies/make_example_evals.py``.
+    ``studies/make_example_evals.py`` wrote them by running Inspect with mock models.
 
     Examples
     --------

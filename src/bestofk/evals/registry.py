@@ -1,26 +1,26 @@
-"""The formats of logs that can be read: one entry each; packages add theirs.
+"""The formats of evaluation logs that bestofk reads; other packages can add theirs.
 
 The contract of an entry
 ------------------------
-`recognise` names a function that takes a `bestofk.evals.sources.Source` and says whether the file
-is of this format, by its content (`Source.head`, `Source.keys` of a JSON text, `Source.members` of
-an archive), never by importing or running anything. The first entry that claims a file gets
-it; those that were added come before the long tables, which take what nobody else knows.
+`recognise` names a function that takes a `bestofk.evals.sources.Source` and returns whether the
+file has this format. It looks at the content (`Source.head`, `Source.keys` of a JSON text,
+`Source.members` of an archive) and never imports or runs anything. The first entry that recognises
+a file reads it. Added entries come before the long tables, which accept any other table.
 
-`function` names a function ``read(sources, asked, rows)`` that is called once with all files of
-the format. `asked` (`bestofk.evals.evals.AskedOfLogs`) says which metric, filter, task and cluster
-are wanted. Into `rows` (`bestofk.evals.rows.EvalRows`) it writes one row for each learner, item and
-epoch, and the sentences of what it took, what it left out and why:
+`function` names a function ``read(sources, query, rows)``. bestofk calls it once with all files of
+the format. `query` (`bestofk.evals.query.LogQuery`) holds the metric, filter, task and cluster to
+read. The function writes into `rows` (`bestofk.evals.rows.EvalRows`) one row for each learner, item
+and epoch, and sentences about what it used, what it skipped and why:
 
-    who = rows.learner("model-a")
-    what = rows.item("arc", "17", cluster=None, fingerprint="hash of the content, if any")
-    rows.add(who, what, epoch=1, score=1.0)
-    rows.add(who, what, epoch=2, status="error")
+    learner = rows.learner("model-a")
+    item = rows.item("arc", "17", cluster=None, fingerprint="hash of the content, if any")
+    rows.add(learner, item, epoch=1, score=1.0)
+    rows.add(learner, item, epoch=2, status="error")
     rows.note("arc: 2 samples of 'model-a'.")
     rows.metric("acc", higher_is_better=True)
 
-An item is known by its task and its name; the same item of two learners must have the same name.
-Epochs are counted from 1; ``epoch=0`` leaves the counting to `rows`. A row without a score is
+The task and the name identify an item; the same item of two learners must have the same name.
+Epochs count from 1; ``epoch=0`` leaves the counting to `rows`. A row without a score has status
 ``"error"``, ``"limit"``, ``"unscored"`` or ``"missing"``, never a score of 0.
 """
 
@@ -33,7 +33,7 @@ from bestofk._base.registry import Registry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalFormat:
-    """What the library knows of the logs of one harness.
+    """The log format of one harness.
 
     Examples
     --------
@@ -46,18 +46,14 @@ class EvalFormat:
     called: str
     """The name of the harness in sentences."""
     summary: str
-    """The files that hold it, in a line."""
-    names: str
-    """What to name, in a line of the documentation."""
+    """The files of this format, in a line."""
     recognise: str
-    """``package.module:name`` of the function that says whether a file is of this format."""
+    """``package.module:name`` of the function that recognises a file of this format."""
     function: str
     """``package.module:name`` of the function that reads files into rows."""
     any_table: bool = False
-    """It takes tables that no harness wrote, so it is asked last, and in a folder only where
-    nothing else was found."""
-    settings: tuple[str, ...] = ()
-    """What else tells learners of the same name apart, in words."""
+    """It reads tables that no harness wrote, so it comes last, and in a folder only if there is
+    no file of another format."""
 
 
 _FORMATS = "bestofk.evals.formats"
@@ -68,35 +64,27 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="lm-eval",
         called="lm-evaluation-harness",
         summary="samples_*.jsonl and results_*.json of --log_samples, version 0.4.0 and later",
-        names="the folder of `--output_path`, run with `--log_samples` (0.4.0 and later); or "
-        "`samples_*.jsonl`",
         recognise=f"{_FORMATS}.lm_harness:is_lm_harness",
         function=f"{_FORMATS}.lm_harness:read_lm_harness",
-        settings=("model_args", "gen_kwargs", "number of shots", "chat template", "system prompt"),
     ),
     EvalFormat(
         name="inspect",
         called="Inspect",
         summary="*.eval (deflate or zstandard, also of crashed runs) and *.json logs",
-        names="`.eval` files (also of crashed runs), `.json` logs, or the folder of logs",
         recognise=f"{_FORMATS}.inspect_logs:is_inspect",
         function=f"{_FORMATS}.inspect_logs:read_inspect",
-        settings=("solver", "task arguments", "model arguments", "generate config"),
     ),
     EvalFormat(
         name="promptfoo",
         called="promptfoo",
         summary="the JSON or JSONL of --output, result versions 2 to 4",
-        names="the `.json` or `.jsonl` of `--output`",
         recognise=f"{_FORMATS}.promptfoo:is_promptfoo",
         function=f"{_FORMATS}.promptfoo:read_promptfoo",
-        settings=("prompt",),
     ),
     EvalFormat(
         name="helm",
         called="HELM",
         summary="run directories with run_spec.json and per_instance_stats.json",
-        names="run directories, or the folder of a suite",
         recognise=f"{_FORMATS}.helm:is_helm",
         function=f"{_FORMATS}.helm:read_helm",
     ),
@@ -104,7 +92,6 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="every-eval-ever",
         called="Every Eval Ever",
         summary="instance-level JSONL",
-        names="instance-level `.jsonl`, with the `.json` of its results next to it",
         recognise=f"{_FORMATS}.every_eval_ever:is_every_eval_ever",
         function=f"{_FORMATS}.every_eval_ever:read_every_eval_ever",
     ),
@@ -112,7 +99,6 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="swe-bench",
         called="SWE-bench",
         summary="the report of a run (MODEL.RUN.json), or the report.json of its instances",
-        names="the report `MODEL.RUN.json`, or the folder of `report.json` files",
         recognise=f"{_FORMATS}.swe_bench:is_swe_bench",
         function=f"{_FORMATS}.swe_bench:read_swe_bench",
     ),
@@ -120,7 +106,6 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="evalplus",
         called="EvalPlus",
         summary="*_eval_results.json of HumanEval+ and MBPP+",
-        names="`*eval_results.json`",
         recognise=f"{_FORMATS}.evalplus:is_evalplus",
         function=f"{_FORMATS}.evalplus:read_evalplus",
     ),
@@ -128,7 +113,6 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="livebench",
         called="LiveBench",
         summary="ground_truth_judgment.jsonl",
-        names="`ground_truth_judgment.jsonl`, or the folder `data`",
         recognise=f"{_FORMATS}.livebench:is_livebench",
         function=f"{_FORMATS}.livebench:read_livebench",
     ),
@@ -136,7 +120,6 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="table",
         called="table",
         summary="any CSV, JSONL or Parquet with one row per model, item and epoch",
-        names="a CSV, JSONL or Parquet with one row per model, item and epoch",
         recognise=f"{_FORMATS}.long_table:is_long_table",
         function=f"{_FORMATS}.long_table:read_long_table",
         any_table=True,
@@ -144,6 +127,6 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
 )
 
 
-def in_turn() -> list[EvalFormat]:
-    """The formats in the order in which they are asked whether a file is theirs."""
+def formats_in_order() -> list[EvalFormat]:
+    """Return the formats in the order in which they are tried on a file."""
     return sorted(EVAL_FORMATS.values(), key=lambda entry: entry.any_table)

@@ -1,4 +1,4 @@
-"""Scores, statuses and names as logs hold them: what is a number, and what is none."""
+"""Rows of evaluation logs as the readers write them, and the values in a log."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted, joined, printable, shortened
 
 STATUSES = ("scored", "error", "limit", "unscored", "missing")
-"""What became of a sample.
+"""The outcome of a sample.
 
-``scored``: there is a number. ``error``: the run of the sample failed. ``limit``: it was stopped
-at a limit of time, tokens, messages or money (and may have been scored all the same). ``unscored``:
-it ran, but its score is no number. ``missing``: it was planned and did not run.
+``scored``: it has a number. ``error``: the sample failed. ``limit``: it hit a limit of time,
+tokens, messages or money (and may have a score). ``unscored``: it ran, but its score is not a
+number. ``missing``: it was planned and did not run.
 """
 
 NAN = float("nan")
-_UNHELD = re.compile("[\0\ud800-\udfff]")
-_WORDS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
-_INSPECT = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
+"""NUL and lone surrogates, which not every file can hold."""
+_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 
 
 def number_of(value: Any) -> float | None:
-    """A score as a number: numbers, booleans, and both as text; None where it is neither.
+    """Return a score as a number: numbers, booleans, and both as text; None for anything else.
 
     Examples
     --------
@@ -46,42 +46,29 @@ def number_of(value: Any) -> float | None:
         except OverflowError:
             return None
     if isinstance(value, str) and len(value) < 64:
-        word = value.strip().lower()
-        if word in _WORDS:
-            return _WORDS[word]
-        if "_" in word:
+        text = value.strip().lower()
+        if text in _BOOLEANS:
+            return _BOOLEANS[text]
+        if "_" in text:
             return None
         try:
-            return float(word)
+            return float(text)
         except ValueError:
             return None
     return None
 
 
-def inspect_number(value: Any) -> float | None:
-    """A score of Inspect: C is 1, P is 0.5, I and N are 0, and what `number_of` reads.
-
-    Examples
-    --------
-    >>> inspect_number("C"), inspect_number("N"), inspect_number("maybe")
-    (1.0, 0.0, None)
-    """
-    if isinstance(value, str) and value in _INSPECT:
-        return _INSPECT[value]
-    return number_of(value)
-
-
 def amount(value: Any) -> float:
-    """A cost, a time or a number of tokens; NaN where there is none, or a negative one."""
+    """Return a cost, a time or a number of tokens; NaN if it is missing or negative."""
     kind = type(value)
     if kind is float or kind is int:
         return value if 0 <= value < 1e300 else NAN
-    found = number_of(value) if kind is not bool and value is not None else None
-    return found if found is not None and 0.0 <= found < 1e300 else NAN
+    number = number_of(value) if kind is not bool and value is not None else None
+    return number if number is not None and 0.0 <= number < 1e300 else NAN
 
 
 def clean_name(value: Any) -> str:
-    r"""A name from a log as text that any file can hold, without blanks around it.
+    r"""Return a name from a log as stripped text that any file can hold.
 
     Examples
     --------
@@ -95,13 +82,12 @@ def clean_name(value: Any) -> str:
             value = f"({type(value).__name__})"
     text = str(value).strip()
     if "\0" in text or not text.isascii():
-        # NUL, and halves of surrogate pairs, which no file holds
-        text = _UNHELD.sub("\ufffd", text)
+        text = _NOT_STORABLE.sub("\ufffd", text)
     return text or "(no name)"
 
 
 def model_name(value: Any) -> str:
-    r"""The name of a model, which sentences, tables and pages show: on one line, without controls.
+    r"""Return the name of a model on one line without control characters.
 
     Examples
     --------
@@ -113,7 +99,7 @@ def model_name(value: Any) -> str:
 
 
 def value_at(record: Any, path: str) -> Any:
-    """What a dotted path leads to; None where it leads nowhere.
+    """Return the value at a dotted path; None if there is none.
 
     Examples
     --------
@@ -127,19 +113,21 @@ def value_at(record: Any, path: str) -> Any:
     head, dot, rest = path.partition(".")
     while dot:
         if head in record:
-            found = value_at(record[head], rest)
-            if found is not None:
-                return found
+            value = value_at(record[head], rest)
+            if value is not None:
+                return value
         more, dot, rest = rest.partition(".")
         head = f"{head}.{more}"
     return None
 
 
-# Rows as the readers write them: names once, numbers in columns, and sentences on the way.
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return a JSON object; an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
 
 
-LARGEST = 1e150
-"""A score beyond this is none: its square would be no number."""
+MAX_SCORE = 1e150
+"""A larger score counts as unscored, because its square would overflow."""
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 SCORED = _CODES["scored"]
 _KINDS = {
@@ -151,12 +139,12 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 class EvalRows:
-    """One row for each learner, item and epoch, in the order in which they were read."""
+    """One row for each learner, item and epoch, in reading order, and notes about reading."""
 
     def __init__(self) -> None:
         self.learners: dict[str, int] = {}
         self.models: dict[str, str] = {}
-        """The model behind a learner, where its label says more."""
+        """The model of a learner whose name has more parts."""
         self._raw_names: dict[str, str] = {}
         self.tasks: dict[str, int] = {}
         self.items: dict[tuple[int, str], int] = {}
@@ -167,32 +155,31 @@ class EvalRows:
         self.unused: list[str] = []
         self.warnings: list[str] = []
         self.metrics: dict[str, bool | None] = {}
-        self._prints: dict[int, int] = {}
-        self._prints_by: dict[int, str] = {}
-        self._written: dict[str, array[Any]] = _empty()
-        """Rows that came one by one."""
+        self._fingerprints: dict[int, int] = {}
+        self._fingerprint_files: dict[int, str] = {}
+        self._added: dict[str, array[Any]] = _empty_columns()
+        """Rows that were added one by one, after the blocks."""
         self._blocks: list[dict[str, Any]] = []
-        """Rows that came together, and those before them."""
         self.totals: Counter[str] = Counter()
-        """How often something worth a sentence happened, by the words for it."""
+        """Counts by the template of the sentence about them."""
 
     def __len__(self) -> int:
-        return len(self._written["score"]) + sum(len(block["score"]) for block in self._blocks)
+        return len(self._added["score"]) + sum(len(block["score"]) for block in self._blocks)
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """One column of the rows: learner, item, epoch, score, status or an amount."""
+        """Return a column of the rows: learner, item, epoch, score, status or an amount."""
         parts = [block[name] for block in self._blocks]
-        last = self._written[name]
+        last = self._added[name]
         if len(last) or not parts:
             parts.append(np.array(last, dtype=np.dtype(_KINDS[name])))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def learner(self, name: Any, *, model: str | None = None) -> int:
-        """The code of a learner, a new one where the name is new."""
+        """Return the code of a learner, a new one for a new name."""
         raw = clean_name(name)
         label = model_name(raw)
         while self._raw_names.setdefault(label, raw) != raw:
-            # two names that differ in what is not shown
+            # two names that differ only in characters that are not shown
             label += "'"
         if model is not None:
             self.models.setdefault(label, clean_name(model))
@@ -207,32 +194,32 @@ class EvalRows:
         fingerprint: Any = None,
         where: str = "",
     ) -> int:
-        """The code of an item of a task.
+        """Return the code of an item of a task.
 
         Parameters
         ----------
         task, name : object
-            What it is known by.
+            The names that identify it.
         cluster : object, optional
-            The group of items that it belongs to, the same whenever the item comes.
+            The group of items that it belongs to, the same for every learner.
         fingerprint : str, optional
-            A hash of its content: where it differs from before, these are two items under one
-            name, and nothing can be compared.
+            A hash of its content. Reading stops if two learners have different content under one
+            name.
         where : str
-            The file, for that sentence.
+            The file, for the error message.
         """
-        at = self.tasks.get(task)
-        if at is None:
-            at = self.tasks.setdefault(clean_name(task), len(self.tasks))
-        key = (at, name if type(name) is str else clean_name(name))
+        task_code = self.tasks.get(task)
+        if task_code is None:
+            task_code = self.tasks.setdefault(clean_name(task), len(self.tasks))
+        key = (task_code, name if type(name) is str else clean_name(name))
         code = self.items.get(key)
         if code is None:
-            key = (at, clean_name(key[1]))
+            key = (task_code, clean_name(key[1]))
             code = self.items.get(key)
         if code is None:
             code = len(self.items)
             self.items[key] = code
-            self.item_task.append(at)
+            self.item_task.append(task_code)
             self.item_cluster.append(-1)
         if cluster is not None and cluster == cluster and str(cluster).strip():
             group = self.clusters.setdefault(clean_name(cluster), len(self.clusters))
@@ -243,44 +230,43 @@ class EvalRows:
                 raise TableError(
                     f"{where}: item {key[1]!r:.80} of task {task!r} is in cluster "
                     f"{clean_name(cluster)!r:.80} here and in {list(self.clusters)[before]!r:.80} "
-                    "elsewhere: an item belongs to one cluster."
+                    "elsewhere; an item must belong to one cluster."
                 )
         if fingerprint is not None:
-            known = type(fingerprint) is str or type(fingerprint) is int
-            print_ = hash(fingerprint if known else clean_name(fingerprint))
-            if self._prints.setdefault(code, print_) != print_:
-                first = self._prints_by.get(code)
+            hashable = type(fingerprint) is str or type(fingerprint) is int
+            digest = hash(fingerprint if hashable else clean_name(fingerprint))
+            if self._fingerprints.setdefault(code, digest) != digest:
+                first = self._fingerprint_files.get(code)
                 raise TableError(
-                    f"{where}: item {key[1]!r:.80} of task {task!r} has another content "
-                    f"(hash {str(fingerprint)[:12]!r}) than in {first or 'the file before'}: "
-                    "the two runs did not ask the same questions, so they cannot be paired; "
-                    "run them with the same version of the task, or leave that task out."
+                    f"{where}: the content of item {key[1]!r:.80} of task {task!r} (hash "
+                    f"{str(fingerprint)[:12]!r}) differs from {first or 'the previous file'}, so "
+                    "the two runs cannot be paired; run them with the same version of the task, or "
+                    "omit that task."
                 )
             if where:
-                self._prints_by.setdefault(code, where)
+                self._fingerprint_files.setdefault(code, where)
         return code
 
     def items_of(self, task: Any, names: Sequence[str]) -> list[int]:
-        """The codes of many items of one task, which have neither cluster nor fingerprint yet."""
+        """Return the codes of many items of one task, without cluster and fingerprint."""
         new_task = clean_name(task) not in self.tasks
-        at = self.tasks.setdefault(clean_name(task), len(self.tasks))
+        task_code = self.tasks.setdefault(clean_name(task), len(self.tasks))
         joined_names = "".join(names)
-        # most names need nothing done
-        plain = joined_names.isascii() and joined_names.isprintable()
-        words = names if plain else [clean_name(name) for name in names]
+        if not (joined_names.isascii() and joined_names.isprintable()):
+            names = [clean_name(name) for name in names]
         if new_task:
             first = len(self.items)
-            found = {(at, word): code for code, word in enumerate(words, start=first)}
-            if len(found) == len(words):
-                self.items.update(found)
-                self.item_task.extend([at] * len(words))
-                self.item_cluster.extend([-1] * len(words))
-                return list(range(first, first + len(words)))
+            new_items = {(task_code, name): code for code, name in enumerate(names, start=first)}
+            if len(new_items) == len(names):
+                self.items.update(new_items)
+                self.item_task.extend([task_code] * len(names))
+                self.item_cluster.extend([-1] * len(names))
+                return list(range(first, first + len(names)))
         codes = []
-        for word in words:
-            code = self.items.setdefault((at, word), len(self.items))
+        for name in names:
+            code = self.items.setdefault((task_code, name), len(self.items))
             if code == len(self.item_task):
-                self.item_task.append(at)
+                self.item_task.append(task_code)
                 self.item_cluster.append(-1)
             codes.append(code)
         return codes
@@ -298,21 +284,21 @@ class EvalRows:
         tokens_in: float = NAN,
         tokens_out: float = NAN,
     ) -> None:
-        """One row; a score that is no number turns ``"scored"`` into ``"unscored"``."""
+        """Add a row; a score that is not a finite number makes it ``"unscored"``."""
         code = _CODES[status]
-        if code == SCORED and not -LARGEST < score < LARGEST:
+        if code == SCORED and not -MAX_SCORE < score < MAX_SCORE:
             code = _CODES["unscored"]
             score = NAN
-        to = self._written
-        to["learner"].append(learner)
-        to["item"].append(item)
-        to["epoch"].append(epoch)
-        to["score"].append(score)
-        to["status"].append(code)
-        to["cost"].append(cost)
-        to["latency"].append(latency)
-        to["tokens_in"].append(tokens_in)
-        to["tokens_out"].append(tokens_out)
+        columns = self._added
+        columns["learner"].append(learner)
+        columns["item"].append(item)
+        columns["epoch"].append(epoch)
+        columns["score"].append(score)
+        columns["status"].append(code)
+        columns["cost"].append(cost)
+        columns["latency"].append(latency)
+        columns["tokens_in"].append(tokens_in)
+        columns["tokens_out"].append(tokens_out)
 
     def extend(
         self,
@@ -324,73 +310,73 @@ class EvalRows:
         status: npt.NDArray[np.int8],
         **amounts: Floats,
     ) -> None:
-        """Many rows at once; `status` holds codes into `STATUSES`."""
-        if len(self._written["score"]):
-            self._blocks.append({name: np.array(held) for name, held in self._written.items()})
-            self._written = _empty()
+        """Add many rows; `status` holds codes into `STATUSES`."""
+        if len(self._added["score"]):
+            self._blocks.append({name: np.array(values) for name, values in self._added.items()})
+            self._added = _empty_columns()
         count = len(score)
-        finite = np.abs(score) < LARGEST
+        finite = np.abs(score) < MAX_SCORE
         if not finite.all():
             status = np.where((status == SCORED) & ~finite, _CODES["unscored"], status)
             score = np.where(finite, score, NAN)
-        none = np.broadcast_to(NAN, count)
+        unknown = np.broadcast_to(NAN, count)
         columns = {
             "learner": learner,
             "item": item,
             "epoch": np.zeros(count) if epoch is None else epoch,
             "score": score,
             "status": status,
-            **{name: amounts.get(name, none) for name in _AMOUNTS},
+            **{name: amounts.get(name, unknown) for name in _AMOUNTS},
         }
         self._blocks.append(
             {name: np.asarray(each, np.dtype(_KINDS[name])) for name, each in columns.items()}
         )
 
     def rename_learners(self, names: Mapping[str, str]) -> None:
-        """Give learners other names; those that would share one keep theirs."""
-        wanted = [names.get(name, name) for name in self.learners]
-        if len(set(wanted)) == len(wanted):
+        """Rename learners, unless two would get the same name."""
+        new_names = [names.get(name, name) for name in self.learners]
+        if len(set(new_names)) == len(new_names):
             self.models = {names.get(name, name): model for name, model in self.models.items()}
-            self.learners = {name: code for code, name in enumerate(wanted)}
+            self.learners = {name: code for code, name in enumerate(new_names)}
 
     def note(self, sentence: str) -> None:
-        """A sentence for the account."""
+        """Add a sentence to the account."""
         if sentence not in self.account:
             self.account.append(sentence)
 
     def warn(self, sentence: str) -> None:
-        """A sentence for the account that the user should see at once."""
+        """Add a sentence to the account, and warn the user with it."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
             self.note(sentence)
 
-    def count(self, words: str, by: int = 1) -> None:
-        """Something that is told once with its number: ``{n} samples had no answer``."""
-        self.totals[words] += by
+    def count(self, template: str) -> None:
+        """Count an event whose total becomes a sentence: ``{n} samples had no answer``."""
+        self.totals[template] += 1
 
     def metric(self, name: str, higher_is_better: bool | None = None) -> None:
-        """What the scores are, and which way they point where the log says it."""
+        """Add a metric, and its direction if the log states it."""
         before = self.metrics.get(name)
         if name in self.metrics and before is not None and higher_is_better is not None:
             if before != higher_is_better:
                 raise TableError(
-                    f"the logs disagree on metric {name!r}: higher is better in one, lower in "
+                    f"The logs disagree about metric {name!r}: higher is better in one, lower in "
                     "another."
                 )
             return
         self.metrics[name] = before if before is not None else higher_is_better
 
-    def tell_counts(self) -> None:
+    def note_counts(self) -> None:
         """Turn the counts into sentences."""
-        for words, count in self.totals.items():
-            self.note(words.replace("{n}", str(count)))
+        for template, count in self.totals.items():
+            self.note(template.replace("{n}", str(count)))
         self.totals.clear()
 
     def settle_epochs(self) -> tuple[Any, Any]:
-        """Epochs with those that were left to be counted, and the rows to keep.
+        """Number the epochs that the reader left open; return all epochs and the rows to keep.
 
-        A row that comes twice (the same learner, item and epoch) is kept once where both say the
-        same, and is an error where they do not.
+        A row that occurs twice (the same learner, item and epoch) is kept once if both have the
+        same score, and is an error otherwise.
         """
         item = self.column("item")
         epoch = self.column("epoch")
@@ -406,7 +392,7 @@ class EvalRows:
             if repeated:
                 self.note(
                     f"{counted(repeated, 'row')} repeat a model and an item: each repetition "
-                    "is an epoch of that item."
+                    "counts as an epoch."
                 )
         keep = np.ones(len(cell), dtype=bool)
         span = int(epoch.max(initial=1)) + 1
@@ -432,43 +418,56 @@ class EvalRows:
             )
             if not same.all():
                 row = int(second[~same][0])
-                raise self._two_scores(row, int(first[~same][0]), int((~same).sum()))
+                raise self._conflicting_scores(row, int(first[~same][0]), int((~same).sum()))
             keep[second] = False
             self.note(
-                f"{counted(len(second), 'row')} came twice with the same score and "
-                f"{'was' if len(second) == 1 else 'were'} kept once."
+                f"{counted(len(second), 'row')} occurred twice with the same score and "
+                f"{'counts' if len(second) == 1 else 'count'} once."
             )
         return epoch, keep
 
-    def _two_scores(self, row: int, other: int, count: int) -> TableError:
+    def _conflicting_scores(self, row: int, other: int, count: int) -> TableError:
         score, status = self.column("score"), self.column("status")
         (task, name) = list(self.items)[self.column("item")[row]]
         learner = list(self.learners)[self.column("learner")[row]]
         values = joined(
             [
-                f"{score[at]:g}" if status[at] == SCORED else STATUSES[status[at]]
-                for at in (other, row)
+                f"{score[index]:g}" if status[index] == SCORED else STATUSES[status[index]]
+                for index in (other, row)
             ]
         )
         more = f" ({count} such)" if count > 1 else ""
         return TableError(
-            f"item {name!r:.80} of task {list(self.tasks)[task]!r} comes twice for model "
+            f"Item {name!r:.80} of task {list(self.tasks)[task]!r} occurs twice for model "
             f"{learner!r:.80} in one epoch, with different scores ({values}){more}: number the "
-            "epochs, or leave out the rows that do not count."
+            "epochs, or remove the rows that do not count."
         )
 
-    def tell_learners(self) -> None:
-        """How many learners there are, by name."""
+    def note_learners(self) -> None:
+        """Note the number and the names of the learners."""
         names = [repr(name) for name in self.learners]
         self.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
 
 
-def _empty() -> dict[str, array[Any]]:
+class ContentCheck:
+    """Items whose content, such as the prompt, differs between learners."""
+
+    def __init__(self) -> None:
+        self.first: dict[int, Any] = {}
+        self.differing: set[int] = set()
+
+    def add(self, item: int, content: Any) -> None:
+        """Compare the content of an item with the first one."""
+        if content is not None and self.first.setdefault(item, content) != content:
+            self.differing.add(item)
+
+
+def _empty_columns() -> dict[str, array[Any]]:
     return {name: array(kind) for name, kind in _KINDS.items()}
 
 
 def _turns(sorted_cells: Any) -> Any:
-    """1, 2, 3, ... within each stretch of equal cells."""
+    """Count 1, 2, 3, ... within each run of equal cells."""
     count = len(sorted_cells)
     if not count:
         return np.empty(0, dtype=np.int64)

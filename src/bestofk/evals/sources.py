@@ -1,4 +1,4 @@
-"""JSON that others wrote: read with limits, line by line or element by element."""
+"""Files of evaluation logs: finding them, and reading JSON and zip archives within limits."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from bestofk.data.tables.reading import EXPANDED, allowed_bytes, too_large
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder().raw_decode
-LONGEST_LINE = 1 << 28
-"""Bytes of the longest line that is read."""
+_INCOMPLETE = (json.JSONDecodeError, UnicodeDecodeError)
+"""Errors that a truncated line can cause."""
+MAX_LINE_BYTES = 1 << 28
 
 
 def loads(text: str, where: str) -> Any:
-    """The value of a JSON text; NaN and Infinity may stand bare in it."""
+    """Return the value of a JSON text, which may contain bare NaN and Infinity."""
     try:
         return json.loads(text)
     except (RecursionError, ValueError) as error:
@@ -33,23 +34,23 @@ def loads(text: str, where: str) -> Any:
 
 
 def not_json(error: Exception, where: str) -> TableError:
-    """The sentence for a text that is not JSON."""
+    """Return the error for a text that is not JSON."""
     if isinstance(error, RecursionError):
-        why = "brackets stand too deep in each other"
+        reason = "brackets are nested too deeply"
     elif isinstance(error, json.JSONDecodeError):
-        why = f"{error.msg}, line {error.lineno} column {error.colno}"
+        reason = f"{error.msg}, line {error.lineno} column {error.colno}"
     else:
-        why = "a whole number has thousands of digits"
-    return TableError(f"{where} is not JSON that can be read ({why}).")
+        reason = "a whole number has thousands of digits"
+    return TableError(f"{where} is not valid JSON ({reason}).")
 
 
 def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[tuple[int, Any]]:
-    """The number and the value of each line; a last line that was cut off is left out and told."""
+    """Yield the number and the value of each line; note and skip a truncated last line."""
     broken: tuple[int, Exception] | None = None
     parse = json.loads
     with _opened(path, where) as file:
         number = 0
-        while line := file.readline(LONGEST_LINE):
+        while line := file.readline(MAX_LINE_BYTES):
             number += 1
             if broken is not None:
                 if not line.strip():
@@ -61,17 +62,17 @@ def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[t
                 if not line.strip(b" \t\r\n\xef\xbb\xbf\0"):
                     continue
                 broken = (number, error)
-                if line.endswith(b"\n") or number == 1 or not _cut_off(error):
+                if line.endswith(b"\n") or number == 1 or not isinstance(error, _INCOMPLETE):
                     raise not_json(error, f"{where}: line {number}") from None
                 continue
             yield number, value
     if broken is not None:
-        note(f"{where}: the last line is cut off and was left out (a run that was broken off?).")
+        note(f"{where}: the last line is truncated and was skipped (an interrupted run?).")
 
 
 @contextmanager
 def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked where it is gzip."""
+    """Open a file for reading bytes, decompressed if it is gzip."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
@@ -85,12 +86,8 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
         yield BytesIO(decompress(file.read(), where))
 
 
-def _cut_off(error: Exception) -> bool:
-    return isinstance(error, json.JSONDecodeError | UnicodeDecodeError)
-
-
 class JsonParts:
-    """A JSON object whose one long array is read one element at a time.
+    """A JSON object with one long array, read one element at a time.
 
     Parameters
     ----------
@@ -99,7 +96,7 @@ class JsonParts:
     stream : tuple of str
         The keys that lead to the array.
     where : str
-        What errors call the text.
+        The name of the text in errors.
 
     Examples
     --------
@@ -114,17 +111,17 @@ class JsonParts:
 
     def __init__(self, text: str, stream: tuple[str, ...], where: str) -> None:
         self._text, self._stream, self._where = text, stream, where
-        self._at = 0
+        self._position = 0
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], Any]]:
-        self._at = 0
-        self._skip()
-        if self._mark() != "{":
+        self._position = 0
+        self._skip_blanks()
+        if self._next() != "{":
             raise TableError(f"{self._where} must be a JSON object.")
         yield from self._object((), self._stream)
-        self._skip()
-        if self._at < len(self._text):
-            raise self._wrong()
+        self._skip_blanks()
+        if self._position < len(self._text):
+            raise self._error()
 
     def _object(
         self, path: tuple[str, ...], stream: tuple[str, ...]
@@ -132,33 +129,33 @@ class JsonParts:
         for _ in self._between("{", "}"):
             key = self._key()
             here = (*path, key)
-            if not stream or key != stream[0] or self._mark() not in "{[":
+            if not stream or key != stream[0] or self._next() not in "{[":
                 yield here, self._value()
-            elif self._mark() == "[" and len(stream) == 1:
+            elif self._next() == "[" and len(stream) == 1:
                 for _ in self._between("[", "]"):
                     yield (*here, "[]"), self._value()
-            elif self._mark() == "{" and len(stream) > 1:
+            elif self._next() == "{" and len(stream) > 1:
                 yield from self._object(here, stream[1:])
             else:
                 yield here, self._value()
 
     def _between(self, left: str, right: str) -> Iterator[None]:
-        """Once for each member between the brackets, at its beginning."""
-        self._take(left)
+        """Yield once for each member between the brackets, at its beginning."""
+        self._expect(left)
         first = True
-        while self._mark() != right:
+        while self._next() != right:
             if not first:
-                self._take(",")
+                self._expect(",")
             first = False
-            if self._at >= len(self._text):
-                raise self._wrong()
+            if self._position >= len(self._text):
+                raise self._error()
             yield
-            self._skip()
-        self._take(right)
+            self._skip_blanks()
+        self._expect(right)
 
     def _value(self) -> Any:
         try:
-            value, self._at = _DECODE(self._text, self._at)
+            value, self._position = _DECODE(self._text, self._position)
         except (RecursionError, ValueError) as error:
             raise not_json(error, self._where) from None
         return value
@@ -166,41 +163,38 @@ class JsonParts:
     def _key(self) -> str:
         key = self._value()
         if not isinstance(key, str):
-            raise self._wrong()
-        self._skip()
-        self._take(":")
+            raise self._error()
+        self._skip_blanks()
+        self._expect(":")
         return key
 
-    def _mark(self) -> str:
-        return self._text[self._at : self._at + 1] or " "
+    def _next(self) -> str:
+        return self._text[self._position : self._position + 1] or " "
 
-    def _take(self, mark: str) -> None:
-        if self._mark() != mark:
-            raise self._wrong()
-        self._at += 1
-        self._skip()
+    def _expect(self, character: str) -> None:
+        if self._next() != character:
+            raise self._error()
+        self._position += 1
+        self._skip_blanks()
 
-    def _skip(self) -> None:
-        found = _BLANK.match(self._text, self._at)
-        self._at = found.end() if found else self._at
+    def _skip_blanks(self) -> None:
+        match = _BLANK.match(self._text, self._position)
+        self._position = match.end() if match else self._position
 
-    def _wrong(self) -> TableError:
-        if self._at >= len(self._text):
-            return TableError(f"{self._where}: the JSON is cut off.")
-        line = self._text.count("\n", 0, self._at) + 1
-        return TableError(f"{self._where} is not JSON that can be read (line {line}).")
-
-
-# Members of a zip archive, also those that zstandard packed (method 93).
+    def _error(self) -> TableError:
+        if self._position >= len(self._text):
+            return TableError(f"{self._where}: the JSON is truncated.")
+        line = self._text.count("\n", 0, self._position) + 1
+        return TableError(f"{self._where} is not valid JSON (line {line}).")
 
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
-MOST_MEMBERS = 5_000_000
+"""Compression methods of a zip archive."""
 _LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 
 
 class ZipMembers:
-    """The members of an archive by name; each is unpacked when it is asked for, within limits."""
+    """The members of a zip archive by name, decompressed on request within limits."""
 
     def __init__(self, path: Path) -> None:
         self.source = path.name
@@ -209,8 +203,8 @@ class ZipMembers:
             self._archive = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError):
             raise TableError(
-                f"{self.source}: the zip archive is damaged or cut off: its table of contents, at "
-                "its end, cannot be read."
+                f"{self.source}: the zip archive is damaged or truncated: its table of contents, "
+                "at its end, cannot be read."
             ) from None
         self._members = {info.filename: info for info in self._archive.infolist()}
         self._unpacked = 0
@@ -230,14 +224,14 @@ class ZipMembers:
         return name in self._members
 
     def text(self, name: str) -> str:
-        """A member as text."""
+        """Return a member as text."""
         try:
             return self.read(name).decode("utf-8")
         except UnicodeDecodeError:
             raise TableError(f"{self.source}: {name!r} is not UTF-8 text.") from None
 
     def read(self, name: str) -> bytes:
-        """A member, unpacked and checked against its sum."""
+        """Return a decompressed member, and check its checksum."""
         info = self._members[name]
         where = f"{self.source}: {name!r:.120}"
         if info.flag_bits & 1:
@@ -254,7 +248,7 @@ class ZipMembers:
         try:
             data = self._unpack(info)
         except (OSError, ValueError, zlib.error, struct.error, EOFError):
-            raise TableError(f"{where} is damaged and cannot be unpacked.") from None
+            raise TableError(f"{where} is damaged and cannot be decompressed.") from None
         if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
             raise TableError(f"{where} is damaged: its checksum differs.")
         return data
@@ -264,7 +258,7 @@ class ZipMembers:
         if info.compress_type == STORED:
             return packed
         if info.compress_type == DEFLATED:
-            # no more than was announced and allowed
+            # no more bytes than announced, which `read` has checked
             return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
         if info.compress_type == ZSTANDARD:
             import pyarrow as pa
@@ -276,8 +270,8 @@ class ZipMembers:
             )
             return unpacked
         raise TableError(
-            f"{self.source}: {info.filename!r:.120} is packed with zip method "
-            f"{info.compress_type}; stored, deflate and zstandard can be read."
+            f"{self.source}: {info.filename!r:.120} uses zip method {info.compress_type}; bestofk "
+            "reads stored, deflate and zstandard."
         )
 
     def _packed(self, info: zipfile.ZipInfo) -> bytes:
@@ -286,39 +280,36 @@ class ZipMembers:
             raise ValueError("closed")
         file.seek(info.header_offset)
         head = file.read(_LOCAL_HEADER.size)
-        mark, *_, name_size, more_size = _LOCAL_HEADER.unpack(head)
-        if mark != b"PK\x03\x04":
+        signature, *_, name_size, extra_size = _LOCAL_HEADER.unpack(head)
+        if signature != b"PK\x03\x04":
             raise ValueError("no local header")
-        file.seek(name_size + more_size, 1)
+        file.seek(name_size + extra_size, 1)
         data = file.read(info.compress_size)
         if len(data) != info.compress_size:
             raise EOFError
         return data
 
 
-# The files to read: those that were named, and those in the folders that were named.
-
-
-HEAD = 1 << 18
-"""Bytes by which a file is recognised."""
-_KEYS = 1 << 15
-"""Characters in which the keys of a file are looked for first."""
-MOST_FILES = 200_000
+HEAD_BYTES = 1 << 18
+"""Bytes by which a format recognises a file."""
+_KEY_CHARACTERS = 1 << 15
+"""Characters to search first for the keys of a file."""
+MAX_FILES = 200_000
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
 
 class Source:
-    """A file, and what its beginning shows."""
+    """A file, and the facts that its beginning shows."""
 
     def __init__(self, path: Path, *, named: bool, root: Path | None = None) -> None:
         self.path = path
         self.named = named
-        """The user named the file itself, not a folder."""
+        """Whether the user named the file itself, not a folder."""
         self.root = path.parent if root is None else root
 
     @cached_property
     def name(self) -> str:
-        """The name of the file, for sentences; within a folder with the way to it."""
+        """The name of the file in messages, relative to the folder that the user named."""
         try:
             return self.path.relative_to(self.root).as_posix()
         except ValueError:
@@ -329,35 +320,33 @@ class Source:
 
     @cached_property
     def size(self) -> int:
-        """Bytes of the file."""
+        """The size in bytes."""
         return self.path.stat().st_size
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked where the file is gzip."""
+        """The first bytes, decompressed if the file is gzip."""
         try:
             with self.path.open("rb") as file:
-                data = file.read(HEAD)
+                data = file.read(HEAD_BYTES)
         except OSError as error:
             raise TableError(f"{self.name} cannot be read: {error.strerror or error}.") from None
         if data[:2] != b"\x1f\x8b":
             return data
-        import zlib
-
         try:
-            return zlib.decompressobj(31).decompress(data, HEAD)
+            return zlib.decompressobj(31).decompress(data, HEAD_BYTES)
         except zlib.error:
             return data
 
     @cached_property
     def stem(self) -> str:
-        """The name of the file without its endings, ``.gz`` among them."""
+        """The name of the file without its suffixes, including ``.gz``."""
         name = self.path.name
         return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
 
     @cached_property
     def members(self) -> frozenset[str]:
-        """The names in a zip archive; none where the file is no archive, or a damaged one."""
+        """The names in a zip archive; empty if the file is not an intact archive."""
         if self.head[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
             return frozenset()
         try:
@@ -368,28 +357,28 @@ class Source:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether the first bytes hold a NUL, and the file is no Parquet."""
+        """Whether the first bytes contain NUL and the file is not Parquet."""
         return b"\0" in self.head[:4096] and self.head[:4] != b"PAR1"
 
     @cached_property
     def text_head(self) -> str:
-        """The first bytes as text; nothing where they are binary."""
+        """The first bytes as text; empty if they are binary."""
         if b"\0" in self.head[:4096]:
             return ""
         return self.head.decode("utf-8", errors="replace").lstrip("\ufeff")
 
     @cached_property
     def keys(self) -> Mapping[str, frozenset[str]]:
-        """Keys of the JSON object that the file begins with, and theirs, as far as the head goes.
+        """The keys of the first JSON object in the head, each with the keys below it.
 
-        For an array, those of its first object.
+        For an array, the keys of its first object.
         """
-        keys = _keys(self.text_head[:_KEYS])
-        # still in the first of its parts, or in none
+        keys = _keys(self.text_head[:_KEY_CHARACTERS])
+        # one key or none: the first part is longer than that
         return keys if len(keys) > 1 else _keys(self.text_head)
 
     def text(self) -> str:
-        """The whole file as text."""
+        """Return the whole file as text."""
         from bestofk.data.tables.delimited import decompress
 
         try:
@@ -398,76 +387,78 @@ class Source:
             raise TableError(f"{self.name} is not UTF-8 text.") from None
 
     def json(self) -> Any:
-        """The whole file as one JSON value."""
+        """Return the whole file as one JSON value."""
         return loads(self.text(), self.name)
 
     def sibling(self, name: str) -> Source:
-        """A file next to this one."""
+        """Return a file next to this one."""
         return Source(self.path.with_name(name), named=False, root=self.root)
 
 
 def without_copies(sources: Sequence[Source], note: Callable[[str], None]) -> list[Source]:
-    """The files whose content is not that of one before, for formats whose rows name the model."""
+    """Skip copies of files, for formats whose rows name the model."""
     by_size: dict[int, list[Source]] = {}
-    kept = []
+    originals = []
     for source in sources:
         same_size = by_size.setdefault(source.size, [])
-        twin = next((one for one in same_size if cmp(one.path, source.path, shallow=False)), None)
-        if twin is None:
+        original = next(
+            (other for other in same_size if cmp(other.path, source.path, shallow=False)), None
+        )
+        if original is None:
             same_size.append(source)
-            kept.append(source)
+            originals.append(source)
         else:
-            note(f"{source.name} is a copy of {twin.name} and was left out.")
-    return kept
+            note(f"{source.name} is a copy of {original.name} and was skipped.")
+    return originals
 
 
 def _keys(text: str) -> dict[str, frozenset[str]]:
-    """Keys of the first object in a text that may be cut off, each with the keys below it."""
-    found: dict[str, set[str]] = {}
-    depth, base = 0, 0
+    """Return the keys of the first object in a text that may be truncated, with the keys below."""
+    keys: dict[str, set[str]] = {}
+    depth = 0
     outer = last = ""
     start = text.lstrip()[:1]
     if start not in ("{", "["):
         return {}
     base = 0 if start == "{" else 1
     for token in _TOKEN.finditer(text):
-        word = token[0]
-        if word in "{[":
+        symbol = token[0]
+        if symbol in "{[":
             depth += 1
-        elif word in "}]":
+        elif symbol in "}]":
             depth -= 1
             if depth <= base:
                 break
-        elif word == ":":
+        elif symbol == ":":
             if depth == base + 1:
                 outer = last
-                found.setdefault(outer, set())
-            elif depth == base + 2 and outer in found:
-                found[outer].add(last)
-        elif word != ",":
-            last = word[1:-1]
-    return {key: frozenset(below) for key, below in found.items()}
+                keys.setdefault(outer, set())
+            elif depth == base + 2 and outer in keys:
+                keys[outer].add(last)
+        elif symbol != ",":
+            last = symbol[1:-1]
+    return {key: frozenset(below) for key, below in keys.items()}
 
 
 def find_sources(paths: Any) -> list[Source]:
-    """The files of `paths`, which names files and folders; those in folders sorted by name."""
+    """Return the files of `paths`, which names files and folders; sorted by name within folders."""
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     if not isinstance(paths, Iterable):
         raise ArgumentError(f"paths must be a path or a list of paths; got {paths!r:.80}.")
-    found: list[Source] = []
+    sources: list[Source] = []
     seen: set[Path] = set()
-    for given in paths:
-        if not isinstance(given, str | os.PathLike):
-            raise ArgumentError(f"paths must be a path or a list of paths; got {given!r:.80}.")
-        for source in _below(Path(given)):
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            raise ArgumentError(f"paths must be a path or a list of paths; got {path!r:.80}.")
+        for source in _below(Path(path)):
             resolved = source.path.resolve()
             if resolved not in seen:
                 seen.add(resolved)
-                found.append(source)
-    if not found:
-        raise TableError("There is no file to read in what was named.")
-    return found
+                sources.append(source)
+    if not sources:
+        raise TableError("paths names no file to read.")
+    return sources
 
 
 def _below(path: Path) -> Iterator[Source]:
@@ -485,19 +476,19 @@ def _below(path: Path) -> Iterator[Source]:
 
 def _in_folder(folder: Path) -> Iterator[Source]:
     count = 0
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if name.startswith("."):
                 continue
             count += 1
-            if count > MOST_FILES:
-                raise TableError(f"{folder}: more than {MOST_FILES} files; name a folder inside.")
-            path = Path(place, name)
+            if count > MAX_FILES:
+                raise TableError(f"{folder} has more than {MAX_FILES} files; name a subfolder.")
+            path = Path(parent, name)
             if path.is_file():
                 yield Source(path, named=False, root=folder)
     if not count:
-        raise TableError(f"The folder {str(folder)!r} holds no files.")
+        raise TableError(f"The folder {str(folder)!r} has no files.")
 
 
 def _not_found(path: Path) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.evals.model_choice import shown_cost
+from bestofk.decide.statements.models import shown_cost
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
 from bestofk.report.tables import Column, OutputTable
 from bestofk.stats.multiple.post_hoc import compact_letters

@@ -31,15 +31,11 @@ def both(tmp_path, monkeypatch):
             except BestOfKError as error:
                 seen.append(str(error))
         monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
-        from bestofk.evals.evals import AskedOfLogs
         from bestofk.evals.formats.long_table import _columns_to_read
+        from bestofk.evals.query import LogQuery
 
-        log_options = AskedOfLogs(
-            columns=options.get("columns", {}), cluster=options.get("cluster")
-        )
-        quick = named_columns.read_named_columns(
-            path, lambda c: _columns_to_read(c, asked=log_options)
-        )
+        query = LogQuery(columns=options.get("columns", {}), cluster=options.get("cluster"))
+        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, query=query))
         return *seen, quick
 
     return read

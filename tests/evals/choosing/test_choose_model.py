@@ -29,9 +29,12 @@ def runs():
 def test_the_known_example(evals_of, runs):
     """Per row p = .039; per question .0625, the smallest possible with 5 that differ."""
     choice = bk.choose_model(evals_of(runs))
-    assert choice.order.evidence.pvalue.tolist() == [0.0625]
+    assert choice.decision.evidence.pvalue.tolist() == [0.0625]
     assert choice.unattainable == (("model-1", 5, 0.0625),)
-    assert "Only 5 items tell model-0 from model-1: no p-value below 0.062" in choice.explain()
+    assert (
+        "Only 5 items separate model-0 from model-1: the p-value cannot fall below 0.062"
+        in choice.explain()
+    )
     rows = mcnemar(1 - runs[1].ravel(), 1 - runs[0].ravel(), exact=True)
     assert rows.pvalue == pytest.approx(158 / 4096)
 
@@ -42,8 +45,8 @@ def test_right_or_wrong_in_one_epoch_is_mcnemars_exact_test(evals_of):
     exact = stats.binomtest(
         int((scores[0] > scores[1]).sum()), int((scores[0] != scores[1]).sum())
     ).pvalue
-    assert choice.order.test == "mcnemar"
-    assert choice.order.evidence.pvalue[0] == pytest.approx(exact)
+    assert choice.decision.test == "mcnemar"
+    assert choice.decision.evidence.pvalue[0] == pytest.approx(exact)
 
 
 @pytest.mark.parametrize("name", CLUSTERED_TESTS)
@@ -52,8 +55,8 @@ def test_clusters_are_tested_as_asked(evals_of, name):
     clusters = np.arange(60) // 4
     choice = bk.choose_model(evals_of(scores, clusters=clusters), test=name)
     direct = CLUSTERED_TESTS[name].load()(1 - scores[0], 1 - scores[1], clusters=clusters)
-    assert choice.order.test == name
-    assert choice.order.evidence.pvalue[0] == pytest.approx(direct.pvalue)
+    assert choice.decision.test == name
+    assert choice.decision.evidence.pvalue[0] == pytest.approx(direct.pvalue)
     assert "15 clusters of items count" in choice.explain()
 
 
@@ -122,7 +125,7 @@ def test_the_cheapest_adequate_takes_the_margin(evals_of):
         evals_of(scores), prefer="cost", margin=0.1, procedure="cheapest-adequate"
     )
     assert choice.recommended == "model-1"
-    assert choice.order.margin == 0.1
+    assert choice.decision.margin == 0.1
 
 
 def test_tasks_count_by_items_or_the_same(evals_of):
@@ -133,7 +136,7 @@ def test_tasks_count_by_items_or_the_same(evals_of):
     micro = bk.choose_model(evals_of(scores, tasks=tasks))
     macro = bk.choose_model(evals_of(scores, tasks=tasks), macro=True)
     means = (scores[:, :90].mean(axis=1) + scores[:, 90:].mean(axis=1)) / 2
-    shown = [macro.order.metric.shown(macro.order.means[f"model-{k}"]) for k in range(2)]
+    shown = [macro.decision.metric.shown(macro.decision.means[f"model-{k}"]) for k in range(2)]
     assert shown == pytest.approx(means)
     assert (micro.recommended, macro.recommended) == ("model-0", "model-1")
     assert "over items (micro)" in micro.explain()
@@ -151,8 +154,8 @@ def test_pass_at_k_is_a_score_like_any_other(evals_of):
     evals = evals_of(answers)
     best, every = bk.choose_model(evals, pass_at=4), bk.choose_model(evals, pass_all=4)
     assert (best.recommended, every.recommended) == ("model-0", "model-1")
-    assert best.order.metric.name == "pass@4"
-    with pytest.raises(ArgumentError, match="ask for one"):
+    assert best.decision.metric.name == "pass@4"
+    with pytest.raises(ArgumentError, match="pass one"):
         bk.choose_model(evals, pass_at=2, pass_all=2)
 
 
@@ -161,7 +164,7 @@ def test_what_was_left_out_is_in_the_verdict(evals_of):
     scores[0, :3] = np.nan
     said = bk.choose_model(evals_of(scores)).explain()
     assert "37 of 40 items have a score of every model" in said
-    assert "Left out, having no score: 3 unscored (model-0 3)" in said
+    assert "Skipped, because they have no score: 3 unscored (model-0 3)" in said
 
 
 def test_json_is_strict(evals_of, runs):
@@ -212,7 +215,7 @@ def test_equal_models_are_told_apart_by_pooled_rows_only():
 
     import evals_type1
 
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     sets = 2000
     found = evals_type1.rates("200 items in 10 unequal clusters, 4 epochs", sets)
     ways = ("rows: McNemar", "items: sign flips", "clusters: sign flips", "clusters: t interval")
@@ -237,7 +240,7 @@ def test_the_fastest_is_not_called_the_cheapest(evals_of):
 
 def test_one_cluster_decides_nothing(evals_of):
     choice = bk.choose_model(evals_of([[1.0] * 20, [0.0] * 20], clusters=["p"] * 20))
-    assert not choice.order.decidable
+    assert not choice.decision.decidable
     said = choice.headline()
     assert "One cluster cannot decide between two models" in said
     # 2^(1 - 6) = 0.03 is the first below 0.05
@@ -248,7 +251,7 @@ def test_one_cluster_decides_nothing(evals_of):
 def test_nothing_is_said_beyond_the_largest_difference(evals_of):
     """Two items in two epochs: the t interval alone would reach from -38 to 39."""
     choice = bk.choose_model(evals_of(np.array([[1.0, 1.0], [0.0, 0.5]])))
-    for pair in choice.order.evidence:
+    for pair in choice.decision.evidence:
         assert -1.0 <= pair.low <= pair.high <= 1.0
     assert "2 items are too few to show any difference" in choice.explain()
     assert "interval 1 to 1" not in choice.explain()

@@ -6,7 +6,7 @@ from scipy import stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.evals import items_needed
-from bestofk.evals.item_plan import item_plan, reach
+from bestofk.evals.item_plan import detectable_errors, item_plan
 from bestofk.stats.pairwise.clustered import clusters_of
 
 
@@ -20,7 +20,7 @@ def test_epochs_divide_their_own_variance():
     expected = z**2 * (0.1 + 0.2 / 4 + 0.3 / 2) / 0.05**2
     found = items_needed(0.05, between=0.1, within=(0.2, 0.3), epochs=(4, 2))
     assert found == int(np.ceil(expected))
-    assert reach(0.05) == pytest.approx(z)
+    assert detectable_errors(0.05) == pytest.approx(z)
 
 
 def test_the_planned_items_have_the_power():
@@ -55,7 +55,7 @@ def test_parts_of_the_variance():
     # three standard errors of a variance of 0.19 from 4000 items
     assert abs(found.between - 0.09) < 3 * 0.19 * np.sqrt(2 / n)
     assert found.epochs == 4
-    assert found.smallest_shown == pytest.approx(reach(0.05) * stats.sem(d))
+    assert found.smallest_shown == pytest.approx(detectable_errors(0.05) * stats.sem(d))
 
 
 def test_more_epochs_help_only_against_their_own_noise():

@@ -101,5 +101,5 @@ def test_what_cannot_be_bounded_is_one_sentence(evals_of):
         bk.choose_model(evals_of(scores), missing="bounds")
     with pytest.raises(TableError, match="2 of 3 items have a score of every model"):
         bk.choose_model(evals_of(scores), missing="refuse")
-    with pytest.raises(ArgumentError, match="not by pass@k"):
+    with pytest.raises(ArgumentError, match="does not work with pass_at"):
         bk.choose_model(evals_of(scores), missing="bounds", pass_at=1)

@@ -73,10 +73,10 @@ def test_content_that_differs_stops_and_a_chat_template_does_not(lines):
         return [line(**hashes), line(model_id="n", **hashes | changed)]
 
     assert len(bk.read_evals(lines("x.jsonl", both(sample_hash="b")))) == 2
-    with pytest.raises(bk.TableError, match="did not ask the same questions"):
+    with pytest.raises(bk.TableError, match="the two runs cannot be paired"):
         bk.read_evals(lines("y.jsonl", both(metadata={"doc_hash": "other"})))
     plain = [line(sample_hash="a"), line(model_id="n", sample_hash="b")]
-    with pytest.raises(bk.TableError, match="did not ask the same questions"):
+    with pytest.raises(bk.TableError, match="the two runs cannot be paired"):
         bk.read_evals(lines("z.jsonl", plain))
 
 

@@ -83,7 +83,7 @@ def test_a_crashed_run_has_a_journal_only(golden, tmp_path):
     assert frame.sort_values(order, ignore_index=True).equals(
         other.sort_values(order, ignore_index=True)
     )
-    assert any("did not come to its end" in s for s in evals.account)
+    assert any("did not finish" in s for s in evals.account)
 
 
 def test_samples_that_were_planned_and_did_not_run_are_missing(golden, tmp_path):
@@ -96,7 +96,7 @@ def test_samples_that_were_planned_and_did_not_run_are_missing(golden, tmp_path)
     assert len(evals) == 6
     assert evals.count("missing").tolist() == [6 - int(evals.count("scored")[0])]
     assert evals.count("missing")[0] > 0
-    assert any("planned and not in the log" in s for s in evals.account)
+    assert any("planned but not in the log" in s for s in evals.account)
 
 
 def test_chunked_samples_and_archives_without_summaries(golden, tmp_path):
@@ -203,7 +203,7 @@ def test_the_latest_complete_run_counts(inspect_log):
     evals = bk.read_evals(path.parent)
     assert evals.learners == ("m", "n")
     assert evals.score.tolist() == [1.0, 0.0]
-    assert any("3 runs, the latest complete taken: new.eval" in s for s in evals.account)
+    assert any("3 runs, the latest complete counts: new.eval" in s for s in evals.account)
 
 
 def test_settings_that_differ_make_learners(inspect_log):
@@ -238,7 +238,7 @@ def test_names_of_members_are_keys_and_never_paths(inspect_log, tmp_path):
 def test_a_truncated_archive_is_refused(keep, golden, tmp_path):
     path = tmp_path / "t.eval"
     path.write_bytes(golden("inspect/whole_0-3-285.eval").read_bytes()[:keep])
-    with pytest.raises(bk.TableError, match="damaged or cut off"):
+    with pytest.raises(bk.TableError, match="damaged or truncated"):
         bk.read_evals(path)
 
 
@@ -267,5 +267,5 @@ def test_an_item_belongs_to_one_cluster(inspect_log):
     inspect_log("a.eval", [{"scores": {"s": {"value": 1}}, "metadata": {"p": "x"}}])
     path = inspect_log("b.eval", [{"scores": {"s": {"value": 1}}, "metadata": {"p": "y"}}],
                        model="n")  # fmt: skip
-    with pytest.raises(bk.TableError, match="an item belongs to one cluster"):
+    with pytest.raises(bk.TableError, match="an item must belong to one cluster"):
         bk.read_evals(path.parent, cluster="p")

@@ -24,7 +24,7 @@ def test_the_latest_judgment_counts(lines):
     ]  # fmt: skip
     evals = bk.read_evals(lines("ground_truth_judgment.jsonl", rows))
     assert evals.score.tolist() == [1.0]
-    assert any("2 judgments of a model and question judged again" in s for s in evals.account)
+    assert any("2 judgments superseded by a later one" in s for s in evals.account)
 
 
 def test_tasks_and_categories(golden):

@@ -49,7 +49,10 @@ def test_older_versions_print_the_same_means(version, golden):
                     continue
                 evals = bk.read_evals(golden(version), task=task, metric=metric, filter=filter_)
                 assert evals.learners == ("org/a", "org/b")
-                assert evals.select(learners=who).by_item().means() == pytest.approx([mean])
+                means = dict(
+                    zip(evals.learners, evals.by_item(missing="allow").means(), strict=True)
+                )
+                assert means[who] == pytest.approx(mean)
                 seen += 1
     assert seen == 8
 
@@ -65,7 +68,7 @@ def test_two_filters_must_be_chosen(golden):
         bk.read_evals(golden("lm-eval"), task="sums_gen")
     evals = bk.read_evals(golden("lm-eval"), task="sums_gen", filter="strict-match")
     assert len(evals) == 8
-    assert any("'flexible-extract' were left out" in s for s in evals.account)
+    assert any("'flexible-extract' were skipped" in s for s in evals.account)
     with pytest.raises(bk.UnknownNameError, match="no filter 'strict'"):
         bk.read_evals(golden("lm-eval"), task="sums_gen", filter="strict")
 
@@ -77,7 +80,7 @@ def test_filters_without_a_results_file_must_be_chosen_too(golden, lines):
         bk.read_evals(alone)
     evals = bk.read_evals(alone, filter="flexible-extract")
     assert evals.learners == ("m",)
-    assert any("no results file goes with it" in s for s in evals.account)
+    assert any("there is no results file" in s for s in evals.account)
 
 
 def test_before_0_4_7_filters_are_blocks_in_the_order_of_the_configuration(golden, tmp_path):
@@ -132,7 +135,7 @@ def test_an_output_path_ending_in_json_links_by_the_time_alone(golden, tmp_path)
 def test_a_doc_hash_that_differs_stops(lm_eval):
     lm_eval("a", [{"doc_id": 0, "acc": 1.0, "doc_hash": "x"}])
     path = lm_eval("b", [{"doc_id": 0, "acc": 1.0, "doc_hash": "y"}])
-    with pytest.raises(bk.TableError, match="did not ask the same questions") as error:
+    with pytest.raises(bk.TableError, match="the two runs cannot be paired") as error:
         bk.read_evals(path.parents[1])
     assert "a/samples_arc" in str(error.value)
     assert "b/samples_arc" in str(error.value)
@@ -204,9 +207,9 @@ def test_a_document_twice_is_refused_or_kept_once(lm_eval):
     path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}, {"doc_id": 0, "acc": 1.0}])
     evals = bk.read_evals(path)
     assert len(evals) == 1
-    assert any("came twice" in s for s in evals.account)
+    assert any("occurred twice" in s for s in evals.account)
     path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}, {"doc_id": 0, "acc": 0.0}])
-    with pytest.raises(bk.TableError, match="comes twice for model 'm' in one epoch"):
+    with pytest.raises(bk.TableError, match="occurs twice for model 'm' in one epoch"):
         bk.read_evals(path)
 
 
@@ -215,7 +218,7 @@ def test_a_last_line_that_is_cut_off_is_told(lm_eval):
     path.write_bytes(path.read_bytes()[:-20])
     evals = bk.read_evals(path)
     assert len(evals) == 1
-    assert any("the last line is cut off" in s for s in evals.account)
+    assert any("the last line is truncated" in s for s in evals.account)
     path.write_bytes(b"{broken\n" + path.read_bytes())
     with pytest.raises(bk.TableError, match="line 1"):
         bk.read_evals(path, format="lm-eval")

@@ -53,11 +53,11 @@ def test_what_is_no_number_is_unscored_and_never_0(word, odd):
 @pytest.mark.parametrize(
     ("content", "how", "said"),
     [
-        (csv() + csv(), {}, "line 26.*the header again: keep one where files are joined"),
+        (csv() + csv(), {}, "line 26.*the header again: keep one when you join files"),
         (csv([(m, i, "C") for m, i, _ in ROWS]), {}, "number, or true or false; got 'C'"),
         (csv(head="model,item,loss"), {}, "no column for score.*--column score=NAME.*bestofk ord"),
         (csv(head="who,item,score"), {}, "no column for model among 'who'.*--column model=NAME"),
-        (csv() + "a\0,q,1\n", {}, "holds NUL characters"),
+        (csv() + "a\0,q,1\n", {}, "contains NUL characters"),
         (csv() + "a,q\n", {}, "line 26 has 2 cells, but the header has 3"),
         (csv() + ",q,1\n", {}, "line 26, column 'model' must name the model; it is empty"),
         (csv() + "a,,1\n", {}, "must name the item"),
@@ -93,11 +93,11 @@ def test_a_copy_is_said_and_left_out(tmp_path):
         (tmp_path / folder / "t.csv").write_text(csv(), encoding="utf-8")
     evals = bk.read_evals(tmp_path)
     assert evals.epoch.max() == 1
-    assert "two/t.csv is a copy of one/t.csv and was left out." in evals.account
+    assert "two/t.csv is a copy of one/t.csv and was skipped." in evals.account
 
 
 def test_one_model_and_a_file_that_was_not_used(tmp_path):
     (tmp_path / "a.csv").write_text(csv([row for row in ROWS if row[0] == "a"]), encoding="utf-8")
     (tmp_path / "b.csv").write_text("model,item,loss\nb,q1,1\n", encoding="utf-8")
-    with pytest.raises(bk.ArgumentError, match=r"only one model.*'a'.*Not used.*b\.csv"):
+    with pytest.raises(bk.ArgumentError, match=r"only one model.*'a'.*Skipped.*b\.csv"):
         bk.choose_model(bk.read_evals(tmp_path))

@@ -134,7 +134,7 @@ def test_the_latest_file_counts(document):
     paths = [document("b.json", old), document("a.json", new)]
     evals = bk.read_evals(paths)
     assert evals.score.tolist() == [0.0]
-    assert any("of an older file left out" in s for s in evals.account)
+    assert any("of an older file skipped" in s for s in evals.account)
 
 
 def test_prompts_make_learners_where_there_are_several(document):

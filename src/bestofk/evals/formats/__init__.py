@@ -1,1 +1,1 @@
-"""The formats: each file knows the logs of one harness, and gives rows."""
+"""Log formats: each module reads the logs of one harness into rows."""

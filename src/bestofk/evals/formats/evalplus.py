@@ -1,9 +1,9 @@
 """EvalPlus: the results of HumanEval+ and MBPP+, one file per model.
 
-``evalplus.evaluate`` writes ``{"date", "hash", "eval": {problem: [sample, ...]}, "pass_at_k"}``; a
-sample has ``base_status`` and ``plus_status`` (pass, fail, timeout; null without the plus tests)
-and counts as right by the plus tests where both pass. ``hash`` is that of the problems and their
-tests: two hashes are two benchmarks.
+``evalplus.evaluate`` writes ``{"date", "hash", "eval": {problem: [sample, ...]}, "pass_at_k"}``. A
+sample has ``base_status`` and ``plus_status`` (pass, fail, timeout; null without the plus tests).
+It is right by the plus tests if both pass. ``hash`` covers the problems and their tests: two hashes
+are two benchmarks.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bestofk._base.errors import TableError
-from bestofk.evals.evals import AskedOfLogs, chosen, nothing_asked_for
-from bestofk.evals.rows import EvalRows
+from bestofk.evals.query import LogQuery, pick_name, unknown_name
+from bestofk.evals.rows import EvalRows, mapping
 from bestofk.evals.sources import Source
 
 _PASS = "pass"
@@ -22,7 +22,7 @@ _METRICS = ("plus", "base")
 
 
 def is_evalplus(source: Source) -> bool:
-    """Results by problem, with a status on the base tests."""
+    """Return whether the file has results by problem, with a status on the base tests."""
     keys = source.keys
     if "eval" not in keys:
         return False
@@ -30,7 +30,7 @@ def is_evalplus(source: Source) -> bool:
     return old or '"base_status"' in source.text_head
 
 
-def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+def read_evalplus(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of result files; the samples of a problem are its epochs."""
     for source in sources:
         content = source.json()
@@ -39,20 +39,20 @@ def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows)
             raise TableError(f"{source.name}: 'eval' must be an object of problems.")
         learner = rows.learner(_model(source))
         known = _metrics(problems)
-        metric = chosen(asked.metric, known, what="metric", where=source.name, default=("plus",))
+        metric = pick_name(query.metric, known, what="metric", where=source.name, default=("plus",))
         if metric is None:
-            raise nothing_asked_for(asked.metric, known, "metric", source.name)
+            raise unknown_name(query.metric, known, "metric", source.name)
         rows.metric(metric, True)
-        if not asked.metric and len(known) > 1:
-            rows.note("Compared by 'plus', all tests; metric='base' takes the original ones.")
+        if not query.metric and len(known) > 1:
+            rows.note("Compared by 'plus', all tests; metric='base' selects the original ones.")
         tests = content.get("hash")
         for name, samples in problems.items():
             # HumanEval/0, Mbpp/2
             task = name.partition("/")[0]
-            if not asked.wants_task(task):
+            if not query.wants_task(task):
                 continue
-            if asked.cluster is not None:
-                raise nothing_asked_for([asked.cluster], [], "cluster", source.name)
+            if query.cluster is not None:
+                raise unknown_name([query.cluster], [], "cluster", source.name)
             # the base tests are the same in all versions
             item = rows.item(
                 task,
@@ -68,12 +68,9 @@ def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows)
 
 
 def _model(source: Source) -> str:
-    stem = source.stem
-    kept = re.sub(r"[._-]?eval_results$", "", stem)
-    if kept:
-        return kept
-    # MODEL/eval_results.json
-    return source.path.resolve().parent.name or stem
+    model = re.sub(r"[._-]?eval_results$", "", source.stem)
+    # MODEL_eval_results.json or MODEL/eval_results.json
+    return model or source.path.resolve().parent.name or source.stem
 
 
 def _metrics(problems: Mapping[str, Any]) -> list[str]:
@@ -88,26 +85,26 @@ def _metrics(problems: Mapping[str, Any]) -> list[str]:
     return []
 
 
-def _first(one: Any) -> str | None:
-    """The status of ``["pass", details]``."""
-    status = one[0] if isinstance(one, list) and one else one
+def _status(value: Any) -> str | None:
+    """Return the status of ``["pass", details]``."""
+    status = value[0] if isinstance(value, list) and value else value
     return status if isinstance(status, str) else None
 
 
 def _statuses(samples: Any, metric: str, source: Source, name: str) -> Iterator[str | None]:
     if isinstance(samples, Mapping):
         # before 0.2: {"base": [["pass", ...], ...], "plus": ...}
-        base = [_first(one) for one in samples.get("base") or ()]
-        for at, status in enumerate(map(_first, samples.get(metric) or ())):
-            failed = at < len(base) and base[at] != _PASS
-            yield base[at] if failed else status
+        base = [_status(value) for value in samples.get("base") or ()]
+        for index, status in enumerate(map(_status, samples.get(metric) or ())):
+            failed = index < len(base) and base[index] != _PASS
+            yield base[index] if failed else status
         return
     if not isinstance(samples, list):
         raise TableError(f"{source.name}: {name!r:.80} must be an array of samples.")
-    for one in samples:
-        status = one.get(f"{metric}_status") if isinstance(one, Mapping) else None
-        if metric == "plus" and isinstance(one, Mapping) and status is not None:
+    for sample in map(mapping, samples):
+        status = sample.get(f"{metric}_status")
+        if metric == "plus" and status is not None:
             # the plus tests come on top of the base tests
-            first = one.get("base_status")
-            status = status if first in (None, _PASS) else first
+            base_status = sample.get("base_status")
+            status = status if base_status in (None, _PASS) else base_status
         yield status if isinstance(status, str) else None

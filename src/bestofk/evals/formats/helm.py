@@ -1,8 +1,7 @@
 """HELM: run directories with ``run_spec.json`` and ``per_instance_stats.json``.
 
-``helm-run`` writes the statistics of every metric of the run one after the other: an instance comes
-once per metric, trial and perturbation, each time with other statistics. Statistics that are NaN
-are left out when the file is written.
+``helm-run`` writes the statistics of each metric in turn: an instance occurs once per metric, trial
+and perturbation, each time with other statistics. It omits statistics that are NaN.
 """
 
 from __future__ import annotations
@@ -13,19 +12,19 @@ from typing import Any
 
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
-from bestofk.evals.evals import AskedOfLogs, EvalRun, chosen, chosen_runs, nothing_asked_for
-from bestofk.evals.rows import NAN, EvalRows, amount, number_of
+from bestofk.evals.query import EvalRun, LogQuery, latest_runs, pick_name, unknown_name
+from bestofk.evals.rows import NAN, EvalRows, amount, mapping, number_of
 from bestofk.evals.sources import Source
 
-_KEEPING_BOOKS = re.compile(
+_BOOKKEEPING = re.compile(
     r"num_|inference_|training_|max_|finish_reason|prompt_t|batch_size|estimated_|logprob|"
     r".*runtime|predicted_index"
 )
-"""Statistics of how a run went, not of how good it was."""
+"""Statistics about the run, not about quality."""
 
 
 def is_helm(source: Source) -> bool:
-    """The statistics by instance, or the specification next to them."""
+    """Return whether the file has statistics by instance, or the specification next to them."""
     return _is_stats(source) or {"adapter_spec", "scenario_spec"} <= set(source.keys)
 
 
@@ -33,38 +32,36 @@ def _is_stats(source: Source) -> bool:
     return "instance_id" in source.keys and "stats" in source.keys
 
 
-def read_helm(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+def read_helm(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of run directories."""
     stats = [source for source in sources if _is_stats(source)]
     if not stats:
         raise TableError(
-            f"{sources[0].name}: per_instance_stats.json, with the scores, must be in the same "
-            "directory, and be named or be in the folder that is."
+            f"{sources[0].name}: name also per_instance_stats.json, which has the scores, or the "
+            "folder of both."
         )
     runs = [_run(source, rows) for source in stats]
-    wanted = [run for run in runs if asked.wants_task(run.task, run.task.split(":")[0])]
-    if not wanted:
-        raise nothing_asked_for(asked.task, sorted({r.task for r in runs}), "task", "the logs")
-    for one in chosen_runs(wanted, rows.note):
-        learner = rows.learner(one.learner, model=one.run.model)
-        _read(one.run, learner, asked, rows)
+    selected = [run for run in runs if query.wants_task(run.task, run.task.split(":")[0])]
+    if not selected:
+        raise unknown_name(query.task, sorted({r.task for r in runs}), "task", "the logs")
+    for name, run in latest_runs(selected, rows.note):
+        _read(run, rows.learner(name, model=run.model), query, rows)
 
 
 def _run(source: Source, rows: EvalRows) -> EvalRun:
-    beside = source.sibling("run_spec.json")
-    if not beside.path.is_file():
+    spec_file = source.sibling("run_spec.json")
+    if not spec_file.path.is_file():
         raise TableError(
             f"{source.name}: run_spec.json, which names the model, must be in the same directory."
         )
-    spec = beside.json()
-    adapter = spec.get("adapter_spec") if isinstance(spec, Mapping) else None
-    model = adapter.get("model") if isinstance(adapter, Mapping) else None
-    if not isinstance(model, str) or not isinstance(adapter, Mapping):
-        deployment = adapter.get("model_deployment") if isinstance(adapter, Mapping) else None
-        if not isinstance(deployment, str):
-            raise TableError(f"{beside.name}: adapter_spec.model must name the model.")
-        model = deployment
-        rows.note(f"{beside.name}: the deployment stands for the model.")
+    spec = mapping(spec_file.json())
+    adapter = mapping(spec.get("adapter_spec"))
+    model = adapter.get("model")
+    if not isinstance(model, str):
+        model = adapter.get("model_deployment")
+        if not isinstance(model, str):
+            raise TableError(f"{spec_file.name}: adapter_spec.model must name the model.")
+        rows.note(f"{spec_file.name}: the name of the deployment is used as the model.")
     return EvalRun(
         model=model,
         task=_task(str(spec.get("name") or source.path.parent.name)),
@@ -74,12 +71,12 @@ def _run(source: Source, rows: EvalRows) -> EvalRun:
 
 
 def _task(name: str) -> str:
-    """The name of the run without the model: the scenario and its arguments."""
-    kept = re.sub(r"(?:(?<=[:,])|^)(?:model|model_deployment)=[^,]*,?", "", name)
-    return kept.rstrip(",:") or name
+    """Return the name of the run without the model: the scenario and its arguments."""
+    task = re.sub(r"(?:(?<=[:,])|^)(?:model|model_deployment)=[^,]*,?", "", name)
+    return task.rstrip(",:") or name
 
 
-def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> None:
+def _read(run: EvalRun, learner: int, query: LogQuery, rows: EvalRows) -> None:
     source: Source = run.content
     content = source.json()
     if not isinstance(content, list):
@@ -87,32 +84,32 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
     records: dict[tuple[str, int], dict[str, float | None]] = {}
     perturbed = set()
     for number, record in enumerate(content, start=1):
-        place = f"{source.name}: instance {number}"
+        location = f"{source.name}: instance {number}"
         if not isinstance(record, dict) or not isinstance(record.get("instance_id"), str | int):
-            raise TableError(f"{place} must be an object with instance_id, a text.")
+            raise TableError(f"{location} must be an object with instance_id, a text.")
         trial = record.get("train_trial_index", 0)
         if not isinstance(trial, int) or not 0 <= trial < 1 << 30:
-            raise TableError(f"{place}: train_trial_index must be a number from 0.")
+            raise TableError(f"{location}: train_trial_index must be a number from 0.")
         key = (str(record["instance_id"]), trial)
         if record.get("perturbation"):
             perturbed.add((*key, str(record["perturbation"])))
             continue
         stats = records.setdefault(key, {})
-        for name, mean in _means(record, place).items():
-            if stats.setdefault(name, mean) != mean and not _KEEPING_BOOKS.match(name):
+        for name, mean in _means(record, location).items():
+            if stats.setdefault(name, mean) != mean and not _BOOKKEEPING.match(name):
                 raise TableError(
-                    f"{place}: {name!r:.80} is {mean} here and {stats[name]} before, in the same "
-                    "instance and trial."
+                    f"{location}: {name!r:.80} is {mean} here and {stats[name]} earlier, in the "
+                    "same instance and trial."
                 )
     known = dict.fromkeys(name for stats in records.values() for name in stats)
-    metric = chosen(
-        asked.metric,
-        known if asked.metric else [name for name in known if not _KEEPING_BOOKS.match(name)],
+    metric = pick_name(
+        query.metric,
+        known if query.metric else [name for name in known if not _BOOKKEEPING.match(name)],
         what="metric",
         where=f"{source.name} (task {run.task!r})",
     )
     if metric is None:
-        raise nothing_asked_for(asked.metric, known, "metric", source.name)
+        raise unknown_name(query.metric, known, "metric", source.name)
     rows.metric(metric)
     for (name, trial), stats in records.items():
         item = rows.item(run.task, name, where=source.name)
@@ -128,30 +125,30 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
         )
     if perturbed:
         rows.note(
-            f"{source.name}: {counted(len(perturbed), 'perturbed instance')} left out; the "
+            f"{source.name}: {counted(len(perturbed), 'perturbed instance')} skipped; the "
             "originals count."
         )
-    if asked.cluster is not None:
-        rows.note(f"{source.name}: HELM's statistics hold nothing to group items by.")
+    if query.cluster is not None:
+        rows.note(f"{source.name}: HELM's statistics have nothing to group items by.")
 
 
-def _means(record: Mapping[str, Any], place: str) -> dict[str, float | None]:
-    """The mean of each statistic that is not of a perturbation, by name."""
+def _means(record: Mapping[str, Any], location: str) -> dict[str, float | None]:
+    """Return the mean of each statistic that is not of a perturbation, by name."""
     stats = record.get("stats")
     if not isinstance(stats, list):
-        raise TableError(f"{place}: stats must be an array.")
-    found: dict[str, float | None] = {}
+        raise TableError(f"{location}: stats must be an array.")
+    means: dict[str, float | None] = {}
     for stat in stats:
         name = stat.get("name") if isinstance(stat, Mapping) else None
         if isinstance(name, Mapping):
             if name.get("perturbation"):
                 continue
             name = name.get("name")
-        if not isinstance(name, str) or name in found:
+        if not isinstance(name, str) or name in means:
             continue
         mean = number_of(stat.get("mean"))
         count, total = number_of(stat.get("count")), number_of(stat.get("sum"))
         if mean is None and count and total is not None:
             mean = total / count
-        found[name] = mean
-    return found
+        means[name] = mean
+    return means

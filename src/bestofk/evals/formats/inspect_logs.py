@@ -1,8 +1,8 @@
 """Inspect: ``.eval`` archives and ``.json`` logs.
 
-An archive holds ``header.json`` (the run without its samples), ``summaries.json`` (a line or two
-of every sample) and the samples. A run that crashed has neither, but ``_journal/start.json`` and
-``_journal/summaries/N.json``. Samples are opened only for what the summaries lack.
+An archive contains ``header.json`` (the run without its samples), ``summaries.json`` (a short
+summary of every sample) and the samples. A crashed run has ``_journal/start.json`` and
+``_journal/summaries/N.json`` instead. bestofk opens a sample only if its summary lacks something.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import Any
 
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
-from bestofk.evals.evals import AskedOfLogs, EvalRun, chosen, chosen_runs, nothing_asked_for
-from bestofk.evals.rows import NAN, EvalRows, amount, inspect_number, value_at
+from bestofk.evals.query import EvalRun, LogQuery, latest_runs, pick_name, unknown_name
+from bestofk.evals.rows import NAN, ContentCheck, EvalRows, amount, mapping, number_of, value_at
 from bestofk.evals.sources import JsonParts, Source, ZipMembers, loads
 
+_GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _START = "_journal/start.json"
 _SUMMARY = re.compile(r"_journal/summaries/(\d{1,9})\.json")
 _SAMPLE = re.compile(r"samples/(.*)_epoch_(\d{1,9})(?:\.json|/sample\.json)", re.DOTALL)
@@ -26,40 +27,57 @@ _GENERATE = ("temperature", "top_p", "top_k", "max_tokens", "reasoning_effort",
              "frequency_penalty", "presence_penalty", "stop_seqs")  # fmt: skip
 
 
+def inspect_number(value: Any) -> float | None:
+    """Return an Inspect score as a number: C is 1, P is 0.5, I and N are 0; else as `number_of`.
+
+    Examples
+    --------
+    >>> inspect_number("C"), inspect_number("N"), inspect_number("maybe")
+    (1.0, 0.0, None)
+    """
+    if isinstance(value, str) and value in _GRADES:
+        return _GRADES[value]
+    return number_of(value)
+
+
 def is_inspect(source: Source) -> bool:
-    """An archive with a header or a journal, or a JSON log."""
+    """Return whether the file is an archive with a header or a journal, or a JSON log."""
     if source.members:
         return "header.json" in source.members or _START in source.members
     keys = source.keys
     return "eval" in keys and "status" in keys and "task" in keys["eval"]
 
 
-def read_inspect(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+def read_inspect(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of logs."""
     runs = [_run(source, rows) for source in sources]
-    wanted = [run for run in runs if asked.wants_task(run.task, run.task.split("/")[-1])]
-    if not wanted:
-        raise nothing_asked_for(asked.task, sorted({r.task for r in runs}), "task", "the logs")
-    contents = _Inputs()
-    for one in chosen_runs(wanted, rows.note):
-        learner = rows.learner(one.learner, model=one.run.model)
-        _read_run(one.run, learner, asked, rows, contents)
-    contents.tell(rows)
+    selected = [run for run in runs if query.wants_task(run.task, run.task.split("/")[-1])]
+    if not selected:
+        raise unknown_name(query.task, sorted({r.task for r in runs}), "task", "the logs")
+    inputs = ContentCheck()
+    for name, run in latest_runs(selected, rows.note):
+        _read_run(run, rows.learner(name, model=run.model), query, rows, inputs)
+    if inputs.differing:
+        rows.warn(
+            f"The inputs of {counted(len(inputs.differing), 'sample')} of {len(inputs.first)} "
+            "differ between logs under the same id: check that they are the same questions (a "
+            "shuffled data set without ids, or another version)."
+        )
 
 
 def _run(source: Source, rows: EvalRows) -> EvalRun:
-    """The header of a log as a run."""
+    """Return the run that the header of a log describes."""
     header = _header(source)
     spec = header.get("eval")
     if not isinstance(spec, Mapping) or not all(
         isinstance(spec.get(key), str) and spec[key] for key in ("model", "task")
     ):
-        raise TableError(f"{source.name}: the log names no model and no task.")
+        raise TableError(f"{source.name}: the log must name a model and a task.")
     status = str(header.get("status") or "started")
     if status != "success":
         rows.note(
-            f"{source.name}: the run did not come to its end (status {status!r}); what it wrote "
-            "was read."
+            f"{source.name}: the run did not finish (status {status!r}); bestofk read what it "
+            "wrote."
         )
     return EvalRun(
         model=spec["model"],
@@ -77,7 +95,7 @@ def _header(source: Source) -> dict[str, Any]:
         with ZipMembers(source.path) as archive:
             name = "header.json" if "header.json" in archive else _START
             if name not in archive:
-                raise TableError(f"{source.name}: the archive is no log of Inspect.")
+                raise TableError(f"{source.name}: the archive is not an Inspect log.")
             header = loads(archive.text(name), f"{source.name}: {name}")
     else:
         header = {}
@@ -92,50 +110,28 @@ def _header(source: Source) -> dict[str, Any]:
 
 
 def _settings(spec: Mapping[str, Any]) -> dict[str, str]:
-    """What makes another learner of the same model."""
-    found: dict[str, Any] = {"solver": spec.get("solver")}
+    """Return the settings that make another learner of the same model."""
+    settings: dict[str, Any] = {"solver": spec.get("solver")}
     for name, part in (
         ("solver", spec.get("solver_args_passed") or spec.get("solver_args")),
         ("task", spec.get("task_args_passed") or spec.get("task_args")),
         ("model", spec.get("model_args")),
     ):
         if isinstance(part, Mapping):
-            found |= {f"{name}.{key}": value for key, value in part.items()}
+            settings |= {f"{name}.{key}": value for key, value in part.items()}
     generate = spec.get("model_generate_config")
     if isinstance(generate, Mapping):
-        found |= {key: generate.get(key) for key in _GENERATE}
-    return {key: str(value)[:200] for key, value in found.items() if value not in (None, {}, [])}
-
-
-class _Inputs:
-    """Whether the same sample had the same input in every log."""
-
-    def __init__(self) -> None:
-        self.first: dict[int, int] = {}
-        self.differ: set[int] = set()
-
-    def see(self, item: int, value: Any) -> None:
-        if isinstance(value, str):
-            print_ = hash(value[:500])
-            if self.first.setdefault(item, print_) != print_:
-                self.differ.add(item)
-
-    def tell(self, rows: EvalRows) -> None:
-        if self.differ:
-            rows.warn(
-                f"The inputs of {counted(len(self.differ), 'sample')} of {len(self.first)} differ "
-                "between logs under the same id: check that they are the same questions (a "
-                "shuffled data set without ids, another version)."
-            )
+        settings |= {key: generate.get(key) for key in _GENERATE}
+    return {key: str(value)[:200] for key, value in settings.items() if value not in (None, {}, [])}
 
 
 def _read_run(
-    run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows, inputs: _Inputs
+    run: EvalRun, learner: int, query: LogQuery, rows: EvalRows, inputs: ContentCheck
 ) -> None:
     source, header = run.content
     spec = header["eval"]
     metric: tuple[str, str] | None = None
-    waiting: list[Mapping[str, Any]] = []
+    unscored: list[Mapping[str, Any]] = []  # samples before the first with scores
     done: set[tuple[str, int]] = set()
 
     def write(sample: Mapping[str, Any]) -> None:
@@ -143,33 +139,34 @@ def _read_run(
         item = rows.item(
             run.task,
             name,
-            cluster=None if asked.cluster is None else _cluster(sample, asked.cluster),
+            cluster=None if query.cluster is None else _cluster(sample, query.cluster),
             where=source.name,
         )
-        inputs.see(item, sample.get("input"))
+        text = sample.get("input")
+        if isinstance(text, str):
+            inputs.add(item, hash(text[:500]))
         done.add((name, epoch))
         _add(sample, metric, learner, item, epoch, spec["model"], rows, source.name)
 
-    for sample in _samples(source, asked):
+    for sample in _samples(source, query):
         if metric is None:
-            metric = _metric(sample, asked, source, run.task)
+            metric = _metric(sample, query, source, run.task)
             if metric is None:
-                waiting.append(sample)
+                unscored.append(sample)
                 continue
             rows.metric("/".join(part for part in metric if part))
-        if waiting:
-            for one in waiting:
-                write(one)
-            waiting.clear()
+            for earlier in unscored:
+                write(earlier)
+            unscored.clear()
         write(sample)
-    names = {name for sample in waiting for name in _mapping(sample.get("scores"))}
-    if names and asked.metric:
-        raise nothing_asked_for(asked.metric, sorted(names), "metric", source.name)
-    for one in waiting:
-        write(one)
+    names = {name for sample in unscored for name in mapping(sample.get("scores"))}
+    if names and query.metric:
+        raise unknown_name(query.metric, sorted(names), "metric", source.name)
+    for sample in unscored:
+        write(sample)
     _add_missing(spec, done, run, learner, rows)
     if not done:
-        rows.note(f"{source.name}: the log holds no samples.")
+        rows.note(f"{source.name}: the log has no samples.")
 
 
 def _add_missing(
@@ -179,9 +176,9 @@ def _add_missing(
     learner: int,
     rows: EvalRows,
 ) -> None:
-    """Rows of the samples that were planned and are not in the log."""
-    planned = _mapping(spec.get("dataset")).get("sample_ids")
-    epochs = _mapping(spec.get("config")).get("epochs") or 1
+    """Add rows for the planned samples that are not in the log."""
+    planned = mapping(spec.get("dataset")).get("sample_ids")
+    epochs = mapping(spec.get("config")).get("epochs") or 1
     if not isinstance(planned, list) or not isinstance(epochs, int) or epochs > 10_000:
         return
     absent = 0
@@ -192,13 +189,13 @@ def _add_missing(
                 rows.add(learner, rows.item(run.task, str(sample_id)), epoch=epoch,
                          status="missing")  # fmt: skip
     if absent:
-        rows.note(f"{run.where}: {counted(absent, 'sample')} planned and not in the log.")
+        rows.note(f"{run.where}: {counted(absent, 'sample')} planned but not in the log.")
 
 
-def _samples(source: Source, asked: AskedOfLogs) -> Iterator[Mapping[str, Any]]:
+def _samples(source: Source, query: LogQuery) -> Iterator[Mapping[str, Any]]:
     if source.head[:2] == b"PK":
         with ZipMembers(source.path) as archive:
-            yield from _archived(archive, source, asked)
+            yield from _archived(archive, source, query)
         return
     for path, value in JsonParts(source.text(), ("samples",), source.name):
         if path == ("samples", "[]"):
@@ -207,47 +204,45 @@ def _samples(source: Source, asked: AskedOfLogs) -> Iterator[Mapping[str, Any]]:
             yield value
 
 
-def _archived(
-    archive: ZipMembers, source: Source, asked: AskedOfLogs
-) -> Iterator[Mapping[str, Any]]:
-    """Summaries, and the samples themselves where a summary lacks what is needed."""
-    places = {}
+def _archived(archive: ZipMembers, source: Source, query: LogQuery) -> Iterator[Mapping[str, Any]]:
+    """Yield the summaries, or the samples themselves if a summary lacks something."""
+    members = {}
     for name in archive.names:
-        found = _SAMPLE.fullmatch(name)
-        if found:
-            places[found[1], int(found[2])] = name
+        match = _SAMPLE.fullmatch(name)
+        if match:
+            members[match[1], int(match[2])] = name
     seen = set()
     for summary in _summaries(archive, source):
         key = _id(summary, source)
         if key in seen:
             continue
         seen.add(key)
-        place = places.get(key)
-        if place is not None and _lacks(summary, asked):
-            yield _sample(archive, place, source)
+        member = members.get(key)
+        if member is not None and _is_incomplete(summary, query):
+            yield _sample(archive, member, source)
         else:
             yield summary
-    for key, place in places.items():
+    for key, member in members.items():
         if key not in seen:
-            yield _sample(archive, place, source)
+            yield _sample(archive, member, source)
 
 
-def _sample(archive: ZipMembers, place: str, source: Source) -> Mapping[str, Any]:
-    value = loads(archive.text(place), f"{source.name}: {place!r:.120}")
-    if not isinstance(value, dict):
-        raise TableError(f"{source.name}: {place!r:.120} must be an object.")
-    beside = f"{place.removesuffix('sample.json')}metadata.json"
-    if place.endswith("/sample.json") and beside in archive and not value.get("metadata"):
-        value["metadata"] = loads(archive.text(beside), f"{source.name}: {beside!r:.120}")
-    return value
+def _sample(archive: ZipMembers, member: str, source: Source) -> Mapping[str, Any]:
+    sample = loads(archive.text(member), f"{source.name}: {member!r:.120}")
+    if not isinstance(sample, dict):
+        raise TableError(f"{source.name}: {member!r:.120} must be an object.")
+    metadata = f"{member.removesuffix('sample.json')}metadata.json"
+    if member.endswith("/sample.json") and metadata in archive and not sample.get("metadata"):
+        sample["metadata"] = loads(archive.text(metadata), f"{source.name}: {metadata!r:.120}")
+    return sample
 
 
-def _lacks(summary: Mapping[str, Any], asked: AskedOfLogs) -> bool:
+def _is_incomplete(summary: Mapping[str, Any], query: LogQuery) -> bool:
     if "model_usage" not in summary and "working_time" not in summary:
         return True
     if not summary.get("scores") and not summary.get("error"):
         return True
-    return asked.cluster is not None and _cluster(summary, asked.cluster) is None
+    return query.cluster is not None and _cluster(summary, query.cluster) is None
 
 
 def _summaries(archive: ZipMembers, source: Source) -> list[Any]:
@@ -255,26 +250,26 @@ def _summaries(archive: ZipMembers, source: Source) -> list[Any]:
     if names[0] not in archive:
         journal = [(int(m[1]), m[0]) for m in map(_SUMMARY.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
-    found: list[Any] = []
+    summaries: list[Any] = []
     for name in names:
         value = loads(archive.text(name), f"{source.name}: {name}")
-        if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
             raise TableError(f"{source.name}: {name} must be an array of summaries.")
-        found += value
-    return found
+        summaries += value
+    return summaries
 
 
 def _id(sample: Mapping[str, Any], source: Source) -> tuple[str, int]:
     name, epoch = sample.get("id"), sample.get("epoch", 1)
     if not isinstance(name, str | int) or not isinstance(epoch, int) or not 0 < epoch < 1 << 31:
-        raise TableError(f"{source.name}: a sample must have an id and an epoch from 1.")
+        raise TableError(f"{source.name}: a sample must have an id and a positive epoch.")
     return str(name), epoch
 
 
 def _metric(
-    sample: Mapping[str, Any], asked: AskedOfLogs, source: Source, task: str
+    sample: Mapping[str, Any], query: LogQuery, source: Source, task: str
 ) -> tuple[str, str] | None:
-    """Scorer and key within it; None where the sample does not tell."""
+    """Return the scorer and the key within its score; None if the sample has no such score."""
     scores = sample.get("scores")
     if not isinstance(scores, Mapping) or not scores:
         return None
@@ -287,28 +282,27 @@ def _metric(
             known |= {f"{scorer}/{key}": (scorer, str(key)) for key in value}
         elif isinstance(value, list):
             several = True
-            known |= {f"{scorer}/{at}": (scorer, str(at)) for at in range(len(value))}
+            known |= {f"{scorer}/{index}": (scorer, str(index)) for index in range(len(value))}
         else:
             known[scorer] = (scorer, "")
-    if asked.metric:
-        name = chosen(asked.metric, known, what="metric", where=source.name)
+    if query.metric:
+        name = pick_name(query.metric, known, what="metric", where=source.name)
         return None if name is None else known[name]
-    what = "metric" if not several else "value of a score that is a dictionary or a list"
     if several and len(known) > 1:
         names = list(known)
         raise TableError(
             f"{source.name} (task {task!r}): a score is a dictionary or a list; name the part to "
             f"compare by, such as metric={names[0]!r} (on the command line --metric {names[0]}); "
-            f"there are {', '.join(names[:12])}."
+            f"the parts are {', '.join(names[:12])}."
         )
-    name = chosen((), known, what=what, where=f"{source.name} (task {task!r})")
+    name = pick_name((), known, what="metric", where=f"{source.name} (task {task!r})")
     return None if name is None else known[name]
 
 
 def _value(sample: Mapping[str, Any], metric: tuple[str, str]) -> tuple[bool, float]:
-    """Whether there is a score of the metric, and the number, NaN where it is none."""
+    """Return whether the sample has the metric, and its number, NaN for anything else."""
     scorer, part = metric
-    score = _mapping(sample.get("scores")).get(scorer)
+    score = mapping(sample.get("scores")).get(scorer)
     if score is None:
         return False, NAN
     value = score.get("value") if isinstance(score, dict) else score
@@ -333,8 +327,8 @@ def _add(
     rows: EvalRows,
     where: str,
 ) -> None:
-    usage = _mapping(_mapping(sample.get("model_usage")).get(model))
-    there, score = _value(sample, metric) if metric is not None else (False, NAN)
+    usage = mapping(mapping(sample.get("model_usage")).get(model))
+    has_score, score = _value(sample, metric) if metric is not None else (False, NAN)
     if sample.get("error"):
         status, score = "error", NAN
     elif sample.get("limit"):
@@ -343,10 +337,10 @@ def _add(
         status = "scored"
     else:
         status = "unscored"
-        if there:
+        if has_score:
             rows.count(
-                f"{where}: {{n}} scores are no numbers (neither C, P, I, N, yes or no, nor a "
-                "number) and count as unscored, not as 0."
+                f"{where}: {{n}} scores are not numbers (nor C, P, I, N, yes or no) and count as "
+                "unscored, not as 0."
             )
     time = amount(sample.get("working_time"))
     rows.add(
@@ -363,7 +357,7 @@ def _add(
 
 
 def _tokens_read(usage: Mapping[str, Any]) -> float:
-    """All tokens that went in: Inspect counts those of the cache apart."""
+    """Return all input tokens; Inspect counts cached tokens separately."""
     total = amount(usage.get("input_tokens"))
     for key in ("input_tokens_cache_read", "input_tokens_cache_write"):
         if usage.get(key):
@@ -372,9 +366,5 @@ def _tokens_read(usage: Mapping[str, Any]) -> float:
 
 
 def _cluster(sample: Mapping[str, Any], path: str) -> Any:
-    found = value_at(sample.get("metadata"), path)
-    return value_at(sample, path) if found is None else found
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    value = value_at(sample.get("metadata"), path)
+    return value_at(sample, path) if value is None else value

@@ -1,7 +1,7 @@
 """Any table with one row per learner, item and epoch: CSV, TSV, JSONL, Parquet.
 
-The columns are found by their names or named: learner, task, item, cluster, epoch, score, cost,
-latency, status, tokens_in, tokens_out.
+bestofk finds the columns by their names, or the user names them: learner, task, item, cluster,
+epoch, score, cost, latency, status, tokens_in, tokens_out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bestofk._base.formatting import joined, shortened
 from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
-from bestofk.evals.evals import AskedOfLogs, nothing_asked_for
+from bestofk.evals.query import LogQuery, unknown_name
 from bestofk.evals.rows import NAN, STATUSES, EvalRows, number_of
 from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.columns import normal
@@ -44,13 +44,13 @@ ROLES: dict[str, tuple[str, ...]] = {
     "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
     "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
 }  # fmt: skip
-"""The names by which a column is known, the surest first."""
+"""Column names of each role, the most specific first."""
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
-_NEEDED = ("learner", "item", "score")
-_NO_SCORE = (STATUSES.index("error"), STATUSES.index("missing"))
+_REQUIRED = ("learner", "item", "score")
+_UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _SUFFIXES = (*_TABLES, ".jsonl", ".ndjson", ".json")
-_WORDS = {
+_STATUS_SYNONYMS = {
     "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
     "failed": "error", "failure": "error", "timeout": "limit", "truncated": "limit",
     "nan": "unscored", "none": "unscored", "skipped": "missing",
@@ -58,21 +58,21 @@ _WORDS = {
 
 
 def is_long_table(source: Source) -> bool:
-    """A named table, or one in a folder whose columns have the names of the roles."""
+    """Return whether the file is a named table, or has columns with the names of the roles."""
     name = source.path.name.lower().removesuffix(".gz")
     if not name.endswith(_SUFFIXES):
         return False
     if source.named and name.endswith(_TABLES) and source.size and not source.is_binary:
-        # what is missing is said by name
+        # the reader names missing columns
         return True
     try:
-        return set(_NEEDED) <= set(_roles(_columns(source), {}))
+        return set(_REQUIRED) <= set(_roles(_columns(source), {}))
     except TableError:
         return False
 
 
-def spoken(role: str) -> str:
-    """The word for a role: the learners of a log are models."""
+def public_role(role: str) -> str:
+    """Return the public name of a role: the learners of a log are models."""
     return "model" if role == "learner" else role
 
 
@@ -90,63 +90,64 @@ def _columns(source: Source) -> Sequence[str]:
     if source.keys:
         return list(source.keys)
     first = re.split(r"[\r\n]", source.text_head.lstrip(), maxsplit=1)[0]
-    mark = max(",;\t|", key=first.count)
-    return [cell.strip().strip('"') for cell in first.split(mark)]
+    delimiter = max(",;\t|", key=first.count)
+    return [cell.strip().strip('"') for cell in first.split(delimiter)]
 
 
-def _roles(columns: Sequence[str], given: dict[str, str]) -> dict[str, str]:
-    found = dict(given)
+def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
+    """Return the column of each role, those that the user named first."""
+    roles = dict(named)
     plain = {normal(column): column for column in reversed(columns)}
     for role, names in ROLES.items():
-        if role in found:
+        if role in roles:
             continue
         for name in names:
             column = plain.get(name)
-            if column is not None and column not in found.values():
-                found[role] = column
+            if column is not None and column not in roles.values():
+                roles[role] = column
                 break
-    return found
+    return roles
 
 
-def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of tables."""
     sources = without_copies(sources, rows.note)
     tasks: set[str] = set()
     for source in sources:
-        quick = read_named_columns(source.path, partial(_columns_to_read, asked=asked))
+        quick = read_named_columns(source.path, partial(_columns_to_read, query=query))
         try:
             if quick is not None:
-                _read(quick, asked, rows, tasks)
+                _read(quick, query, rows, tasks)
                 continue
         except BestOfKError:
-            # the same again, with the line of what is wrong
-            quick = None
-        _read(read_table(source.path), asked, rows, tasks)
-    if asked.task and not len(rows):
+            # read again with the slower reader, whose errors name the line
+            pass
+        _read(read_table(source.path), query, rows, tasks)
+    if query.task and not len(rows):
         if not tasks:
             raise TableError(
-                f"The table has no column of tasks, so that task {asked.task[0]!r} cannot be "
-                "taken: name it, such as columns={'task': 'NAME'} (on the command line --column "
-                "task=NAME), or leave out the task."
+                f"The table has no column of tasks, so task {query.task[0]!r} cannot be selected: "
+                "name it, such as columns={'task': 'NAME'} (on the command line --column "
+                "task=NAME), or omit the task."
             )
-        raise nothing_asked_for(asked.task, sorted(tasks), "task", "the table")
+        raise unknown_name(query.task, sorted(tasks), "task", "the table")
 
 
-def _columns_to_read(columns: tuple[str, ...], *, asked: AskedOfLogs) -> ColumnSelection:
-    """Those of the roles."""
-    roles = _asked_roles(columns, "", asked)
+def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSelection:
+    """Return the columns of the roles."""
+    roles = _checked_roles(columns, "", query)
     numbers = [roles[role] for role in (*AMOUNTS, "epoch") if role in roles]
     score = roles["score"]
     names = [column for column in roles.values() if column not in (*numbers, score)]
     return ColumnSelection(names, numbers, [score])
 
 
-def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> None:
-    roles = _asked_roles(table.columns, table.source, asked)
+def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> None:
+    roles = _checked_roles(table.columns, table.source, query)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
         f"{table.source}: "
-        + joined([f"{spoken(role)} from {column!r}" for role, column in roles.items()])
+        + joined([f"{public_role(role)} from {column!r}" for role, column in roles.items()])
         + "."
     )
     rows.metric(roles["score"])
@@ -155,13 +156,14 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
             raise TableError(
-                f"{table.location(row, roles[role])} must name the {spoken(role)}; it is empty."
+                f"{table.location(row, roles[role])} must name the {public_role(role)}; it is "
+                "empty."
             )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
     scores = _scores(table, roles["score"])
     epochs = _epochs(table, roles.get("epoch"))
-    status = _statuses(table, roles.get("status"), "status" in asked.columns, rows)
+    status = _statuses(table, roles.get("status"), "status" in query.columns, rows)
     amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
     task_names = [*(task.names if task is not None else ("task",))]
     tasks.update(task_names if task is not None else ())
@@ -169,100 +171,102 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
     if (task_codes < 0).any():
         task_names.append("task")
         task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
-    wanted = np.array([asked.wants_task(name) for name in task_names], dtype=bool)
-    keep: Any = slice(None) if wanted.all() else wanted[task_codes]
-    if not wanted.all() and not keep.any():
+    selected = np.array([query.wants_task(name) for name in task_names], dtype=bool)
+    keep: Any = slice(None) if selected.all() else selected[task_codes]
+    if not selected.all() and not keep.any():
         return
-    who = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
+    learner_codes = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
     if len(task_names) == 1:
-        place, pairs = items.codes, np.arange(len(items.names))
+        pair_index, pairs = items.codes, np.arange(len(items.names))
     else:
-        place, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
+        # pairs of task and item
+        pair_index, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
     codes = np.empty(len(pairs), dtype=np.int32)
-    at_task, at_item = np.divmod(pairs, len(items.names))
-    for task_code in np.unique(at_task).tolist():
-        here = np.flatnonzero(at_task == task_code)
-        names = [items.names[i] for i in at_item[here].tolist()]
-        codes[here] = rows.items_of(task_names[task_code], names)
+    pair_task, pair_item = np.divmod(pairs, len(items.names))
+    for task_code in np.unique(pair_task).tolist():
+        of_task = np.flatnonzero(pair_task == task_code)
+        names = [items.names[i] for i in pair_item[of_task].tolist()]
+        codes[of_task] = rows.items_of(task_names[task_code], names)
     if cluster is not None:
-        _set_clusters(cluster, keep, place, pairs, items.names, task_names, rows, table)
+        _set_clusters(cluster, keep, pair_index, pairs, items.names, task_names, rows, table)
     rows.extend(
-        who[learners.codes[keep]],
-        codes[place],
+        learner_codes[learners.codes[keep]],
+        codes[pair_index],
         epoch=None if epochs is None else epochs[keep],
-        score=(_without(np.isin(status, _NO_SCORE), scores) if status.any() else scores)[keep],
+        score=(_masked(np.isin(status, _UNSCORABLE), scores) if status.any() else scores)[keep],
         status=status[keep],
         **{
-            role: _without(~((values >= 0) & np.isfinite(values)), values)[keep]
+            role: _masked(~((values >= 0) & np.isfinite(values)), values)[keep]
             for role, values in amounts.items()
         },
     )
 
 
-def _without(where: Any, values: Floats) -> Floats:
-    """The values with NaN where that holds."""
-    return np.where(where, NAN, values) if where.any() else values
+def _masked(mask: Any, values: Floats) -> Floats:
+    """Return the values with NaN under the mask."""
+    return np.where(mask, NAN, values) if mask.any() else values
 
 
 def _set_clusters(
     cluster: Levels,
     keep: Any,
-    place: Any,
+    pair_index: Any,
     pairs: Any,
     items: Sequence[str],
     tasks: Sequence[str],
     rows: EvalRows,
     table: Table,
 ) -> None:
-    """Tell `rows` the cluster of every item, which is one."""
+    """Set the cluster of every item."""
     groups = cluster.codes[keep]
     known = groups >= 0
-    found = np.unique(np.stack([place[known], groups[known]]), axis=1)
-    for at, group in found.T.tolist():
-        at_task, at_item = divmod(int(pairs[at]), len(items))
-        rows.item(tasks[at_task], items[at_item], cluster=cluster.names[group], where=table.source)
+    combinations = np.unique(np.stack([pair_index[known], groups[known]]), axis=1)
+    for pair, group in combinations.T.tolist():
+        task, item = divmod(int(pairs[pair]), len(items))
+        rows.item(tasks[task], items[item], cluster=cluster.names[group], where=table.source)
 
 
-def _asked_roles(columns: tuple[str, ...], source: str, asked: AskedOfLogs) -> dict[str, str]:
-    given: dict[str, str] = {}
-    for role, column in asked.columns.items():
+def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> dict[str, str]:
+    """Return the column of each role, or raise an error that names what is missing."""
+    named: dict[str, str] = {}
+    for role, column in query.columns.items():
         if role not in ROLES:
-            raise UnknownNameError("role of a column", role, [spoken(name) for name in ROLES])
+            raise UnknownNameError("role of a column", role, [public_role(name) for name in ROLES])
         if column not in columns:
             raise UnknownNameError("column", column, columns, source)
-        given[role] = column
-    if asked.cluster is not None:
-        if asked.cluster not in columns:
-            raise UnknownNameError("column", asked.cluster, columns, source)
-        given["cluster"] = asked.cluster
-    if asked.metric and "score" not in given:
-        found = next((name for name in asked.metric if name in columns), None)
-        if found is None:
-            raise UnknownNameError("column", asked.metric[0], columns, source)
-        given["score"] = found
-    if len(set(given.values())) < len(given):
-        raise ArgumentError(f"columns must be one for each role; got {given!r:.200}.")
-    roles = _roles(columns, given)
-    absent = [spoken(role) for role in _NEEDED if role not in roles]
+        named[role] = column
+    if query.cluster is not None:
+        if query.cluster not in columns:
+            raise UnknownNameError("column", query.cluster, columns, source)
+        named["cluster"] = query.cluster
+    if query.metric and "score" not in named:
+        metric = next((name for name in query.metric if name in columns), None)
+        if metric is None:
+            raise UnknownNameError("column", query.metric[0], columns, source)
+        named["score"] = metric
+    if len(set(named.values())) < len(named):
+        raise ArgumentError(f"columns must be different for each role; got {named!r:.200}.")
+    roles = _roles(columns, named)
+    absent = [public_role(role) for role in _REQUIRED if role not in roles]
     if absent:
         raise TableError(
             f"{source}: no column for {joined(absent)} among "
             f"{shortened([repr(c) for c in columns], 12)}; name it, such as "
             f"columns={{{absent[0]!r}: 'NAME'}} (on the command line --column {absent[0]}=NAME); "
-            "tables with one row per fold or data set are for 'bestofk order'."
+            "for tables with one row per fold or data set use 'bestofk order'."
         )
-    if asked.cluster is None:
+    if query.cluster is None:
         roles.pop("cluster", None)
     return roles
 
 
 def _scores(table: Table, column: str) -> Any:
-    """Numbers, with booleans as text; NaN where a cell is empty."""
+    """Return numbers, also of booleans as text; NaN for an empty cell."""
     numbers = _numbers(table, column)
     if numbers is not None:
         return numbers
     text = table.text(column)
-    found = np.full(table.n_rows, NAN)
+    scores = np.full(table.n_rows, NAN)
     known: dict[str, float | None] = {}
     for row, cell in enumerate(text):
         if cell is None:
@@ -271,17 +275,17 @@ def _scores(table: Table, column: str) -> Any:
             known[cell] = number_of(cell)
         value = known[cell]
         if value is None:
-            again = " (the header again: keep one where files are joined)" if cell == column else ""
+            again = " (the header again: keep one when you join files)" if cell == column else ""
             raise TableError(
                 f"{table.location(row, column)} must be a number, or true or false; got "
                 f"{cell!r:.60}{again}."
             )
-        found[row] = value
-    return found
+        scores[row] = value
+    return scores
 
 
 def _epochs(table: Table, column: str | None) -> Any:
-    """Epochs from 1: numbers as they are, else each name is a number."""
+    """Return epochs from 1: numbers as they are, else one number for each name."""
     if column is None:
         return None
     values = _numbers(table, column)
@@ -298,7 +302,7 @@ def _epochs(table: Table, column: str | None) -> Any:
 
 
 def _numbers(table: Table, column: str) -> Floats | None:
-    """The column as numbers; None where a cell is none."""
+    """Return the column as numbers; None if a cell is not a number."""
     try:
         return table.numbers(column)
     except TableError:
@@ -308,20 +312,20 @@ def _numbers(table: Table, column: str) -> Floats | None:
 def _statuses(
     table: Table, column: str | None, named: bool, rows: EvalRows
 ) -> npt.NDArray[np.int8]:
-    """Codes of the statuses; all scored where no column tells."""
+    """Return the codes of the statuses; all scored without a column."""
     scored = np.zeros(table.n_rows, dtype=np.int8)
     if column is None:
         return scored
     levels = table.levels(column)
     codes = np.zeros(len(levels.names) + 1, dtype=np.int8)
-    for at, name in enumerate(levels.names):
-        word = _WORDS.get(name.lower(), name.lower())
-        if word not in STATUSES:
-            said = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
+    for level, name in enumerate(levels.names):
+        status = _STATUS_SYNONYMS.get(name.lower(), name.lower())
+        if status not in STATUSES:
+            requirement = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
             if named:
-                row = int((levels.codes == at).argmax())
-                raise TableError(f"{table.location(row, column)} {said}.")
-            rows.note(f"Column {column!r} was not taken as the status, which {said}.")
+                row = int((levels.codes == level).argmax())
+                raise TableError(f"{table.location(row, column)} {requirement}.")
+            rows.note(f"Column {column!r} was not used as the status, which {requirement}.")
             return scored
-        codes[at] = STATUSES.index(word)
+        codes[level] = STATUSES.index(status)
     return codes[levels.codes]

@@ -1,7 +1,7 @@
 """promptfoo: the JSON of ``--output``, and its JSONL with one result per line.
 
-Results are at ``results.results`` (versions 3 and 4) or ``results`` (older). A test is known by
-its variables and assertions, never by its number alone: two files may number other tests.
+Results are at ``results.results`` (versions 3 and 4) or ``results`` (older). The variables and
+assertions identify a test. Its number does not, because two files may number tests differently.
 """
 
 from __future__ import annotations
@@ -15,42 +15,49 @@ from typing import Any, NamedTuple
 
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
-from bestofk.evals.evals import AskedOfLogs, nothing_asked_for
-from bestofk.evals.rows import NAN, EvalRows, amount, clean_name, model_name, number_of, value_at
+from bestofk.evals.query import LogQuery, unknown_name
+from bestofk.evals.rows import (
+    NAN,
+    EvalRows,
+    amount,
+    clean_name,
+    mapping,
+    model_name,
+    number_of,
+    value_at,
+)
 from bestofk.evals.sources import JsonParts, Source, each_line
 
 _ERROR = 2
-"""``failureReason`` of a test that failed for another reason than its assertions."""
+"""``failureReason`` of a test that failed for a reason other than its assertions."""
 _TASK = "promptfoo tests"
-_RUN_TIME = ("sessionId", "_conversation")
+_ADDED_VARIABLES = ("sessionId", "_conversation")
 """Variables that promptfoo adds while it runs."""
-_LONGEST = 40
+_MAX_NAME_LENGTH = 40
 _ENCODE = json.JSONEncoder(sort_keys=True).encode
 
 
 def is_promptfoo(source: Source) -> bool:
-    """An output file, or the first line of a JSONL."""
+    """Return whether the file is an output file, or a JSONL of results."""
     keys = source.keys
-    if "results" in keys and ("evalId" in keys or {"stats", "prompts", "table"} & keys["results"]):
+    if "results" not in keys:
+        return _is_result(keys)
+    if {"evalId", "shareableUrl"} & set(keys):
         return True
-    if "results" in keys and "version" in keys and {"stats", "table"} & set(keys):
+    if {"stats", "prompts", "table", "promptIdx"} & keys["results"]:
         return True
-    if "results" in keys and "promptIdx" in keys["results"]:
-        return True
-    if "results" in keys and "shareableUrl" in keys:
-        return True
-    return _is_result(keys)
+    return "version" in keys and bool({"stats", "table"} & set(keys))
 
 
 def _is_result(keys: Mapping[str, Any]) -> bool:
-    """The keys of one result, which the lines of a JSONL are."""
+    """Return whether the keys are those of one result, as in a line of a JSONL."""
     known = {"promptIdx", "testIdx", "promptId", "namedScores", "gradingResult", "latencyMs",
              "testCase", "success", "vars"}  # fmt: skip
     return "results" not in keys and len(known & set(keys)) > 2
 
 
 class _Result(NamedTuple):
-    """What is needed of one result."""
+    """The parts of a result that bestofk reads."""
 
     provider: str
     prompt: str
@@ -64,82 +71,86 @@ class _Result(NamedTuple):
     tokens_out: float
 
 
-def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
-    """Write the rows of output files; the latest file that has a learner and a test counts."""
+def read_promptfoo(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
+    """Write the rows of output files; the latest file with a learner and a test counts."""
     by_provider: dict[str, dict[str, None]] = defaultdict(dict)
-    taken: dict[tuple[int, int], int] = {}
+    file_of: dict[tuple[int, int], int] = {}
     older = 0
-    for turn, source in enumerate(sorted(sources, key=_time, reverse=True)):
-        reader = _File(source, asked, rows)
+    for file, source in enumerate(sorted(sources, key=_time, reverse=True)):
+        reader = _File(source, query, rows)
         before = len(rows)
         learners: dict[tuple[str, str], int] = {}
-        for one in reader.results():
-            who = (one.provider, one.prompt)
-            learner = learners.get(who)
+        for result in reader.results():
+            key = (result.provider, result.prompt)
+            learner = learners.get(key)
             if learner is None:
-                by_provider[one.provider][one.prompt] = None
-                learner = learners[who] = rows.learner(_both(*who), model=one.provider)
-            item = rows.item(_TASK, one.item, cluster=one.cluster, where=source.name)
-            if taken.setdefault((learner, item), turn) != turn:
+                by_provider[result.provider][result.prompt] = None
+                learner = learners[key] = rows.learner(_full_name(*key), model=result.provider)
+            item = rows.item(_TASK, result.item, cluster=result.cluster, where=source.name)
+            if file_of.setdefault((learner, item), file) != file:
                 older += 1
                 continue
             rows.add(
-                learner, item, score=one.score, status="error" if one.failed else "scored",
-                cost=one.cost, latency=one.latency, tokens_in=one.tokens_in,
-                tokens_out=one.tokens_out,
+                learner, item, score=result.score, status="error" if result.failed else "scored",
+                cost=result.cost, latency=result.latency, tokens_in=result.tokens_in,
+                tokens_out=result.tokens_out,
             )  # fmt: skip
         reader.check_metric()
         if len(rows) == before and not older:
-            rows.note(f"{source.name}: the file holds no results.")
-    named = _prompt_names(by_provider)
+            rows.note(f"{source.name}: the file has no results.")
+    prompt_names = _prompt_names(by_provider)
     rows.rename_learners(
         {
-            _both(provider, prompt): f"{provider} | {named[prompt]}" if named else provider
+            _full_name(provider, prompt): f"{provider} | {prompt_names[prompt]}"
+            if prompt_names
+            else provider
             for provider, prompts in by_provider.items()
             for prompt in prompts
         }
     )
     if older:
         rows.note(
-            f"{counted(older, 'result')} of an older file left out: a later one has the same "
+            f"{counted(older, 'result')} of an older file skipped: a later file has the same "
             "model and test."
         )
-    if len(named) > 1:
-        rows.note(f"{len(named)} prompts: each provider with each prompt is a model.")
+    if len(prompt_names) > 1:
+        rows.note(f"{len(prompt_names)} prompts: each provider with each prompt is a model.")
 
 
-def _both(provider: str, prompt: str) -> str:
-    """A name for now, until all prompts are known."""
+def _full_name(provider: str, prompt: str) -> str:
+    """Return a preliminary name, until all prompts are known."""
     return model_name(f"{provider} | {prompt}")
 
 
 def _time(source: Source) -> str:
-    """When the evaluation was made, as the beginning of the file says."""
-    found = re.search(r'"(?:timestamp|createdAt)"\s*:\s*"([^"]{1,40})"', source.text_head)
-    return found[1] if found else ""
+    """Return the time of the evaluation, as the beginning of the file states it."""
+    match = re.search(r'"(?:timestamp|createdAt)"\s*:\s*"([^"]{1,40})"', source.text_head)
+    return match[1] if match else ""
 
 
-def _prompt_names(by_learner: Mapping[str, Mapping[str, None]]) -> dict[str, str]:
-    """A short name of each prompt, where a provider has several; else none."""
-    prompts = list(dict.fromkeys(prompt for each in by_learner.values() for prompt in each))
-    if all(len(each) == 1 for each in by_learner.values()):
+def _prompt_names(by_provider: Mapping[str, Mapping[str, None]]) -> dict[str, str]:
+    """Return a short name of each prompt; none if each provider has one prompt."""
+    prompts = list(dict.fromkeys(prompt for each in by_provider.values() for prompt in each))
+    if all(len(each) == 1 for each in by_provider.values()):
         return {}
     short = {
-        prompt: prompt if 0 < len(prompt) <= _LONGEST and prompt.isprintable() else f"prompt {turn}"
-        for turn, prompt in enumerate(prompts, start=1)
+        prompt: prompt
+        if 0 < len(prompt) <= _MAX_NAME_LENGTH and prompt.isprintable()
+        else f"prompt {number}"
+        for number, prompt in enumerate(prompts, start=1)
     }
     if len(set(short.values())) < len(short):
-        short = {prompt: f"prompt {turn}" for turn, prompt in enumerate(prompts, start=1)}
+        short = {prompt: f"prompt {number}" for number, prompt in enumerate(prompts, start=1)}
     return short
 
 
 class _File:
     """One output file."""
 
-    def __init__(self, source: Source, asked: AskedOfLogs, rows: EvalRows) -> None:
-        self.source, self.asked, self.rows = source, asked, rows
+    def __init__(self, source: Source, query: LogQuery, rows: EvalRows) -> None:
+        self.source, self.query, self.rows = source, query, rows
         self.known: dict[str, None] = {}
-        """Every metric that some result has."""
+        """All metrics of its results."""
 
     def results(self) -> Iterator[_Result]:
         for number, value in self._raw():
@@ -165,11 +176,9 @@ class _File:
                 return
 
     def _result(self, value: Mapping[str, Any]) -> _Result:
-        response = value.get("response")
-        response = response if isinstance(response, dict) else {}
-        # version 2 has them with the response alone
-        tokens = value.get("tokenUsage") or response.get("tokenUsage")
-        tokens = tokens if isinstance(tokens, dict) else {}
+        response = mapping(value.get("response"))
+        # version 2 has them only with the response
+        tokens = mapping(value.get("tokenUsage") or response.get("tokenUsage"))
         failed = value.get("failureReason") == _ERROR or (
             "failureReason" not in value and bool(value.get("error")) and not _graded(value)
         )
@@ -179,17 +188,17 @@ class _File:
                 "{n} results came from promptfoo's cache: their latency is not counted."
             )
 
-        def spent(what: Any) -> float:
-            # promptfoo writes 0 for a call that failed, whatever it cost
-            found = amount(what)
-            return NAN if failed and not found else found
+        def spent(value: Any) -> float:
+            # promptfoo writes 0 for a failed call, whatever it cost
+            number = amount(value)
+            return NAN if failed and not number else number
 
         latency = NAN if cached or failed else amount(value.get("latencyMs")) / 1000
         return _Result(
             provider=_provider(value),
             prompt=_prompt(value),
             item=_item(value),
-            cluster=None if self.asked.cluster is None else _cluster(value, self.asked.cluster),
+            cluster=None if self.query.cluster is None else _cluster(value, self.query.cluster),
             score=NAN if failed else self._score(value),
             failed=failed,
             cost=NAN if cached else spent(value.get("cost")),
@@ -199,32 +208,31 @@ class _File:
         )
 
     def _score(self, value: Mapping[str, Any]) -> float:
-        named = value.get("namedScores")
-        named = named if isinstance(named, dict) else {}
+        named = mapping(value.get("namedScores"))
         if named or not self.known:
             self.known.update(dict.fromkeys(("success", "score", *named)))
-        for metric in self.asked.metric or ("success",):
-            found = value.get(metric) if metric in ("success", "score") else named.get(metric)
-            number = number_of(found)
+        for metric in self.query.metric or ("success",):
+            scores = value if metric in ("success", "score") else named
+            number = number_of(scores.get(metric))
             if number is not None:
                 self.rows.metric(metric, True if metric == "success" else None)
                 return number
         return NAN
 
     def check_metric(self) -> None:
-        """Raise where no result has what was asked for; say what was taken unasked."""
+        """Raise an error if no result has the requested metric; note a metric chosen by default."""
         if not self.known:
             return
-        if not self.asked.metric:
+        if not self.query.metric:
             self.rows.note(
-                "Compared by 'success', promptfoo's own verdict; metric='score' takes its score."
+                "Compared by 'success', promptfoo's own verdict; metric='score' selects its score."
             )
-        elif not set(self.asked.metric) & set(self.known):
-            raise nothing_asked_for(self.asked.metric, self.known, "metric", self.source.name)
+        elif not set(self.query.metric) & set(self.known):
+            raise unknown_name(self.query.metric, self.known, "metric", self.source.name)
 
 
 def _graded(value: Mapping[str, Any]) -> bool:
-    """An older result whose error is that of its assertions."""
+    """Return whether an older result failed by its assertions."""
     return isinstance(value.get("gradingResult"), Mapping)
 
 
@@ -243,27 +251,21 @@ def _prompt(value: Mapping[str, Any]) -> str:
 
 
 def _item(value: Mapping[str, Any]) -> str:
-    """A name from the content of a test: its variables and its assertions."""
-    case = value.get("testCase")
-    case = case if isinstance(case, dict) else {}
-    variables = value.get("vars")
-    told = {
-        key: each
-        for key, each in (variables if isinstance(variables, dict) else {}).items()
-        if key not in _RUN_TIME
+    """Return a name made from the content of a test: its variables and assertions."""
+    case = mapping(value.get("testCase"))
+    variables = {
+        key: each for key, each in mapping(value.get("vars")).items() if key not in _ADDED_VARIABLES
     }
-    asserts = case.get("assert")
-    text = _ENCODE([told, asserts or []])
+    text = _ENCODE([variables, case.get("assert") or []])
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    words = case.get("description")
-    if isinstance(words, str) and words.strip():
-        return f"{clean_name(words)[:_LONGEST]} {digest}"
+    description = case.get("description")
+    if isinstance(description, str) and description.strip():
+        return f"{clean_name(description)[:_MAX_NAME_LENGTH]} {digest}"
     return digest
 
 
 def _cluster(value: Mapping[str, Any], path: str) -> Any:
     case = value.get("testCase")
-    places = [value.get("vars"), value.get("metadata"), case, value]
-    if isinstance(case, dict):
-        places.insert(1, case.get("metadata"))
-    return next((found for place in places if (found := value_at(place, path)) is not None), None)
+    records = (value.get("vars"), mapping(case).get("metadata"), value.get("metadata"), case, value)
+    values = (value_at(record, path) for record in records)
+    return next((cluster for cluster in values if cluster is not None), None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined, printable
-from bestofk.evals.model_choice import COST_TITLES, shown_cost
+from bestofk.decide.statements.models import COST_TITLES, shown_cost
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.comparisons import decision_of
 from bestofk.report.figures.kinds.loss_points import measured_losses
@@ -157,7 +157,7 @@ def _of_models(choice: Any, cost: str | None) -> _Costs:
     return _Costs(
         title=COST_TITLES[kind],
         costs={name: shown_cost(cost, kind) for name, cost in choice.costs[kind].items()},
-        order=choice.order,
+        order=choice.decision,
         intervals=choice.intervals,
         noun="model",
     )
@@ -184,7 +184,7 @@ def known_study_cost(study: Any) -> str | None:
 
 def _study_costs(study: Any, kind: str) -> dict[str, float]:
     costs = {}
-    for name in map(str, study.decision.prefer):
+    for name in map(str, study.decision.by_preference):
         cost = getattr(study.costs.get(name), kind, None)
         costs[name] = nan if cost is None else float(cost)
     return costs

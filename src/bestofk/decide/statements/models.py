@@ -1,0 +1,254 @@
+"""Statements about a choice between language models: costs, bounds, margins and items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from bestofk._base.formatting import capitalised, counted, number, shortened
+from bestofk.decide.preference import Name
+from bestofk.decide.statements.statement import Statement, statements
+from bestofk.decide.statements.wording import called
+
+SHOWN_SAMPLES = 1000.0
+"""Samples whose cost is shown; one sample costs next to nothing."""
+COST_TITLES = {
+    "cost": "cost of 1,000 samples",
+    "tokens": "tokens per sample",
+    "latency": "seconds per sample",
+}
+"""The title of each measure."""
+_COST_UNITS = {
+    "cost": "per 1,000 samples",
+    "tokens": "tokens per sample",
+    "latency": "seconds per sample",
+}
+_MARGIN_PHRASES = {
+    "shown": "is shown not to be worse than the best by more than your margin",
+    "not shown": "may be worse than the best by more than your margin",
+    "worse": "is shown to be worse than another, perhaps by more than your margin",
+}
+_VERDICT_PHRASES = {"better": "better", "worse": "worse", "no evidence": "not shown to differ"}
+
+
+def model_statements(choice: Any) -> tuple[Statement, ...]:
+    """Return the statements of a `bestofk.ModelChoice` besides those of its decision."""
+    bounds = [] if choice.missing_bounds is None else [choice.missing_bounds.explain()]
+    notes = statements("note", [*choice.left_out, *bounds])
+    if choice.recommended is None:
+        return notes
+    plan = "" if choice.plan is None else choice.plan.explain()
+    return (
+        *statements("verdict", [_cost_sentence(choice)]),
+        *statements("bound", [_bound_sentence(choice)]),
+        *statements("margin", [_margin_sentence(choice)]),
+        *statements("next", [*_too_few_items_sentences(choice), plan]),
+        *notes,
+    )
+
+
+def shown_cost(cost: float, measure: str) -> float:
+    """Return the cost as it is shown: money for 1,000 samples, tokens and seconds for one."""
+    return cost * SHOWN_SAMPLES if measure == "cost" else cost
+
+
+def cost_phrase(cost: float, measure: str) -> str:
+    """Return what a sample costs.
+
+    Examples
+    --------
+    >>> cost_phrase(1.92e-05, "cost"), cost_phrase(21.0, "tokens"), cost_phrase(0.0612, "latency")
+    ('0.0192 per 1,000 samples', '21 tokens per sample', '0.0612 seconds per sample')
+    """
+    return f"{number(shown_cost(cost, measure))} {_COST_UNITS[measure]}"
+
+
+def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str | None:
+    """Return the preferred measure, or else the first that is known for all models."""
+    for measure in (preferred, "cost", "tokens"):
+        by_model = costs.get(measure, {})
+        if by_model and all(isfinite(cost) for cost in by_model.values()):
+            return measure
+    return None
+
+
+def cost_details(costs: Mapping[str, Mapping[str, float]], preferred: str) -> dict[Name, str]:
+    """Return what a sample costs by model, in a phrase; empty if no measure covers all models."""
+    measure = main_cost(costs, preferred)
+    if measure is None:
+        return {}
+    prefix = "cost " if measure == "cost" else ""
+    return {name: f"{prefix}{cost_phrase(cost, measure)}" for name, cost in costs[measure].items()}
+
+
+def _cost_sentence(choice: Any) -> str:
+    """Compare the cost of the recommended model with another one's; empty if unknown.
+
+    The other model is the one with the best mean. If that is the recommended model, it is the
+    cheapest model that is not shown to be worse.
+    """
+    measure = main_cost(choice.costs, choice.cost_of)
+    if measure is None:
+        return ""
+    costs = choice.costs[measure]
+    cost = costs[str(choice.recommended)]
+    other = choice.decision.smallest_mean
+    if other == choice.recommended:
+        cheaper = [name for name in choice.decision.adequate if costs[str(name)] < cost]
+        if not cheaper:
+            return ""
+        other = min(cheaper, key=lambda name: costs[str(name)])
+    other_cost = costs[str(other)]
+    if other_cost == cost:
+        return f"{called(other)} costs the same."
+    verb = "costs" if measure == "cost" else "takes"
+    ratio = _ratio_phrase(other_cost, cost, "long" if measure == "latency" else "much")
+    return f"{called(other)} {verb} {cost_phrase(other_cost, measure)}, {ratio}."
+
+
+def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
+    """Return how another cost compares with this one.
+
+    Examples
+    --------
+    >>> _ratio_phrase(36.0, 2.0), _ratio_phrase(1.0, 3.0), _ratio_phrase(9.2, 10.0, "long")
+    ('18 times as much', '33 % as much', '92 % as long')
+    """
+    if cost <= 0 or other <= 0:
+        return "more" if other > cost else "less"
+    ratio = other / cost
+    if ratio < 1.5:
+        return f"{100 * ratio:.2g} % as {adverb}"
+    return f"{f'{ratio:.2g}' if ratio < 99.5 else f'{ratio:,.0f}'} times as {adverb}"
+
+
+def _bound_sentence(choice: Any) -> str:
+    """State how much worse than the best the recommended model may be."""
+    decision, best = choice.decision, choice.recommended
+    if choice.bound is None:
+        return f"There is no bound on how much worse than the best model {best} may be."
+    rival = "the best of the others" if len(decision.by_preference) > 2 else choice.rival
+    mean = decision.metric.mean
+    if len(choice.scores.tasks) > 1:
+        mean += " over tasks (macro)" if choice.weights == "macro" else " over items (micro)"
+    confidence = f"{100 * (1 - decision.alpha):g} % confidence"
+    if choice.bound == 0.0:
+        return f"{best} is not worse than {rival} in {mean} ({confidence})."
+    return (
+        f"{best} is worse than {rival} by at most {number(choice.bound)} in {mean} ({confidence})."
+    )
+
+
+def _margin_sentence(choice: Any) -> str:
+    """State whether the recommended model is within the margin; empty without a margin."""
+    if choice.margin is None:
+        return ""
+    sentence = (
+        f"{choice.recommended} {_MARGIN_PHRASES[choice.margin_verdict]} of {number(choice.margin)}"
+    )
+    needed, items = choice.items_for_margin, len(choice.scores.items)
+    if needed is not None and needed > items:
+        sentence += (
+            f"; about {needed:,} items (now {items:,}) would show that it is not, if the means "
+            "stay as they are"
+        )
+    return f"{sentence}."
+
+
+def _too_few_items_sentences(choice: Any) -> list[str]:
+    """Name the models that these items cannot separate from the recommended one."""
+    best = choice.recommended
+    unit = "cluster" if choice.scores.clusters else "item"
+    sentences = []
+    for rival, count, smallest_pvalue in choice.unattainable:
+        if count == 0:
+            sentences.append(f"{best} and {rival} have the same score on every {unit}.")
+        else:
+            verb = "separates" if count == 1 else "separate"
+            sentences.append(
+                f"Only {counted(count, unit)} {verb} {best} from {rival}: the p-value cannot fall "
+                f"below {smallest_pvalue:.2g}, so these items cannot decide between the two."
+            )
+    return sentences
+
+
+def item_plan_text(plan: Any, power: float) -> str:
+    """Return an `ItemPlan` in sentences."""
+    a, b = plan.pair
+    if not isfinite(plan.smallest_shown):
+        return f"One cluster cannot show how {a} and {b} vary between clusters."
+    items = counted(plan.items, "item")
+    level = "" if abs(plan.level - 0.05) < 1e-12 else f" at the corrected level {plan.level:.2g}"
+    if plan.smallest_shown > plan.largest:
+        text = (
+            f"{capitalised(items)} {'is' if plan.items == 1 else 'are'} too few to show any "
+            f"difference between {a} and {b}{level} with probability {power:g}."
+        )
+    else:
+        text = (
+            f"The smallest difference between {a} and {b} that {items} would show{level} with "
+            f"probability {power:g} is {number(plan.smallest_shown)}."
+        )
+    if plan.items_to_settle is None or plan.items_to_settle <= plan.items:
+        return text
+    text += (
+        f" If the true difference is the observed {number(abs(plan.difference))}, about "
+        f"{plan.items_to_settle:,} items (now {plan.items:,}) would settle it"
+    )
+    if plan.epochs_to_settle is not None:
+        text += f", or {plan.epochs_to_settle:,} epochs of the same items (now {plan.epochs})"
+    elif isfinite(plan.within):
+        text += "; more epochs of the same items would not"
+    return f"{text}."
+
+
+def missing_bounds_text(bounds: Any) -> str:
+    """Return `MissingBounds` in sentences."""
+    best = bounds.recommended
+    total = sum(bounds.missing.values())
+    if not total:
+        return "No score is missing: every model has one for every item."
+    counts = [f"{name} {count:,}" for name, count in bounds.missing.items() if count]
+    sentences = [
+        f"{counted(total, 'score')} of {bounds.items:,} items "
+        f"{'is' if total == 1 else 'are'} missing ({shortened(counts, 12)})."
+    ]
+    if bounds.at_worst == best:
+        sentences.append(
+            f"{best} would be recommended even if all its missing scores were wrong and all "
+            "those of the others right."
+        )
+    else:
+        sentences.append(
+            f"If all missing scores of {best} were wrong and all those of the others right, "
+            f"{bounds.at_worst or 'no model'} would be recommended."
+        )
+    rivals: dict[tuple[str, ...], list[str]] = {}
+    for rival in bounds.rivals:
+        rivals.setdefault(rival.could_be, []).append(
+            f"{rival.name} ({number(rival.low)} to {number(rival.high)})"
+        )
+    sentences += [
+        _verdicts_sentence(best, verdicts, shortened(names, 6))
+        for verdicts, names in rivals.items()
+    ]
+    return " ".join(sentences)
+
+
+def _verdicts_sentence(best: str, verdicts: tuple[str, ...], rivals: str) -> str:
+    """State which verdicts on these rivals the missing scores allow."""
+    if verdicts == ("no evidence",):
+        return f"Whatever they are, no difference is shown between {best} and {rivals}."
+    if len(verdicts) == 1:
+        return f"Whatever they are, {best} is shown to be {verdicts[0]} than {rivals}."
+    either = " or ".join(_VERDICT_PHRASES[verdict] for verdict in verdicts)
+    return f"It depends on them whether {best} is {either}, compared with {rivals}."
+
+
+def rival_bounds_text(bounds: Any) -> str:
+    """Return `RivalBounds` in a sentence."""
+    return (
+        f"{bounds.name}: ahead of it by {number(bounds.low)} to {number(bounds.high)}; "
+        f"{' or '.join(bounds.could_be)}."
+    )
