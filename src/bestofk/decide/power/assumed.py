@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, whole
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.choose_test import automatic_tests
 from bestofk.decide.evidence import FAMILIES, Family
 from bestofk.decide.power.designs import Disagreements, Halvings, Planned, PlannedSplits, Units
@@ -107,7 +107,7 @@ def pairs_of_problem(
     if name == "control" and control not in names:
         raise UnknownNameError("learner", control, [str(known) for known in names])
     if name != "control" and control is not None:
-        raise ArgumentError("control applies to family='control'; leave it out.")
+        raise ArgumentError("control applies to ", use(family="control"), "; leave it out.")
     pairs = Family(
         name=name,
         learners=len(names),
