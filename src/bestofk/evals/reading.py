@@ -214,8 +214,7 @@ def _unknown_format(source: Source) -> TableError:
     return TableError(
         f"{source.name}: the format is unknown; pass ",
         use(format=...),
-        f", "
-        f"one of {names}; for tables with one row per fold or data set use 'bestofk order' "
+        f", one of {names}; for tables with one row per fold or data set use 'bestofk order' "
         "(bestofk.read_losses).",
     )
 
