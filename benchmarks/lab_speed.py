@@ -108,7 +108,7 @@ def weka(jar: str, sets: int = WEKA) -> float:
 
 def statistics(sets: int = SETS) -> float:
     """Calibrate all eleven tests of 10x10 losses on 1,000 data sets; return seconds per test."""
-    simulation = lab.simulate(problem="normal(plan='10x10')", sets=sets)
+    simulation = lab.simulate(problem="normal(cv='10x10')", sets=sets)
     tests = (*VARIANTS, "corrected-repeated-kfold-t")
     lab.calibrate(simulation=simulation)
     begin = process_time()

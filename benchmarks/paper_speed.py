@@ -70,7 +70,7 @@ def figure2() -> Row:
 def print_figure2(sets: int = SETS) -> None:
     """Print calibrated df (and Type I error in percent) by number of runs, 10 folds, level 5 %."""
     begin = perf_counter()
-    simulation = lab.simulate(plan="100x10", sets=sets, random_state=1, progress="log")
+    simulation = lab.simulate(cv="100x10", sets=sets, random_state=1, progress="log")
     fitted = perf_counter() - begin
     print("runs", *VARIANTS, sep="\t")
     for runs in RUNS:

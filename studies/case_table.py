@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bestofk.lab.problems.given_rows import ColumnBlocks
+from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.problems.registry import Problem
 from bestofk.lab.simulation import Simulation, simulate
 

@@ -36,10 +36,10 @@ TRUE_LOSSES: dict[str, dict[str, Any]] = {
 """Expected losses, most preferred learner first, and their standard deviations."""
 DECISIONS: dict[str, dict[str, Any]] = {
     "smallest mean": {},
-    "MultiTest": {"prior": "listed"},
-    "MultiTest as published": {"prior": "listed", "family": "prior", "guard": False},
+    "MultiTest": {"prefer": "listed"},
+    "MultiTest as published": {"prefer": "listed", "family": "preference", "guard": False},
     "cheapest adequate": {
-        "prior": "listed",
+        "prefer": "listed",
         "procedure": "cheapest-adequate",
         "margin": MARGIN,
     },
@@ -68,8 +68,8 @@ def chosen_cases(smoke: bool = False) -> list[Case]:
 def chosen_row(case: Case, simulation: Simulation) -> Row:
     """Return the row of a case."""
     options = dict(DECISIONS[case.decision])
-    if "prior" in options:
-        options["prior"] = list(simulation.learners)
+    if "prefer" in options:
+        options["prefer"] = list(simulation.learners)
     result = worst_chosen(simulation=simulation, by=case.by, within=case.within, **options)
     row = {"decision": case.decision, "test": ", ".join(result.tests)}
     for name in RATES:

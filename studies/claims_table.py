@@ -15,8 +15,8 @@ import numpy as np
 from scipy.special import bdtrc
 
 from bestofk.lab.claims import false_claims
+from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
-from bestofk.lab.problems.given_rows import ColumnBlocks
 from bestofk.lab.simulation import Simulation
 from bestofk.run.inputs import NESTED, REPEATED
 from case_table import Case, Row, main, markdown
@@ -27,7 +27,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
     "preference": {"family": "preference", "prefer": "listed"},
 }
 """Options of `order`: defaults, or the family of the paper with the listed preference."""
-FAMILIES = ("default", "prior")
+FAMILIES = ("default", "preference")
 TABLES, DATA_SETS = 2000, 400
 SMOKE = (20, 4)
 
@@ -169,7 +169,7 @@ def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
         *lines,
         "Percent of decisions with at least one false claim; 5 are allowed. Bold: more than chance "
         f"would give a decision that keeps to 5 (one in {round(1 / CHANCE):,} or less). *default*: "
-        '`bk.order(losses)`; *prior*: the same with `family="prefer"` and the preference as '
+        '`bk.order(losses)`; *preference*: the same with `family="preference"` and the preference as '
         "listed. Exact intervals, the tests "
         "that were used, the share of true differences that were found and how often an interval "
         "misses one are in `claims.csv`. Made by `python studies/claims_table.py --seed "

@@ -76,11 +76,11 @@ def draw(rng: np.random.Generator) -> DataSets:
     own = rng.choice([0.0, 0.02, 0.1, 0.3]) * rng.permutation(np.linspace(0, 1, K))
     rates = 0.3 + 0.2 * rng.random(datasets) + own[:, np.newaxis]
     rates += rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal((K, datasets))
-    name = str(rng.choice(["all", "prior", "control"], p=[0.6, 0.2, 0.2]))
+    name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
     corrections = [
         one for one, entry in CORRECTIONS.items() if name == "all" or not entry.needs_all_pairs
     ]
-    stated = name == "prior" or bool(rng.integers(4))
+    stated = name == "preference" or bool(rng.integers(4))
     case = DataSets(
         losses=np.full((K, datasets, 1), np.nan),
         kind=str(rng.choice(list(KINDS.values()))),

@@ -92,10 +92,10 @@ def draw(rng: np.random.Generator) -> Case:
     else:
         losses = chance + rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal(chance.shape)
         losses = np.clip(losses, 0.0, 1.0) if kind == "bounded" else losses
-    name = str(rng.choice(["all", "prior", "control"], p=[0.6, 0.2, 0.2]))
+    name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
     corrections = CORRECTIONS if name == "all" else ("holm", "bonferroni", "hochberg")
     control = int(rng.integers(K)) if name == "control" else None
-    stated = name == "prior" or bool(rng.integers(4))
+    stated = name == "preference" or bool(rng.integers(4))
     return Case(
         losses=losses,
         kind=kind,
@@ -178,10 +178,10 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     )
     verdict = raced.looks[-1].verdict
     settled = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
-    differs = (decided.order[:, : len(settled)] != settled).any(axis=1)
+    differs = (decided.ranking[:, : len(settled)] != settled).any(axis=1)
     # every ending must claim what is certain, and nothing impossible
     claims = decided.claims.swapaxes(1, 2)
-    if family.name != "prior":
+    if family.name != "preference":
         differs |= (verdict.sure & ~claims).any(axis=(1, 2))
         differs |= (claims & ~verdict.possible).any(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -163,7 +163,7 @@ def measure_rates(
         many = range(begin, min(begin + BATCH, studies))
         tables = np.array([study(rng, learner, setting) for _ in many])
         full = order_many(tables, prefer="listed", test="corrected-repeated-kfold-t", guard=guard)
-        for losses, order, claims in zip(tables, full.order, full.claims, strict=True):
+        for losses, order, claims in zip(tables, full.ranking, full.claims, strict=True):
             for rule, rates in zip(rules, totals, strict=True):
                 raced = replay(losses, test, family, rule, guard=guard, floor=(FOLDS / ROWS) ** 2)
                 verdict = raced.looks[-1].verdict

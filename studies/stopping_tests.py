@@ -1,7 +1,7 @@
 """Measure whether a race decides as its plan, for every supported test and plan.
 
     python studies/stopping_tests.py                      20 studies of every setting
-    python studies/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
+    python studies/stopping_tests.py --studies 500 --cv 5x2 --learner naive-bayes
 
 The studies are those of `stopping_rates.py`: six views of 200 rows, shuffled preference, Holm's
 correction, a risk of 0.05. `bestofk.decide.order_tables` decides the plan, and the race of
@@ -106,7 +106,7 @@ def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -
                                   design=design, prefer="listed", test=test, df=df)  # fmt: skip
                 for target in TARGETS:
                     race = race_of(design, test, df, target)
-                    for losses, order in zip(tables, full.order, strict=True):
+                    for losses, order in zip(tables, full.ranking, strict=True):
                         other, less = differs(losses, race, order)
                         wrong[target] += other
                         saved[target] += less
@@ -123,7 +123,7 @@ def main() -> None:
     """Print a line for every setting."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=20)
-    parser.add_argument("--plan", choices=PLANS, action="append")
+    parser.add_argument("--cv", choices=PLANS, action="append")
     parser.add_argument("--learner", choices=["c4.5", "naive-bayes", "nn"], action="append")
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--seed", type=int, default=1)

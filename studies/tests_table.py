@@ -43,12 +43,12 @@ Row = dict[str, Any]
 def rows_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
     """Measure tests of naive Bayes against C4.5 on one data set, with the problems of the paper."""
     for plan in PLANS:
-        null = simulate(plan=plan, sets=sets, **running)
+        null = simulate(cv=plan, sets=sets, **running)
         networks = [
-            simulate(problem=problem("network", paper=paper), plan=plan, sets=sets, **running)
+            simulate(problem=problem("network", paper=paper), cv=plan, sets=sets, **running)
             for paper in NETWORKS
         ]
-        again = simulate(plan=plan, sets=max(10, sets // 10), repeats=10, **running)
+        again = simulate(cv=plan, sets=max(10, sets // 10), repeats=10, **running)
         situations = null.design.situations(n_datasets=1)
         for entry in _entries():
             if not set(entry.covers) & set(situations):

@@ -13,7 +13,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "which-test.md"
 TEXT = " ".join(PAGE.read_text().split())
-FAMILIES = ("default", "prior")
+FAMILIES = ("default", "preference")
 OTHERS = ("kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
 DEFAULTS = {
     "10x10": "corrected-repeated-kfold-t",
@@ -68,7 +68,7 @@ def near(shown: str, value: str) -> bool:
 
 
 def test_table_of_tests() -> None:
-    rows = table("test", "## How often each test errs")
+    rows = table("test", "## Error rate and power of each test")
     assert len(rows) == 11
     for name, plan, *figures in rows:
         word = name.replace("**", "").removesuffix(" (default)")
@@ -104,8 +104,8 @@ def test_power_of_ten_runs() -> None:
     calibrated = row_of("kfold-t", "kfold:10", "6")
     assert f"({float(calibrated['type1 5 %']):g}, with 6 df)" in TEXT
     both = " and ".join(f"{float(calibrated[p]):.0f}" for p in ("power Set 2", "power Set 3"))
-    assert f"one run of ten folds notices {both} percent" in TEXT
-    assert f"ten runs notice {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
+    assert f"one run of ten folds detects {both} percent" in TEXT
+    assert f"ten runs detect {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
     for plan in OTHERS:
         assert all(ratio > 1 for ratio in ratios(DEFAULTS[plan], plan))
 
@@ -127,7 +127,7 @@ def test_replicability() -> None:
     ten = {plan: float(row_of(test, plan)["all ten agree"]) for plan, test in DEFAULTS.items()}
     assert f"On {ten['10x10']:.0f} percent of the data sets ten people" in TEXT
     low, high = (pick(ten[plan] for plan in OTHERS) for pick in (min, max))
-    assert f"on {low:.0f} to {high:.0f} percent from the defaults of the other plans" in TEXT
+    assert f"on {low:.0f} to {high:.0f} percent with the defaults of the other plans" in TEXT
 
 
 def test_calibrated_degrees_of_freedom() -> None:
@@ -153,7 +153,7 @@ def test_bayesian_and_interval_tests() -> None:
 
 
 def test_table_of_multitest() -> None:
-    rows = table("test", "## What MultiTest is worth")
+    rows = table("test", "## Error rate and power of MultiTest")
     assert len(rows) == 4
     stored = measured("multitest")
     for name, plan, *figures in rows:
@@ -268,8 +268,8 @@ def test_figures_in_the_caution_of_the_corrected_test() -> None:
     )
     beyond = [rate for rate in two if rate > 8]
     caution = PAIRWISE_TESTS["corrected-repeated-kfold-t"].caution
-    assert f"{min(beyond):.0f} to {max(beyond):.0f} percent were measured for two" in caution
-    assert f"up to {max(ten):.0f} for ten" in caution
+    assert f"{min(beyond):.0f} to {max(beyond):.0f} percent for two learners" in caution
+    assert f"up to {max(ten):.0f} percent for ten" in caution
 
 
 def test_bold_figures_are_those_of_unstable_learners() -> None:

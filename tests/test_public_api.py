@@ -43,12 +43,12 @@ COMMANDS = (
     "report"
 )
 JSON_KEYS = (
-    "best ranking by_preference procedure test alpha correction edges evidence means failures "
+    "best ranking by_preference procedure test alpha correction edges evidence means "
     "explanation version"
 )
 PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
-    "compare": "--target --learner --plan --repetitions --loss --prior --procedure --test --df "
+    "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "
     "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
     "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
     "order": "--prefer --procedure --test --df --alpha --correction --seed --report --json --quiet "
@@ -81,25 +81,39 @@ def test_public_functions_exist(module, name):
 
 def test_defaults_of_compare():
     parameters = inspect.signature(bk.compare).parameters
-    assert set(COMPARE.split()) <= set(parameters)
-    assert list(parameters)[:3] == ["learners", "X", "y"]
-    defaults = {name: parameters[name].default for name in COMPARE.split()}
-    assert defaults["prior"] is None
-    # None: nested cross-validation on one data set, 10x10 on several
-    assert defaults["plan"] is None
-    assert (defaults["repetitions"], defaults["procedure"]) == (1, "multitest")
+    assert list(parameters) == COMPARE.split()
+    defaults = {name: parameters[name].default for name in parameters}
+    assert defaults["prefer"] is None
+    # nested cross-validation on one data set, 10x10 on several
+    assert defaults["cv"] is None
     assert (defaults["test"], defaults["alpha"], defaults["random_state"]) == ("auto", 0.05, 0)
-    # None: Holm's, or Bonferroni's for TestFirst, as published
-    assert defaults["correction"] is None
+    assert (bk.Execution().repetitions, bk.Settings().procedure) == (1, "multitest")
+    # correction=None is Holm's (Bonferroni's for TestFirst, as published)
+    assert bk.Settings().correction is None
 
 
 def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
     data = bk.load("iris")
-    study = bk.compare(["max", "nmc", GaussianNB()], data.X, data.y, cv="5x2", scoring="zero-one", prefer=["max", "nmc", "GaussianNB"], test="auto", alpha=0.05, store=None, n_jobs=1, random_state=0, progress=False, settings=bk.Settings(procedure="multitest", correction="holm"), execution=bk.Execution(repetitions=1))  # fmt: skip
-    assert set(study.order) == {"max", "nmc", "GaussianNB"}
-    assert study.best == study.order[0] == study.recommended
+    study = bk.compare(
+        ["max", "nmc", GaussianNB()],
+        data.X,
+        data.y,
+        cv="5x2",
+        scoring="zero-one",
+        prefer=["max", "nmc", "GaussianNB"],
+        test="auto",
+        alpha=0.05,
+        store=None,
+        n_jobs=1,
+        random_state=0,
+        progress=False,
+        settings=bk.Settings(procedure="multitest", correction="holm"),
+        execution=bk.Execution(repetitions=1),
+    )
+    assert set(study.ranking) == {"max", "nmc", "GaussianNB"}
+    assert study.best == study.ranking[0] == study.recommended
     table = study.losses
     assert table.values.shape == (3, 1, 5, 2, 1)
     assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
@@ -107,11 +121,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
     assert study.evidence is study.decision.evidence
     evidence = study.evidence.to_frame()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert study.evidence["a"].tolist() == evidence["a"].tolist()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert "pvalue" in study.evidence.columns
-    # the two-sided p-value of all pairs; it was one-sided along the prior once
+    # the two-sided p-value of all pairs
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3
     print(study)
@@ -121,12 +131,12 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
-def test_measured_and_stated_preferences(prior):
-    study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prefer=prior, progress=False)
+@pytest.mark.parametrize("prefer", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
+def test_measured_and_stated_preferences(prefer):
+    study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prefer=prefer, progress=False)
     assert study.best == "nmc"
     assert str(study.decision.preference) == (
-        "stated" if isinstance(prior, dict) else f"measured: {prior}"
+        "stated" if isinstance(prefer, dict) else f"measured: {prefer}"
     )
 
 
@@ -154,7 +164,7 @@ def test_from_a_table(tmp_path, losses):
         losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
         alpha=0.05,
     )  # fmt: skip
-    assert (decision.best, decision.order) == ("medium", ("medium", "large", "small"))
+    assert (decision.best, decision.ranking) == ("medium", ("medium", "large", "small"))
     assert decision.edges == (("small", "medium"), ("small", "large"))
     assert decision.candidates[0] == ("medium", "large")
     assert decision.steps[0].chosen == "medium"
@@ -169,7 +179,7 @@ def test_test_first_may_recommend_nothing():
 def test_bare_arrays_are_in_the_order_of_preference(losses):
     values = losses.values[:, 0, :, :, 0]
     decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
-    assert (decision.best, decision.order) == (1, (1, 2, 0))
+    assert (decision.best, decision.ranking) == (1, (1, 2, 0))
     assert decision.edges == ((0, 1), (0, 2))
     assert bk.order(values).preference.kind == "none"
 
@@ -310,15 +320,15 @@ def test_json_of_order(capsys):
     result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
     assert set(JSON_KEYS.split()) <= set(result)
     assert set(PAIR_KEYS.split()) <= set(result["evidence"][0])
-    assert result["best"] == result["recommended"] == result["order"][0]
-    assert set(result["means"]) == set(result["prior"])
+    assert result["best"] == result["recommended"] == result["ranking"][0]
+    assert set(result["means"]) == set(result["by_preference"])
     assert all(len(edge) == 2 for edge in result["edges"])
     assert err == ""
 
 
 def test_json_of_compare(capsys):
-    words = ["compare", "iris", "--plan", "kfold:2", "--json", "--learner", "max"]
-    assert main([*words, "--learner", "nmc", "--prior", "fit_time"]) == 0
+    words = ["compare", "iris", "--cv", "kfold:2", "--json", "--learner", "max"]
+    assert main([*words, "--learner", "nmc", "--prefer", "fit_time"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert set(JSON_KEYS.split()) <= set(result)
     assert result["failures"] == []

@@ -32,7 +32,7 @@ def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> N
     "words",
     [
         ["claims", "--problem", "many-data-sets(means=(0.3, 0.2, 0.2))"],
-        ["claims", "--learner", "nmc", "--problem", "blocks(rows=40)", "--plan", "2x4",
+        ["claims", "--learner", "nmc", "--problem", "blocks(rows=40)", "--cv", "2x4",
          "--prefer", "nmc 1,nmc 2"],
         ["chosen", "--by", "0.1", "--within", "0.01", "--test", "sign", "--alpha", "0.1"],
     ],

@@ -85,9 +85,9 @@ def test_the_panel_for_numbers(whole, capsys):
 @pytest.mark.parametrize("data", ["data", "X and y"])
 def test_stated_task_of_a_study(whole, data):
     path, frame = whole
-    given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
+    given = (str(path),) if data == "data" else (frame[["a", "b"]], frame["y"])
     study = bk.compare(
-        ["max", "nmc"], **given, **QUICK, execution=bk.Execution(task="classification")
+        ["max", "nmc"], *given, **QUICK, execution=bk.Execution(task="classification")
     )
     guess = "The target is the last column, 'y': name the target to choose another."
     assert study.assumed == ((guess,) if data == "data" else ())

@@ -20,7 +20,7 @@ PERCENT = 0.01
 
 @pytest.fixture(scope="module")
 def null() -> Simulation:
-    return lab.simulate(plan="10x10", sets=SETS, random_state=1)
+    return lab.simulate(cv="10x10", sets=SETS, random_state=1)
 
 
 def within(rate: lab.Rate, low: float, high: float) -> bool:
@@ -42,15 +42,15 @@ def within(rate: lab.Rate, low: float, high: float) -> bool:
 def test_type1(
     null: Simulation, runs: int, test: str, df: float | None, expected: float, tolerance: float
 ) -> None:
-    found = lab.type1_error(test, simulation=null.first_runs(runs), df=df).rate(0.05)
-    assert abs(100 * found.value - expected) <= tolerance
+    result = lab.type1_error(test, simulation=null.first_runs(runs), df=df).rate(0.05)
+    assert abs(100 * result.value - expected) <= tolerance
 
 
 def test_type1_of_corrected_resampling() -> None:
-    made = lab.simulate(plan="resample:10:0.1", sets=SETS, random_state=1)
-    found = lab.type1_error("corrected-resampled-t", simulation=made)
-    assert abs(100 * found.rate(0.05).value - 4.5) <= 2
-    assert lab.calibrate("resampled-t", simulation=made).df in (4, 5, 6)
+    generated = lab.simulate(cv="resample:10:0.1", sets=SETS, random_state=1)
+    result = lab.type1_error("corrected-resampled-t", simulation=generated)
+    assert abs(100 * result.rate(0.05).value - 4.5) <= 2
+    assert lab.calibrate("resampled-t", simulation=generated).df in (4, 5, 6)
 
 
 CALIBRATED = {
@@ -69,13 +69,13 @@ CALIBRATED = {
 
 @pytest.mark.parametrize("variant", CALIBRATED)
 def test_calibrated_df(null: Simulation, variant: str) -> None:
-    found = lab.calibrate(variant, simulation=null)
-    assert found.df in CALIBRATED[variant]
-    assert found.calibratable == (found.df is not None)
-    if found.df is not None:
-        assert found.type1 <= 0.05
-        assert (found.df_low or 2) <= found.df <= found.df_high
-        above = lab.type1_error(variant, simulation=null, df=found.df + 1).rate(0.05)
+    result = lab.calibrate(variant, simulation=null)
+    assert result.df in CALIBRATED[variant]
+    assert result.calibratable == (result.df is not None)
+    if result.df is not None:
+        assert result.type1 <= 0.05
+        assert (result.df_low or 2) <= result.df <= result.df_high
+        above = lab.type1_error(variant, simulation=null, df=result.df + 1).rate(0.05)
         assert above.value > 0.05
 
 
@@ -87,8 +87,8 @@ def test_type1_by_df_is_what_the_test_itself_says(null: Simulation) -> None:
     curve = lab.type1_by_df(null, "use-all-data")
     assert (curve.value[1:] >= curve.value[:-1]).all()
     for df in (2, 5, 11, 40, 99):
-        found = lab.type1_error("use-all-data", simulation=null, df=df).rate(0.05)
-        assert found.value == curve.value[df - 2]
+        result = lab.type1_error("use-all-data", simulation=null, df=df).rate(0.05)
+        assert result.value == curve.value[df - 2]
 
 
 # Table 2, use all data: 0, 1.2 +- 1, 2.7 +- 1.6 at class probabilities .1, .3 and .4
@@ -98,22 +98,22 @@ def test_type1_by_df_is_what_the_test_itself_says(null: Simulation) -> None:
 )
 def test_table_2(probability: float, expected: float, tolerance: float) -> None:
     problem = lab.problem("binary", class_probability=probability)
-    made = lab.simulate(problem=problem, sets=200, random_state=1)
-    found = lab.type1_error("use-all-data", simulation=made, df=10).rate(0.05)
-    assert within(found, expected - tolerance, expected + tolerance)
+    generated = lab.simulate(problem=problem, sets=200, random_state=1)
+    result = lab.type1_error("use-all-data", simulation=generated, df=10).rate(0.05)
+    assert within(result, expected - tolerance, expected + tolerance)
 
 
 def test_replicability_of_use_all_data() -> None:
-    made = lab.simulate(plan="10x10", sets=60, repeats=10, random_state=1)
-    found = lab.replicability("use-all-data", simulation=made, df=10).agreement(0.05)
-    assert within(found.all_agree, 89, 92.8)
-    assert found.pairs > found.all_agree.value
+    generated = lab.simulate(cv="10x10", sets=60, repeats=10, random_state=1)
+    result = lab.replicability("use-all-data", simulation=generated, df=10).agreement(0.05)
+    assert within(result.all_agree, 89, 92.8)
+    assert result.pairs > result.all_agree.value
 
 
 def test_replicability_of_five_by_two() -> None:
-    made = lab.simulate(plan="5x2", sets=90, repeats=10, random_state=1)
-    found = lab.replicability("5x2cv-t", simulation=made).agreement(0.05)
-    assert within(found.all_agree, 58, 64)
+    generated = lab.simulate(cv="5x2", sets=90, repeats=10, random_state=1)
+    result = lab.replicability("5x2cv-t", simulation=generated).agreement(0.05)
+    assert within(result.all_agree, 58, 64)
 
 
 def test_the_networks_have_the_accuracies_of_the_paper() -> None:

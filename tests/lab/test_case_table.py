@@ -144,9 +144,9 @@ def test_the_first_learners_of_a_simulation() -> None:
         case for case in claims_table.claims_cases(smoke=True)
         if case.name == "learners/binary/naive-bayes/100 rows/K=5/default"
     )  # fmt: skip
-    made = case.simulate(0, None)
-    some = case.of(made)
-    assert made.losses.shape[2] == 10
+    generated = case.simulate(0, None)
+    some = case.of(generated)
+    assert generated.losses.shape[2] == 10
     assert some.losses.shape[2] == len(some.learners) == len(some.problem.errors) == 5
 
 

@@ -42,8 +42,8 @@ PAIR = ["max", "naive-bayes"]
         ({"learners": ["nn", "nn"]}, ArgumentError, "Two learners are called 'nn'"),
         ({"learners": ["nn"]}, ArgumentError, "at least 2 learners"),
         ({"test": "5x2cv-t"}, DesignError, "covers five runs of two folds"),
-        ({"plan": "time:5"}, ArgumentError, "rows that stand for themselves"),
-        ({"plan": "group-kfold:5"}, ArgumentError, "rows that stand for themselves"),
+        ({"cv": "time:5"}, ArgumentError, "a plan for independent rows"),
+        ({"cv": "group-kfold:5"}, ArgumentError, "a plan for independent rows"),
         ({"test": "friedmann"}, UnknownNameError, "friedman"),
         ({"test": "multitest"}, ArgumentError, "procedure='multitest'"),
         ({"test": "looney"}, DesignError, "one loss per instance"),
@@ -51,7 +51,7 @@ PAIR = ["max", "naive-bayes"]
         ({"problem": "binary(class_probability=1)"}, ArgumentError, "strictly between 0 and 1"),
         ({"problem": "network"}, ArgumentError, "one of paper"),
         ({"problem": "network(paper=1)"}, ArgumentError, "2, 3 or 4"),
-        ({"problem": "shuffled"}, ArgumentError, "must be given data"),
+        ({"problem": "shuffled"}, ArgumentError, "needs data="),
         ({"problem": "gaussian(bayes_error=0.6)"}, ArgumentError, "at most 0.5"),
         ({"problem": "local-minima(step=0.5)"}, ArgumentError, "from 0 to 0.1"),
         ({"problem": "normal(means=(1,))"}, ArgumentError, "two or more"),
@@ -63,7 +63,7 @@ PAIR = ["max", "naive-bayes"]
     ],
 )
 def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], says: str) -> None:
-    call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "plan": "2x4", **asked}
+    call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "cv": "2x4", **asked}
     call.setdefault("sets", 3)
     with pytest.raises(kind, match=re.escape(says)) as raised:
         lab.type1_error(**call)
@@ -74,14 +74,14 @@ def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], 
 def test_a_wrong_design_is_refused_before_the_work() -> None:
     begin = time.monotonic()
     with pytest.raises(DesignError):
-        lab.type1_error("5x2cv-t", plan="10x10", sets=100_000)
+        lab.type1_error("5x2cv-t", cv="10x10", sets=100_000)
     assert time.monotonic() - begin < 20
 
 
 def test_impossible_networks() -> None:
     from bestofk.lab.problems.networks import BayesianNetwork
 
-    with pytest.raises(ArgumentError, match="must have no cycle"):
+    with pytest.raises(ArgumentError, match="must not form a cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
     with pytest.raises(ArgumentError, match="2 probabilities"):
         BayesianNetwork(parents=((1,), ()), tables=((0.1,), (0.5,)))
@@ -89,7 +89,7 @@ def test_impossible_networks() -> None:
 
 def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
-    made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
+    generated = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
     from bestofk.lab.simulation import SimulationTask
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
@@ -113,16 +113,16 @@ def test_losses_are_those_of_compare() -> None:
                 n_jobs=1,
                 cv=make_plan("2x4", random_state=splits.seed),
             )
-            assert np.array_equal(study.losses.values, made.losses[one, repeat])
+            assert np.array_equal(study.losses.values, generated.losses[one, repeat])
 
 
 def test_learners_of_scikit_learn_and_other_losses() -> None:
     learners = ["naive-bayes", "sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
-    made = lab.simulate(learners, SMALL, "kfold:4", sets=3)
-    assert made.losses.shape == (3, 1, 2, 1, 1, 4, 1)
-    brier = lab.simulate(learners, SMALL, "kfold:4", sets=2, loss="brier")
-    assert not np.array_equal(brier.losses, made.losses[:2])
-    assert np.array_equal(made.losses, lab.simulate(learners, SMALL, "kfold:4", sets=3).losses)
+    generated = lab.simulate(learners, SMALL, "kfold:4", sets=3)
+    assert generated.losses.shape == (3, 1, 2, 1, 1, 4, 1)
+    brier = lab.simulate(learners, SMALL, "kfold:4", sets=2, scoring="brier")
+    assert not np.array_equal(brier.losses, generated.losses[:2])
+    assert np.array_equal(generated.losses, lab.simulate(learners, SMALL, "kfold:4", sets=3).losses)
 
 
 def test_one_test_set_is_judged_by_its_instances() -> None:
@@ -133,10 +133,12 @@ def test_one_test_set_is_judged_by_its_instances() -> None:
 
 def test_a_degraded_learner_is_worse_by_the_amount() -> None:
     data = bk.load("iris")
-    made = lab.simulate(["nmc"], lab.problem("degraded", data=data, by=0.1), "kfold:5", sets=60)
-    mean, error = made.mean_differences()
+    generated = lab.simulate(
+        ["nmc"], lab.problem("degraded", data=data, by=0.1), "kfold:5", sets=60
+    )
+    mean, error = generated.mean_differences()
     assert abs(mean - 0.1) < 4 * error
-    assert made.learners == ("nmc", "nmc, degraded")
+    assert generated.learners == ("nmc", "nmc, degraded")
     with pytest.raises(ArgumentError, match="must be one"):
         lab.simulate(["nmc", "nn"], lab.problem("degraded", data=data, by=0.1), sets=2)
 
@@ -163,12 +165,12 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
 
     from bestofk.run.store.store import open_store
 
-    with open_store(store) as kept:
-        assert kept.n_payloads() == 5
+    with open_store(store) as stored:
+        assert stored.n_payloads() == 5
     second = lab.simulate(PAIR, SMALL, "2x4", sets=8, store=store)
     assert np.array_equal(first.losses, second.losses[:5])
-    with open_store(store) as kept:
-        assert kept.n_payloads() == 8
+    with open_store(store) as stored:
+        assert stored.n_payloads() == 8
 
 
 def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) -> None:
@@ -186,12 +188,12 @@ def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) 
                     if seen.n_payloads() >= 20:
                         break
         process.kill()
-    with open_store(store) as kept:
-        held = kept.n_payloads()
-    assert held >= 20
+    with open_store(store) as stored:
+        contents = stored.n_payloads()
+    assert contents >= 20
     assert main([*words, "--sets", "20"]) == 0
-    with open_store(store) as kept:
-        assert kept.n_payloads() == held
+    with open_store(store) as stored:
+        assert stored.n_payloads() == contents
 
 
 def test_calibration_file_and_its_use(tmp_path: Path) -> None:
@@ -222,7 +224,7 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
 
 
 def test_critical_value_in_use() -> None:
-    found = lab.calibrate("5x2cv-t", problem="normal(plan='5x2')", sets=2000)
+    found = lab.calibrate("5x2cv-t", problem="normal(cv='5x2')", sets=2000)
     losses = bk.Losses(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
     plain = bk.order(losses, test="5x2cv-t").evidence.pvalue[0]
     scaled = bk.order(losses, test="5x2cv-t", df=found).evidence.pvalue[0]
@@ -290,13 +292,13 @@ def test_search_of_networks() -> None:
 
 
 def test_tables_of_all_tests(tmp_path: Path) -> None:
-    made = list(tests_table.rows_on_many_sets(5, 0))
+    generated = list(tests_table.rows_on_many_sets(5, 0))
     over_sets = {
         entry.name
         for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values())
         if "datasets" in entry.covers
     }
-    assert {row["test"] for row in made} == over_sets
-    tests_table.write(tmp_path / "table", made, "python studies/tests_table.py")
+    assert {row["test"] for row in generated} == over_sets
+    tests_table.write(tmp_path / "table", generated, "python studies/tests_table.py")
     assert "Made by `python studies/tests_table.py`" in (tmp_path / "table.md").read_text()
-    assert (tmp_path / "table.csv").read_text().count("\n") == len(made) + 1
+    assert (tmp_path / "table.csv").read_text().count("\n") == len(generated) + 1

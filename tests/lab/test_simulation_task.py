@@ -9,8 +9,8 @@ import pytest
 from bestofk import lab
 from bestofk._base.code_identity.identity import identify
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk.lab.one_data_set import SetEvaluator, SplitSet
 from bestofk.lab.simulation import _task
+from bestofk.lab.simulation_task import SetEvaluator, SplitSet
 from bestofk.run.store.store import open_store
 
 PAIR = ["naive-bayes", "c4.5"]
@@ -45,15 +45,15 @@ def test_every_engine_gives_the_same_to_the_bit(engine, learners, tmp_path, coun
     counted.clear()
     store = tmp_path / "lab.db"
     jobs = 1 if engine == "dask" else 2
-    found = lab.simulate(learners, SMALL, "2x4", engine=engine, n_jobs=jobs, store=store, **how)
-    assert np.array_equal(found.losses, expected.losses)
+    result = lab.simulate(learners, SMALL, "2x4", engine=engine, n_jobs=jobs, store=store, **how)
+    assert np.array_equal(result.losses, expected.losses)
     assert counted == []  # other processes did it
-    kept = lab.simulate(learners, SMALL, "2x4", engine="serial", store=store, **how)
-    assert np.array_equal(kept.losses, expected.losses)
+    stored = lab.simulate(learners, SMALL, "2x4", engine="serial", store=store, **how)
+    assert np.array_equal(stored.losses, expected.losses)
     assert counted == []  # and nobody does it again
-    with open_store(store) as held:
-        assert held.n_payloads() == 4
-        assert held.n_cells() == 0
+    with open_store(store) as contents:
+        assert contents.n_payloads() == 4
+        assert contents.n_cells() == 0
 
 
 def test_only_what_is_missing_is_evaluated(tmp_path, counted):
@@ -66,12 +66,12 @@ def test_only_what_is_missing_is_evaluated(tmp_path, counted):
 
 @pytest.mark.parametrize(
     "change",
-    [{"random_state": 1}, {"plan": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"},
-     {"loss": "brier"}],
+    [{"random_state": 1}, {"cv": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"},
+     {"scoring": "brier"}],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_another_simulation_is_never_mixed_in(tmp_path, counted, change):
-    names = {"learners": PAIR, "problem": SMALL, "plan": "2x4", "sets": 2, "engine": "serial",
+    names = {"learners": PAIR, "problem": SMALL, "cv": "2x4", "sets": 2, "engine": "serial",
              "store": tmp_path / "lab.db"}  # fmt: skip
     lab.simulate(**names)
     counted.clear()
@@ -106,15 +106,15 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_se
     open_store(store).close()
     killed_midway(fork_server.start(["-c", CHILD, store]), store, at_least=20)
     task = _task(PAIR, lab.problem(SMALL), "2x4", None, 4)
-    with open_store(store) as kept:
-        sets = kept.n_payloads() + 25
+    with open_store(store) as stored:
+        sets = stored.n_payloads() + 25
         items = {task.key(SplitSet(number, 0)): number for number in range(sets)}
-        held = {items[key] for key in kept.get_payloads(list(items), name="losses")}
-    assert 20 <= len(held) < sets
+        contents = {items[key] for key in stored.get_payloads(list(items), name="losses")}
+    assert 20 <= len(contents) < sets
     how = {"sets": sets, "random_state": 4, "engine": "serial"}
-    found = lab.simulate(PAIR, SMALL, "2x4", store=store, **how)
-    assert counted == [(number, 0) for number in range(sets) if number not in held]
-    assert np.array_equal(found.losses, lab.simulate(PAIR, SMALL, "2x4", **how).losses)
+    result = lab.simulate(PAIR, SMALL, "2x4", store=store, **how)
+    assert counted == [(number, 0) for number in range(sets) if number not in contents]
+    assert np.array_equal(result.losses, lab.simulate(PAIR, SMALL, "2x4", **how).losses)
 
 
 @pytest.mark.usefixtures("preloaded_workers")
@@ -124,8 +124,8 @@ def test_a_learner_that_fails_is_named_wherever_it_runs(tmp_path):
         with pytest.raises(RunError, match=r"failed on data set 1 .*max_depth"):
             lab.simulate(["max", broken], SMALL, "kfold:4", sets=3, engine=engine, n_jobs=1,
                          store=tmp_path / "lab.db")  # fmt: skip
-    with open_store(tmp_path / "lab.db") as kept:
-        assert kept.n_payloads() == 0
+    with open_store(tmp_path / "lab.db") as stored:
+        assert stored.n_payloads() == 0
 
 
 def test_engines_are_checked_before_any_work():

@@ -81,10 +81,10 @@ def signs(n: int) -> float:
     return float(tail[tail <= ALPHA][-1])
 
 
-GRID = f"normal(plan='{R}x{F}')"
-SPLITS = "normal(plan='resample:20:0.25')"
+GRID = f"normal(cv='{R}x{F}')"
+SPLITS = "normal(cv='resample:20:0.25')"
 SETS_12 = "normal(datasets=12)"
-HALVES = "normal(plan='5x2')"
+HALVES = "normal(cv='5x2')"
 INSTANCES = "right-or-wrong(instances=100)"
 
 # test: (problem, probability of rejecting, or a function that gives it)
@@ -95,7 +95,7 @@ PAIRWISE = {
     "5x2cv-f": (HALVES, lambda: stats.f.sf(2 * stats.f.isf(ALPHA, 10, 5) - 1, 5, 5)),
     "corrected-resampled-t": (SPLITS, lambda: corrected(20, 1 / 3)),
     "resampled-t": (SPLITS, lambda: ALPHA),
-    "kfold-t": ("normal(plan='kfold:7')", lambda: ALPHA),
+    "kfold-t": ("normal(cv='kfold:7')", lambda: ALPHA),
     "use-all-data": (GRID, lambda: ALPHA),
     "folds": (GRID, lambda: ALPHA),
     "folds-averaged-var": (GRID, lambda: two_tails(R * (F - 1), quantile(R - 1) * np.sqrt(F))),
@@ -123,7 +123,7 @@ ON_LEARNERS = {
 """Tests whose losses no formula draws: measured on equal learners that have something to learn."""
 FEW = {"permutation": 4000, "wilcoxon": 4000, "signed-rank-bayes": 60, "mcnemar": 4000}
 
-THREE = "normal(means=(0, 0, 0), plan='kfold:8')"
+THREE = "normal(means=(0, 0, 0), cv='kfold:8')"
 THREE_SETS = "normal(means=(0, 0, 0), datasets=12)"
 THREE_RIGHT = "right-or-wrong(errors=(0.3, 0.3, 0.3), instances=100)"
 # exact where normality suffices; an approximation (chi-squared) is allowed a point and a half
@@ -159,14 +159,14 @@ def test_every_registered_test_is_here() -> None:
 def test_pairwise(name: str) -> None:
     problem, expected = PAIRWISE[name]
     sets = FEW.get(name, SETS)
-    found = lab.type1_error(name, problem=problem, sets=sets, random_state=5).rate(ALPHA)
+    result = lab.type1_error(name, problem=problem, sets=sets, random_state=5).rate(ALPHA)
     if expected is None:
         # discrete or Bayesian: the size is not alpha, but it must not be above
-        assert found.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
+        assert result.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
         return
     # simulated expectations carry an error of their own
     slack = 0.004 if "sorted" in name or "averaged-t" in name else 0.0
-    assert agrees(found.count, sets, float(expected()), slack)
+    assert agrees(result.count, sets, float(expected()), slack)
 
 
 @cache
@@ -177,11 +177,11 @@ def on_blocks(plan: str) -> lab.Simulation:
 
 @pytest.mark.parametrize("name", ON_LEARNERS)
 def test_on_equal_learners(name: str) -> None:
-    found = lab.type1_error(name, simulation=on_blocks(ON_LEARNERS[name]))
+    result = lab.type1_error(name, simulation=on_blocks(ON_LEARNERS[name]))
     # some answer for the fitted models, which equal learners need not have in common
     promised = ALPHA if "halves" in ON_LEARNERS[name] else 0.15
-    assert found.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, EQUAL, promised)
-    pvalue = found.outcomes.pvalue
+    assert result.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, EQUAL, promised)
+    pvalue = result.outcomes.pvalue
     assert pvalue is not None
     assert len(np.unique(pvalue)) > 20
 
@@ -190,71 +190,71 @@ def test_on_equal_learners(name: str) -> None:
 def test_of_k_learners(name: str) -> None:
     problem, slack = MULTIPLE[name]
     sets = SETS if MULTIPLE_TESTS[name].batch else 60 if "bootstrap" in name else 200
-    found = lab.type1_error(name, problem=problem, sets=sets, random_state=6).rate(ALPHA)
+    result = lab.type1_error(name, problem=problem, sets=sets, random_state=6).rate(ALPHA)
     if slack is None:
-        assert found.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
+        assert result.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
     else:
-        assert agrees(found.count, sets, ALPHA, slack)
+        assert agrees(result.count, sets, ALPHA, slack)
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])
 def test_one_side(alternative: str) -> None:
-    found = lab.type1_error(
-        "kfold-t", problem="normal(plan='kfold:7')", sets=SETS, alternative=alternative
+    result = lab.type1_error(
+        "kfold-t", problem="normal(cv='kfold:7')", sets=SETS, alternative=alternative
     )
-    for alpha in found.alphas:
-        assert agrees(found.rate(alpha).count, SETS, alpha)
+    for alpha in result.alphas:
+        assert agrees(result.rate(alpha).count, SETS, alpha)
 
 
 def test_the_curve_of_a_true_test_is_the_diagonal() -> None:
-    found = lab.type1_error("kfold-t", problem="normal(plan='kfold:7')", sets=SETS).curve()
-    assert ((found.low - 0.01 <= found.x) & (found.x <= found.high + 0.01)).all()
+    result = lab.type1_error("kfold-t", problem="normal(cv='kfold:7')", sets=SETS).curve()
+    assert ((result.low - 0.01 <= result.x) & (result.x <= result.high + 0.01)).all()
 
 
 def test_power_of_the_paired_t_test() -> None:
     # noncentral t: difference 1, standard deviation sqrt 2, n = 7
-    found = lab.power("kfold-t", problem="normal(means=(0, 1), plan='kfold:7')", sets=SETS)
+    result = lab.power("kfold-t", problem="normal(means=(0, 1), cv='kfold:7')", sets=SETS)
     shift = np.sqrt(7) / np.sqrt(2)
     q = stats.t.isf(ALPHA / 2, 6)
     expected = stats.nct.sf(q, 6, shift) + stats.nct.cdf(-q, 6, shift)
-    assert agrees(found.rate(ALPHA).count, SETS, float(expected))
-    assert found.points[0].truth.difference == 1.0
-    wrong = found.points[0].wrong[found.alphas.index(ALPHA)]
+    assert agrees(result.rate(ALPHA).count, SETS, float(expected))
+    assert result.points[0].truth.difference == 1.0
+    wrong = result.points[0].wrong[result.alphas.index(ALPHA)]
     assert agrees(wrong.count, SETS, float(stats.nct.cdf(-q, 6, shift)))
 
 
 def test_family_wise_error_of_multitest() -> None:
     # the first learner is overridden with probability at most alpha, by Bonferroni
-    found = lab.type1_error(
-        "kfold-t", problem="normal(means=(0, 0, 0, 0), plan='kfold:8')", sets=300, alpha=0.05,
+    result = lab.type1_error(
+        "kfold-t", problem="normal(means=(0, 0, 0, 0), cv='kfold:8')", sets=300, alpha=0.05,
         procedure="multitest", correction="bonferroni",
     )  # fmt: skip
-    assert found.rates[0].count <= stats.binom.ppf(1 - 1e-4, 300, ALPHA)
-    assert found.test == "multitest (kfold-t, bonferroni)"
+    assert result.rates[0].count <= stats.binom.ppf(1 - 1e-4, 300, ALPHA)
+    assert result.test == "multitest (kfold-t, bonferroni)"
 
 
 def test_calibration_finds_the_textbook_df() -> None:
-    found = lab.calibrate("kfold-t", problem="normal(plan='kfold:12')", sets=40_000)
-    assert found.df_low is not None
-    assert found.df_low <= 11 <= found.df_high
-    assert abs(found.df - 11) <= 1
+    result = lab.calibrate("kfold-t", problem="normal(cv='kfold:12')", sets=40_000)
+    assert result.df_low is not None
+    assert result.df_low <= 11 <= result.df_high
+    assert abs(result.df - 11) <= 1
 
 
 def test_critical_value_of_a_test_that_knows_no_df() -> None:
     # the combined F rejects too seldom here: its size is known, so is the right critical value
-    found = lab.calibrate("5x2cv-f", problem=HALVES, sets=40_000)
+    result = lab.calibrate("5x2cv-f", problem=HALVES, sets=40_000)
     right = stats.f.sf((1 + stats.f.isf(ALPHA, 5, 5)) / 2, 10, 5)
-    assert found.df is None
-    assert found.critical_low <= right <= found.critical_high
-    assert found.type1 <= ALPHA
+    assert result.df is None
+    assert result.critical_low <= right <= result.critical_high
+    assert result.type1 <= ALPHA
 
 
 def test_a_test_of_the_callers_own() -> None:
     def naive(a: np.ndarray, b: np.ndarray) -> float:
         return float(stats.ttest_rel(a.ravel(), b.ravel()).pvalue)
 
-    ours = lab.type1_error("kfold-t", problem="normal(plan='kfold:7')", sets=200)
-    theirs = lab.type1_error(naive, problem="normal(plan='kfold:7')", sets=200)
+    ours = lab.type1_error("kfold-t", problem="normal(cv='kfold:7')", sets=200)
+    theirs = lab.type1_error(naive, problem="normal(cv='kfold:7')", sets=200)
     assert np.allclose(ours.outcomes.pvalue, theirs.outcomes.pvalue)
     assert theirs.test == "naive"
     assert [rate.count for rate in ours.rates] == [rate.count for rate in theirs.rates]

@@ -146,7 +146,7 @@ class TestArgumentsReachTheirStep:
             alpha=0.01,
         )  # fmt: skip
         assert order.smallest_mean == "b"
-        assert order.choice.name == "5x2cv-t"
+        assert order.test_choice.name == "5x2cv-t"
         with pytest.raises(TypeError, match="unexpected keyword argument 'higher'"):
             bk.order(self.FRAME, higher_is_better=True, algorithm="who", higher=True)
 

@@ -46,10 +46,10 @@ def test_scores_come_back_as_they_were(name):
     )
 
 
-@pytest.mark.parametrize("prior", [None, "listed", ["c", "b", "a"]])
+@pytest.mark.parametrize("prefer", [None, "listed", ["c", "b", "a"]])
 @pytest.mark.parametrize("name", UP)
-def test_json_is_in_the_users_metric(name, prior):
-    content = json.loads(bk.order(table(name), prefer=prior, margin=0.01).to_json())
+def test_json_is_in_the_users_metric(name, prefer):
+    content = json.loads(bk.order(table(name), prefer=prefer, margin=0.01).to_json())
     means = dict(zip("abc", scores(name).mean(axis=1), strict=True))
     assert content["metric"] == {"name": name, "higher_is_better": True}
     assert content["means"] == pytest.approx(means)
@@ -68,7 +68,7 @@ def test_json_is_in_the_users_metric(name, prior):
         assert row["worse_by"] == pytest.approx(best - means[row["name"]])
 
 
-@pytest.mark.parametrize("prior", [None, "listed"])
+@pytest.mark.parametrize("prefer", [None, "listed"])
 @pytest.mark.parametrize("name", UP)
 def test_every_number_of_the_text_is_one_the_user_knows(name, prefer):
     decision = bk.order(table(name), prefer=prefer)
@@ -101,7 +101,7 @@ def test_flipping_by_hand_decides_the_same(name):
     up = bk.order(table(name), prefer="listed")
     _, offset, _ = UP[name]
     down = bk.order(bk.Losses(offset - scores(name), algorithms=["a", "b", "c"]), prefer="listed")
-    assert up.order == down.order
+    assert up.ranking == down.ranking
     assert up.claims == down.claims
     np.testing.assert_allclose(up.evidence.pvalue, down.evidence.pvalue, rtol=1e-6)
 

@@ -182,6 +182,6 @@ def test_a_notebook_shows_headline_dots_table_and_what_was_done(patients):
 
 
 def test_progress_of_a_short_run_is_silent_in_a_pipe(run):
-    arguments = textwrap.dedent("compare iris --learner max --learner nmc --plan kfold:3").split()
+    arguments = textwrap.dedent("compare iris --learner max --learner nmc --cv kfold:3").split()
     code, _, err = run(*arguments)
     assert (code, err) == (0, "")

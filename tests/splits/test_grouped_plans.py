@@ -136,7 +136,7 @@ def test_ignoring_groups_finds_differences_that_are_not_there():
     """
     from runpy import run_path
 
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "grouped_type1.py"
+    path = Path(__file__).resolve().parents[2] / "studies" / "grouped_type1.py"
     bench = run_path(str(path))
     rejected = []
     for used in (False, True):

@@ -39,7 +39,7 @@ def calibrate(**given: Any) -> None:
             given["test"],
             list(given["learners"]) or ["naive-bayes", "c4.5"],
             problem_of(given["problem"], rows, "binary"),
-            given["plan"],
+            given["cv"],
             alpha=given["alpha"],
             alternative=given["alternative"],
             **running(given),

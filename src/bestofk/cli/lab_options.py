@@ -28,10 +28,10 @@ def simulation_options(command: Command) -> Command:
         click.option("--data", metavar="FILE",
                      help="Your own rows: a file, or the name of an embedded data set."),
         click.option("--target", metavar="COL", help="Column of --data to predict."),
-        click.option("--cv", "plan", default="10x10", show_default=True,
+        click.option("--cv", default="10x10", show_default=True,
                      help="See: bestofk plans."),
         click.option("--sets", type=int, default=1000, show_default=True, help="Data sets."),
-        click.option("--scoring", "loss", help="zero-one by default."),
+        click.option("--scoring", help="zero-one by default."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                      help="Fixes data sets and splits."),
         jobs_option,
@@ -72,7 +72,7 @@ def running(given: dict[str, Any]) -> dict[str, Any]:
     """What `simulate` takes of the options."""
     return {
         "sets": given["sets"],
-        "loss": given["loss"],
+        "scoring": given["scoring"],
         "random_state": given["seed"],
         "n_jobs": given["n_jobs"],
         "engine": given["engine"],

@@ -199,7 +199,7 @@ def _measure_decisions(function: Any, given: dict[str, Any], default: str, **mor
         rows = own_rows(given["data"], given["target"])
         problem = problem_of(given["problem"], rows, default)
         found = function(
-            list(given["learners"]) or list(PAIR), problem, given["plan"],
+            list(given["learners"]) or list(PAIR), problem, given["cv"],
             **options, **more, **running(given),
         )  # fmt: skip
     echo_result(found, as_json=given["as_json"])
@@ -209,7 +209,7 @@ def _asked(given: dict[str, Any]) -> dict[str, Any]:
     asked: dict[str, Any] = {
         "test": given["test"],
         "learners": list(given["learners"]) or list(PAIR),
-        "plan": given["plan"],
+        "cv": given["cv"],
         "alternative": given["alternative"],
         "df": df_value(given["df"]),
         "procedure": given["procedure"],

@@ -353,7 +353,8 @@ def _option(verb: str, keyword: str) -> click.Option | None:
     name = _NAMES.get(keyword, keyword).replace("_", "-")
     options = {
         text: parameter
-        for parameter in (command.params if command is not None else ())
+        for one in (command, *getattr(command, "commands", {}).values())
+        for parameter in getattr(one, "params", ())
         if isinstance(parameter, click.Option)
         for text in parameter.opts
     }

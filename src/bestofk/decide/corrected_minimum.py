@@ -1,4 +1,4 @@
-"""The loss of the learner with the smallest mean, without the luck of having been chosen."""
+"""The smallest of several mean losses, corrected for the optimism of the choice."""
 
 from __future__ import annotations
 
@@ -18,41 +18,40 @@ if TYPE_CHECKING:
     from bestofk.decide.problem import Problem
 
 SHARED_ROWS = (
-    "Random splits share rows, so that the correction is too small; losses by instance or by fold "
-    "would give the whole of it."
+    "Random splits share rows, so the correction is too small; losses by instance or by fold give "
+    "the full correction."
 )
-_AT_A_TIME = 1 << 21
-"""Numbers held at a time."""
+_MAX_BATCH_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectedMinimum(Presented):
-    """The smallest of K mean losses, and what to expect of the learner that has it.
+    """The smallest of K mean losses, and the expected loss of the learner that has it.
 
     Attributes
     ----------
     chosen : name
         The learner with the smallest mean loss.
     naive : float
-        That mean: the smallest of K, and so too good on average.
+        That mean, which is too small on average.
     corrected : float
-        The mean loss of learners chosen on one part of the data, on the rest.
+        The mean loss, on the rest of the data, of learners chosen on one part.
     bias : float
-        ``naive - corrected``: negative where the naive mean is too good.
+        ``naive - corrected``: negative if the naive mean is too small.
     low, high : float
-        Interval of the true loss of the chosen learner.
+        Interval for the true loss of the chosen learner.
     chosen_again : float
         Share of the samples in which `chosen` is the best.
     level : float
-        Its nominal coverage.
+        Nominal coverage of the interval.
     unit : str
-        What was resampled: ``"instances"``, ``"data sets"``, ``"splits"`` or ``"folds of a run"``.
+        The resampled units: ``"instances"``, ``"data sets"``, ``"splits"`` or ``"folds of a run"``.
     units : int
-        How many there are (in one run).
+        Number of units (in one run).
     learners : int
-        K.
+        Number of learners, K.
     resamples : int
-        How often.
+        Number of bootstrap samples.
     """
 
     chosen: int | str
@@ -68,14 +67,14 @@ class CorrectedMinimum(Presented):
     learners: int
     resamples: int
     metric: Metric = field(default_factory=Metric, repr=False)
-    """What the losses are for the person who brought them; sentences speak of it."""
+    """The user's metric, in which sentences report the losses."""
 
     def explain(self) -> str:
-        """The estimate in sentences."""
+        """State the estimate in sentences."""
         chosen = f"learner {self.chosen}" if isinstance(self.chosen, int) else str(self.chosen)
         metric, smallest = self.metric, self.metric.smallest
-        naive, corrected = (number(metric.shown(one)) for one in (self.naive, self.corrected))
-        low, high = sorted(metric.shown(one) for one in (self.low, self.high))
+        naive, corrected = (number(metric.shown(loss)) for loss in (self.naive, self.corrected))
+        low, high = sorted(metric.shown(bound) for bound in (self.low, self.high))
         kind = "losses" if metric.name == "loss" else f"values of {metric.name}"
         return (
             f"{capitalised(chosen)} has the {smallest} of {self.learners} mean {kind}, "
@@ -84,17 +83,15 @@ class CorrectedMinimum(Presented):
             f"{number(low)} to {number(high)}). {capitalised(chosen)} is the best in "
             f"{_percent(self.chosen_again)} of {self.resamples} bootstrap samples of the "
             f"{self.units} {self.unit}; the corrected {metric.name} is the mean, outside each "
-            "sample, of "
-            "the learner that is best inside it."
+            "sample, of the learner that is best inside it."
             + (f" {SHARED_ROWS}" if self.unit == "splits" else "")
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The estimate for strict JSON, in the user's metric."""
+        """Return the estimate for strict JSON, in the user's metric."""
         metric = self.metric
-        held = Presented.to_dict(self)
-        low, high = sorted(metric.shown(one) for one in (self.low, self.high))
-        return held | {
+        low, high = sorted(metric.shown(bound) for bound in (self.low, self.high))
+        return Presented.to_dict(self) | {
             "naive": metric.shown(self.naive),
             "corrected": metric.shown(self.corrected),
             "bias": metric.difference(self.bias),
@@ -116,11 +113,11 @@ def corrected_minimum(
     missing: str = "refuse",
     **reading: Any,
 ) -> CorrectedMinimum:
-    """What loss to expect of the learner with the smallest mean of K.
+    """Estimate the loss to expect from the learner with the smallest of K means.
 
-    The smallest of K means is too small: for ten equal learners by about 1.5 standard errors.
-    This is bootstrap-bias-corrected cross-validation: the choice is made again in every
-    bootstrap sample and judged by what the sample leaves out.
+    The smallest of K means is too small, by about 1.5 standard errors for ten equal learners.
+    This function is bootstrap-bias-corrected cross-validation: it repeats the choice in every
+    bootstrap sample and evaluates it on the units outside the sample.
 
     Parameters
     ----------
@@ -144,22 +141,22 @@ def corrected_minimum(
 
     Notes
     -----
-    Units are drawn with replacement, as many as there are; the learner with the smallest mean
-    in the sample is judged by its mean on the units left out; `corrected` is the mean over the
-    samples. Units are the data sets, the instances of a test
-    set, random splits, or the folds of one run, every run in turn: folds of one run hold
-    different rows, so that what is left out is new. All folds of all runs together would not
-    do: every row returns in every run, the rows left out have been seen in the sample, and
-    hardly anything would be corrected. (Random splits share rows too; there the correction is
-    too small. Give the losses by instance where you have them.)
+    A sample draws n of the n units with replacement. The learner with the smallest mean in the
+    sample is evaluated by its mean on the units outside, and `corrected` is the mean over the
+    samples. Units are the data sets, the instances of a test set, random splits, or the folds of
+    one run, with the runs in turn. Folds of one run hold different rows, so the units outside a
+    sample are new. All folds of all runs together would not work: every row occurs in every run,
+    so rows outside the sample also occur inside, and the correction would be negligible. (Random
+    splits share rows too, so their correction is too small. Give losses by instance if you have
+    them.)
 
-    In every sample the choice is made from fewer different units than there are: where the
-    learners differ, `corrected` errs on the safe side, by 0.1 to 0.3 standard errors.
+    A sample has fewer different units than the data. If the learners differ, `corrected` is
+    therefore conservative, by 0.1 to 0.3 standard errors.
 
-    The losses outside a sample are means of m of the n units, about a third: their deviations
+    The losses outside a sample are means of m of the n units, about a third. Their deviations
     from `corrected` are multiplied by sqrt(m / (n - m)), which gives them the spread of a mean of
-    n units, and the interval holds the middle of them. (The percentiles as published, without
-    that factor, cover more than 99 percent where 95 are asked for.)
+    n units, and the interval holds the central ones. (The published percentiles, without that
+    factor, cover more than 99 percent instead of 95.)
 
     References
     ----------
@@ -170,8 +167,8 @@ def corrected_minimum(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> found = corrected_minimum(rng.normal(0.2, 0.05, (10, 20)))
-    >>> round(found.naive, 3), round(found.corrected, 3), found.bias < 0
+    >>> result = corrected_minimum(rng.normal(0.2, 0.05, (10, 20)))
+    >>> round(result.naive, 3), round(result.corrected, 3), result.bias < 0
     (0.183, 0.201, True)
     """
     from bestofk.decide.problem import as_problem, refuse_unknown
@@ -185,9 +182,9 @@ def corrected_minimum(
     chosen = int(_first_smallest(means[np.newaxis], np.abs(table).max())[0])
     samples = _samples(table, chosen, resamples, generator(random_state))
     naive = float(means[chosen])
-    # what the chosen one has outside the samples is its mean but for the luck of the draw
+    # the chosen learner's mean outside the samples differs from `naive` only by chance
     corrected = naive + float((samples.best_outside - samples.chosen_outside).mean())
-    # of very few units that luck can be greater than any loss: no learner has a mean beyond these
+    # with very few units chance can exceed any loss: stay within the observed means
     corrected = min(
         max(corrected, float(samples.best_outside.min())), float(samples.best_outside.max())
     )
@@ -215,12 +212,12 @@ def corrected_minimum(
 
 
 def _percent(share: float) -> str:
-    """Whole percent; 100 only where it is all of them."""
+    """Return whole percent; 100 only if it is exact."""
     return f"{100 if share == 1.0 else min(round(100 * share), 99)} %"
 
 
 def _units_of(problem: Problem) -> tuple[Floats, str]:
-    """(K, runs, units): the losses of units that may be drawn within each run."""
+    """Return (K, runs, units) losses of the units to draw within each run, and their name."""
     values = problem.values
     situation = problem.situations[0] if problem.situations else ""
     if situation == "datasets":
@@ -248,22 +245,22 @@ class _Samples:
     best_outside: Floats
     """Its mean outside."""
     chosen_outside: Floats
-    """That of the learner that is best on all the data."""
+    """The mean outside of the learner that is best on all the data."""
     left_out: Floats
-    """How many units are outside."""
+    """Number of units outside."""
 
 
 def _samples(table: Floats, chosen: int, resamples: int, rng: np.random.Generator) -> _Samples:
     _, runs, n = table.shape
     best = np.empty(resamples, dtype=np.intp)
     best_outside, chosen_outside, left_out = (np.empty(resamples) for _ in range(3))
-    step, largest = max(1, _AT_A_TIME // n), float(np.abs(table).max())
+    step, largest = max(1, _MAX_BATCH_NUMBERS // n), float(np.abs(table).max())
     for run in range(min(runs, resamples)):
-        # the samples go through the runs in turn
-        mine = np.arange(run, resamples, runs)
+        # the samples use the runs in turn
+        of_run = np.arange(run, resamples, runs)
         losses = table[:, run].T
-        for start in range(0, len(mine), step):
-            rows = mine[start : start + step]
+        for start in range(0, len(of_run), step):
+            rows = of_run[start : start + step]
             counts = _counts(len(rows), n, rng)
             best[rows] = _first_smallest(counts @ losses / n, largest)
             out = (counts == 0).astype(np.float64)
@@ -277,13 +274,13 @@ def _samples(table: Floats, chosen: int, resamples: int, rng: np.random.Generato
 
 
 def _first_smallest(means: Floats, largest: float) -> npt.NDArray[np.intp]:
-    """The first of those with the smallest mean in each row, but for rounding."""
+    """Return the first learner with the smallest mean in each row, up to rounding."""
     least = means.min(axis=1, keepdims=True)
     return np.asarray(np.argmax(means <= least + 1e-12 * largest, axis=1))
 
 
 def _counts(samples: int, n: int, rng: np.random.Generator) -> Floats:
-    """(samples, n): how often each unit was drawn; every sample leaves out at least one."""
+    """Draw (samples, n) counts of the units, each sample without at least one unit."""
     counts = _drawn(samples, n, rng)
     full = np.flatnonzero((counts > 0).all(axis=1))
     while full.size:

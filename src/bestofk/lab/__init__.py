@@ -1,4 +1,4 @@
-"""The lab: how often a test errs, what it finds, whether it would say the same again."""
+"""The lab: error rates, power, replicability and calibration of tests, by simulation."""
 
 import lazy_loader
 

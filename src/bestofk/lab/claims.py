@@ -1,50 +1,54 @@
-"""False claims: how often anything that a decision says of two learners is wrong."""
+"""Quality of decisions: how often they make false claims, and how good their recommendation is."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import refuse
+from bestofk._base.checks import Floats, refuse
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import order
 from bestofk.decide.order_tables import ManyDecisions
-from bestofk.lab.error_rates import rate_columns, setting
-from bestofk.lab.rates import Rate
+from bestofk.lab.rates import Rate, rate_columns
 from bestofk.lab.simulation import Simulation, rehearse, simulate
 from bestofk.lab.truth import known_truth
+
+BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
+"""A precise, preferred learner; a noisy one that is the worst; a precise one that is the best."""
+ROUNDING = 1e-12
+"""Differences of means that are not exact in binary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FalseClaims(Presented):
-    """How often a decision claims something that is not so.
+    """How often a decision makes a false claim.
 
     Attributes
     ----------
     rate : Rate
-        Share of data sets (or tables) whose decision holds at least one false claim.
+        Share of data sets (or tables) whose decision makes at least one false claim.
     reversed_rate : Rate
-        Share of those on which a learner that is truly worse is called better.
+        Share on which a learner that is truly worse is called better.
     found : float or None
-        Of the pairs of learners that truly differ, the mean share claimed the right way round;
-        None where no two differ.
+        Mean share of the truly different pairs that are claimed in the right direction; None if
+        no two learners differ.
     missed : Rate or None
-        Share of those on which an interval of the evidence misses the true difference; None where
-        intervals were not looked at.
+        Share on which an interval of the evidence misses the true difference; None if intervals
+        were not checked.
     equal_pairs, different_pairs : int
-        Pairs of learners that are truly equal, and that differ.
+        Number of pairs of learners that are truly equal, and truly different.
     tests : tuple of str
         The tests that the decisions used.
     alpha : float
-        The error that was allowed.
+        The allowed error rate.
     options : mapping
-        What `order` was given besides the losses.
+        The arguments of `order`.
     simulation : Simulation
         The losses.
     """
@@ -62,45 +66,46 @@ class FalseClaims(Presented):
 
     def _columns(self) -> dict[str, Any]:
         """One row per rate."""
-        held = {"false claims": self.rate, "reversed": self.reversed_rate, "missed": self.missed}
-        found = {name: rate for name, rate in held.items() if rate is not None}
-        return {"what": list(found), **rate_columns(list(found.values()))}
+        rates = {"false claims": self.rate, "reversed": self.reversed_rate}
+        if self.missed is not None:
+            rates["missed"] = self.missed
+        return {"what": list(rates), **rate_columns(list(rates.values()))}
 
     def explain(self) -> str:
-        """The rates in sentences."""
+        """State the rates in sentences."""
         K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
-        said = (
-            f"The decision ({', '.join(self.tests)}{options_in_words(self.options)}) makes a false "
-            f"claim about {K} learners on {self.rate.words()} of the {drawn}; "
-            f"{100 * self.alpha:g} % are allowed ({100 * self.rate.level:g} % intervals)."
-        )
+        sentences = [
+            f"The decision ({_settings_text(self.tests, self.options)}) makes a false claim about "
+            f"{K} learners on {self.rate.percent()} of the {drawn}; {100 * self.alpha:g} % are "
+            f"allowed ({100 * self.rate.level:g} % intervals).\n"
+        ]
         if self.rate.low > self.alpha:
-            verdict = "It claims too much."
+            sentences.append("It makes false claims too often.")
         elif self.rate.high < self.alpha:
-            verdict = "It keeps its promise, with room to spare."
+            sentences.append("It keeps its error rate, and is conservative.")
         else:
-            verdict = f"It keeps its promise, as far as so many {drawn} can tell."
+            sentences.append("Its error rate agrees with the allowed one.")
         if self.found is not None:
-            verdict += (
+            sentences.append(
                 f" {counted(self.different_pairs, 'pair')} of learners truly "
                 f"{'differs' if self.different_pairs == 1 else 'differ'}: "
-                f"{100 * self.found:.1f} % of these differences are found, and the wrong one is "
-                f"called better on {self.reversed_rate.words()} of the {drawn}."
+                f"{100 * self.found:.1f} % of these differences are detected, and the wrong "
+                f"learner is called better on {self.reversed_rate.percent()} of the {drawn}."
             )
         if self.missed is not None:
-            verdict += (
-                f" At least one interval misses the true difference on {self.missed.words()} of "
+            sentences.append(
+                f" At least one interval misses the true difference on {self.missed.percent()} of "
                 f"the {drawn}."
             )
-        return f"{said}\n{verdict}\nMeasured on {self.simulation.describe()}"
+        return f"{''.join(sentences)}\nMeasured on {self.simulation.explain()}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates for strict JSON."""
+        """Return the rates for strict JSON."""
         return {
             "measure": "claims",
             "tests": list(self.tests),
-            "options": shown_options(self.options),
-            **setting(self.simulation),
+            "options": _json_options(self.options),
+            **self.simulation.facts(),
             "alpha": self.alpha,
             "rate": self.rate.to_dict(),
             "reversed": self.reversed_rate.to_dict(),
@@ -112,24 +117,13 @@ class FalseClaims(Presented):
         }
 
 
-def misses(decision: Decision, true: Mapping[Any, float]) -> bool:
-    """Whether any interval of the evidence misses the true difference of its two learners."""
-    evidence = decision.evidence
-    means = np.array([true[str(name)] for name in evidence.names])
-    difference = means[evidence.first] - means[evidence.second]
-    # differences of means that are not exact in binary
-    room = 1e-12
-    missed = (evidence.low > difference + room) | (evidence.high < difference - room)
-    return bool(missed.any())
-
-
 def false_claims(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "many-data-sets",
-    plan: Any = "10x10",
+    cv: Any = "10x10",
     *,
     sets: int = 1000,
-    loss: Any = None,
+    scoring: Any = None,
     random_state: int = 0,
     n_jobs: int = -1,
     engine: str = "auto",
@@ -140,20 +134,22 @@ def false_claims(
     simulation: Simulation | None = None,
     **options: Any,
 ) -> FalseClaims:
-    """How often `order` claims, anywhere in its result, what is not true.
+    """Measure how often `order` makes a false claim, anywhere in its result.
 
     Parameters
     ----------
-    learners, problem, plan, sets, loss, random_state, n_jobs, engine, scheduler, store, progress
-        What is simulated; see `simulate`. It must be known who is better on the problem: *blocks*,
-        *degraded*, *binary*, or one that draws losses.
+    learners, problem, cv, sets, scoring
+        The simulation; see `simulate`. The problem must have a known best learner: *blocks*,
+        *degraded*, *binary*, or a problem that draws losses.
+    random_state, n_jobs, engine, scheduler, store, progress
+        As for `simulate`.
     intervals : bool
-        Look at the simultaneous intervals of the differences as well.
+        Also check the simultaneous intervals of the differences.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
-        For `order`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ... Its
-        defaults hold for what is left out.
+        For `order`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ..., with the
+        defaults of `order`.
 
     Returns
     -------
@@ -162,88 +158,42 @@ def false_claims(
 
     Notes
     -----
-    A claim is a pair of which a decision says that the one is significantly better than the other:
-    in its edges, its standings or its evidence. It is false unless the expected loss of the one is
-    truly the smaller. That covers equal learners, and a difference claimed the wrong way round.
-    Counted are decisions with at least one false claim (the family-wise error), whether all
-    learners are equal or only some.
+    A claim says that one learner of a pair is significantly better than the other: in the edges,
+    the standings or the evidence of a decision. It is false unless the expected loss of that
+    learner is truly smaller. So claims about equal learners are false, and so are claims in the
+    wrong direction. The rate counts decisions with at least one false claim (the family-wise
+    error), whether all learners are equal or only some.
 
     Examples
     --------
-    >>> found = false_claims(problem="many-data-sets(means=(0.3, 0.2, 0.2))", sets=20)
-    >>> found.rate.n, found.equal_pairs, found.different_pairs
+    >>> result = false_claims(problem="many-data-sets(means=(0.3, 0.2, 0.2))", sets=20)
+    >>> result.rate.n, result.equal_pairs, result.different_pairs
     (20, 1, 2)
     """
-    if simulation is None:
-        rehearsal = rehearse(learners, problem, plan, loss)
-        known_truth(rehearsal)
-        decided(rehearsal, options)
-        simulation = simulate(
-            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, n_jobs=n_jobs,
-            engine=engine, scheduler=scheduler, store=store, progress=progress,
-        )  # fmt: skip
-    means = np.array(known_truth(simulation).means)
-    # claims[i, j] says that i is better: true where this is negative
+    simulation, means, many = _decide(
+        simulation, options, learners, problem, cv, sets=sets, scoring=scoring,
+        random_state=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store,
+        progress=progress,
+    )  # fmt: skip
+    # claims[i, j] says that i is better, which is true if this is negative
     gap = means[:, np.newaxis] - means
     different = int((gap < 0).sum())
-    equal = len(means) * (len(means) - 1) // 2 - different
-    many = decided(simulation, options)
     wrong = (many.claims & (gap >= 0)).any(axis=(1, 2)).sum()
-    turned = (many.claims & (gap > 0)).any(axis=(1, 2)).sum()
+    opposite = (many.claims & (gap > 0)).any(axis=(1, 2)).sum()
     right = (many.claims & (gap < 0)).sum()
-    missed = 0
-    if intervals:
-        true = dict(zip(simulation.learners, means.tolist(), strict=True))
-        missed = sum(misses(decision, true) for decision in decisions(simulation, options))
     n = simulation.sets
     return FalseClaims(
         rate=Rate.of(int(wrong), n),
-        reversed_rate=Rate.of(int(turned), n),
+        reversed_rate=Rate.of(int(opposite), n),
         found=int(right) / (n * different) if different else None,
-        missed=Rate.of(missed, n) if intervals else None,
-        equal_pairs=equal,
+        missed=Rate.of(_missed_sets(simulation, options, means), n) if intervals else None,
+        equal_pairs=len(means) * (len(means) - 1) // 2 - different,
         different_pairs=different,
         tests=many.tests,
         alpha=many.alpha,
         options=dict(options),
         simulation=simulation,
     )
-
-
-def decided(simulation: Simulation, options: Mapping[str, Any]) -> ManyDecisions:
-    """What `order` decides on every table of a simulation."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return simulation.first_repeat().decided(**options)
-
-
-def decisions(simulation: Simulation, options: Mapping[str, Any]) -> Iterator[Decision]:
-    """The same one by one, with intervals."""
-    arguments = {"random_state": simulation.random_state, **options}
-    for one in range(simulation.sets):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            decision = order(simulation.table(one), **arguments)
-        yield decision
-
-
-def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of `order` for JSON."""
-    plain = (bool, int, float, str, type(None))
-    return {name: value if isinstance(value, plain) else str(value)
-            for name, value in options.items()}  # fmt: skip
-
-
-def options_in_words(options: Mapping[str, Any]) -> str:
-    """Options of `order` in words, after a comma."""
-    return "".join(f", {name} {value}" for name, value in shown_options(options).items())
-
-
-# What is recommended: how often the truly worst, one that is too bad, or the cheap good one.
-
-
-BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
-"""A precise learner that is preferred, a noisy one that is the worst, a precise one, the best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -253,26 +203,28 @@ class Chosen(Presented):
     Attributes
     ----------
     worst : Rate
-        The recommended one has the largest expected loss of all (and not all are equal).
+        Share on which the recommended learner has the largest expected loss (and not all are
+        equal).
     beyond : Rate
-        It is worse than the truly best by more than `by`.
+        Share on which it is worse than the truly best by more than `by`.
     cheapest : Rate
-        It is the most preferred of those that are worse than the truly best by at most `within`.
+        Share on which it is the most preferred of the learners that are worse than the truly best
+        by at most `within`.
     best : Rate
-        It has the smallest expected loss.
+        Share on which it has the smallest expected loss.
     nothing : Rate
-        Nothing is recommended.
+        Share on which no learner is recommended.
     regret : float
-        Mean expected loss of the recommended one less that of the truly best, where one was
-        recommended.
+        Mean expected loss of the recommended learner minus that of the truly best, over the
+        decisions with a recommendation.
     by, within : float
         The two bounds.
     procedure : str
-        What decided.
+        The decision procedure.
     tests : tuple of str
         The tests that it used.
     options : mapping
-        What `order` was given besides the losses.
+        The arguments of `order`.
     simulation : Simulation
         The losses.
     """
@@ -290,37 +242,40 @@ class Chosen(Presented):
     options: Mapping[str, Any] = field(default_factory=dict)
     simulation: Simulation
 
+    def _rates(self) -> dict[str, Rate]:
+        names = ("worst", "beyond", "cheapest", "best", "nothing")
+        return {name: getattr(self, name) for name in names}
+
     def _columns(self) -> dict[str, Any]:
         """One row per rate."""
-        what = ("worst", "beyond", "cheapest", "best", "nothing")
-        return {"what": what, **rate_columns([getattr(self, name) for name in what])}
+        rates = self._rates()
+        return {"what": tuple(rates), **rate_columns(list(rates.values()))}
 
     def explain(self) -> str:
-        """The rates in sentences."""
+        """State the rates in sentences."""
         lines = [
-            f"What {self.procedure} ({', '.join(self.tests)}{options_in_words(self.options)}) "
-            f"recommends of {len(self.simulation.learners)} learners:",
-            f"- the truly worst on {self.worst.words()} of the {self.simulation.drawn}s;",
+            f"Of {len(self.simulation.learners)} learners, {self.procedure} "
+            f"({_settings_text(self.tests, self.options)}) recommends:",
+            f"- the truly worst on {self.worst.percent()} of the {self.simulation.drawn}s;",
             f"- one that is worse than the truly best by more than {number(self.by)} on "
-            f"{self.beyond.words()};",
+            f"{self.beyond.percent()};",
             f"- the most preferred of those within {number(self.within)} of the truly best on "
-            f"{self.cheapest.words()};",
-            f"- the truly best on {self.best.words()}; nothing on {self.nothing.words()}.",
+            f"{self.cheapest.percent()};",
+            f"- the truly best on {self.best.percent()}; none on {self.nothing.percent()}.",
             f"Its expected loss is {number(self.regret)} above the smallest possible, on average.",
-            f"Measured on {self.simulation.describe()}",
+            f"Measured on {self.simulation.explain()}",
         ]
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates for strict JSON."""
-        rates = ("worst", "beyond", "cheapest", "best", "nothing")
+        """Return the rates for strict JSON."""
         return {
             "measure": "chosen",
             "procedure": self.procedure,
             "tests": list(self.tests),
-            "options": shown_options(self.options),
-            **setting(self.simulation),
-            **{name: getattr(self, name).to_dict() for name in rates},
+            "options": _json_options(self.options),
+            **self.simulation.facts(),
+            **{name: rate.to_dict() for name, rate in self._rates().items()},
             "regret": self.regret,
             "by": self.by,
             "within": self.within,
@@ -331,12 +286,12 @@ class Chosen(Presented):
 def worst_chosen(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = BLIND_SPOT,
-    plan: Any = "10x10",
+    cv: Any = "10x10",
     *,
     by: float = 0.0,
     within: float = 0.0,
     sets: int = 1000,
-    loss: Any = None,
+    scoring: Any = None,
     random_state: int = 0,
     n_jobs: int = -1,
     engine: str = "auto",
@@ -346,20 +301,20 @@ def worst_chosen(
     simulation: Simulation | None = None,
     **options: Any,
 ) -> Chosen:
-    """How often `order` recommends the truly worst learner, or one that is too bad.
+    """Measure how often `order` recommends the truly worst learner, or one that is too bad.
 
     Parameters
     ----------
-    learners, problem, plan, sets, loss, random_state
-        As for `false_claims`. By default the case that MultiTest is blind to: a precise learner
-        that is preferred, a noisy one that is the worst, and a precise one that is the best.
+    learners, problem, cv, sets, scoring, random_state
+        As for `false_claims`. The default problem is the blind spot of MultiTest: a precise,
+        preferred learner, a noisy one that is the worst, and a precise one that is the best.
     n_jobs, engine, scheduler, store, progress, simulation
         As for `false_claims`.
     by : float
-        Count as too bad what is worse than the truly best by more than this.
+        Count a learner as too bad if it is worse than the truly best by more than this.
     within : float
-        Count as good enough what is worse than the truly best by at most this; of those the most
-        preferred should be found. Preference is as listed.
+        Count a learner as good enough if it is worse than the truly best by at most this. The
+        most preferred of these should be recommended. The listing order is the preference.
     **options
         For `order`: `prefer`, `procedure`, `margin`, `guard`, `test`, ...
 
@@ -369,45 +324,39 @@ def worst_chosen(
 
     Notes
     -----
-    Error rates of tests do not tell this: a learner can be recommended for lack of evidence
-    against it, no claim being false.
+    Error rates of tests do not measure this: a decision can recommend a learner for lack of
+    evidence against it, without any false claim.
 
     Examples
     --------
-    >>> found = worst_chosen(problem="many-data-sets(means=(0.5, 0.2, 0.21))", sets=20, by=0.05,
-    ...                      within=0.02)
-    >>> found.worst.count, found.beyond.count, found.cheapest.count >= found.best.count
+    >>> result = worst_chosen(problem="many-data-sets(means=(0.5, 0.2, 0.21))", sets=20, by=0.05,
+    ...                       within=0.02)
+    >>> result.worst.count, result.beyond.count, result.cheapest.count >= result.best.count
     (0, 0, True)
     """
     for name, value in (("by", by), ("within", within)):
         if not (isinstance(value, int | float) and 0 <= value < np.inf):
             raise refuse(name, "a number of at least 0", value)
-    if simulation is None:
-        rehearsal = rehearse(learners, problem, plan, loss)
-        known_truth(rehearsal)
-        decided(rehearsal, options)
-        simulation = simulate(
-            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, n_jobs=n_jobs,
-            engine=engine, scheduler=scheduler, store=store, progress=progress,
-        )  # fmt: skip
-    means = np.array(known_truth(simulation).means)
+    simulation, means, many = _decide(
+        simulation, options, learners, problem, cv, sets=sets, scoring=scoring,
+        random_state=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store,
+        progress=progress,
+    )  # fmt: skip
     excess = means - means.min()
-    # a bound of 0.01 is meant to hold for 0.26 against 0.25
-    room = 1e-9 * max(1.0, float(np.abs(means).max()))
-    cheap = int(np.flatnonzero(excess <= within + room)[0])
-    many = decided(simulation, options)
-    at = many.recommended
-    some = at >= 0
-    gap = np.where(some, excess[at], np.nan)
+    # a bound of 0.01 includes 0.26 against 0.25
+    tolerance = 1e-9 * max(1.0, float(np.abs(means).max()))
+    cheapest = int(np.flatnonzero(excess <= within + tolerance)[0])
+    recommends = many.recommended >= 0
+    gap = np.where(recommends, excess[many.recommended], np.nan)
     differ = bool(excess.max() > 0)
     n = simulation.sets
     return Chosen(
         worst=Rate.of(int((differ & (gap == excess.max())).sum()), n),
-        beyond=Rate.of(int((gap > by + room).sum()), n),
-        cheapest=Rate.of(int((at == cheap).sum()), n),
+        beyond=Rate.of(int((gap > by + tolerance).sum()), n),
+        cheapest=Rate.of(int((many.recommended == cheapest).sum()), n),
         best=Rate.of(int((gap == 0).sum()), n),
-        nothing=Rate.of(int((~some).sum()), n),
-        regret=float(gap[some].mean()) if some.any() else 0.0,
+        nothing=Rate.of(int((~recommends).sum()), n),
+        regret=float(gap[recommends].mean()) if recommends.any() else 0.0,
         by=float(by),
         within=float(within),
         procedure=many.procedure,
@@ -415,3 +364,62 @@ def worst_chosen(
         options=dict(options),
         simulation=simulation,
     )
+
+
+def _decide(
+    simulation: Simulation | None,
+    options: Mapping[str, Any],
+    learners: Any,
+    problem: Any,
+    cv: Any,
+    **running: Any,
+) -> tuple[Simulation, Floats, ManyDecisions]:
+    """Simulate, and return the expected losses and the decisions on every table.
+
+    Refuse problems without a known truth and impossible options before simulating.
+    """
+    if simulation is None:
+        rehearsal = rehearse(learners, problem, cv, running["scoring"])
+        known_truth(rehearsal)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rehearsal.decided(repeats=1, **options)
+        simulation = simulate(learners, problem, cv, **running)
+    means = np.array(known_truth(simulation).means)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return simulation, means, simulation.decided(repeats=1, **options)
+
+
+def _missed_sets(simulation: Simulation, options: Mapping[str, Any], means: Floats) -> int:
+    """Count the data sets on which an interval misses the true difference."""
+    arguments = {"random_state": simulation.random_state, **options}
+    truth = dict(zip(simulation.learners, means.tolist(), strict=True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return sum(
+            _misses(order(simulation.table(index), **arguments), truth)
+            for index in range(simulation.sets)
+        )
+
+
+def _misses(decision: Decision, truth: Mapping[str, float]) -> bool:
+    """Return whether any interval of the evidence misses the true difference of its learners."""
+    evidence = decision.evidence
+    means = np.array([truth[str(name)] for name in evidence.names])
+    difference = means[evidence.first] - means[evidence.second]
+    missed = (evidence.low > difference + ROUNDING) | (evidence.high < difference - ROUNDING)
+    return bool(missed.any())
+
+
+def _json_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of `order` for JSON."""
+    plain = (bool, int, float, str, type(None))
+    return {name: value if isinstance(value, plain) else str(value)
+            for name, value in options.items()}  # fmt: skip
+
+
+def _settings_text(tests: tuple[str, ...], options: Mapping[str, Any]) -> str:
+    """Return the tests and the arguments of `order`, separated by commas."""
+    return ", ".join([*tests, *(f"{name} {value}" for name, value in
+                                _json_options(options).items())])  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a test or procedure says on every data set of a simulation, at every level."""
+"""Outcomes of a test or procedure on every data set of a simulation, at every level."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability, side, whole
-from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.problem import problem_from_losses
@@ -22,6 +22,7 @@ from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 ALPHAS = (0.01, 0.025, 0.05, 0.10)
+"""Levels that are measured by default."""
 Test = str | Callable[..., Any]
 
 
@@ -32,24 +33,25 @@ class Outcomes(Presented):
     Attributes
     ----------
     name : str
-        Of the test or procedure, with what it uses.
+        The test or procedure; for a procedure also its test and correction.
     alphas : tuple of float
         The levels.
     rejected : bool array, shape (sets, repeats, alphas)
-        The test rejects; a procedure overrides the most preferred learner.
+        Whether the test rejects, or the procedure overrides the most preferred learner.
     verdict : int array, shape (sets, repeats, alphas)
-        What two repeats agree on. Pairwise tests: 0, or the learner (1 or 2) that is found to be
-        better; tests of K learners: 0 or 1; procedures: the best (from 1), 0 for not found.
+        The verdict whose agreement replicability measures. Pairwise tests: 0, or the learner
+        (1 or 2) that is significantly better. Tests of K learners: 0 or 1. Procedures: the best
+        learner (from 1), or 0 for none.
     order : int array, shape (sets, repeats, alphas), or None
-        A number for the whole order, for procedures: the same for the same order.
+        For procedures: a number that identifies the whole order.
     pvalue : float array, shape (sets, repeats), or None
-        For procedures there is none.
+        None for procedures.
     statistic : float array, shape (sets, repeats), or None
-        Of pairwise tests.
+        The statistic of pairwise tests.
     df : float or None
         Degrees of freedom that the test used.
     takes_df : bool
-        It may be given another df.
+        Whether the test accepts another df.
     """
 
     name: str
@@ -63,7 +65,7 @@ class Outcomes(Presented):
     takes_df: bool
 
     def _columns(self) -> dict[str, Any]:
-        """One row per level: how often it rejects."""
+        """One row per level, with the number of rejections."""
         total = self.rejected.shape[0] * self.rejected.shape[1]
         count = self.rejected.sum(axis=(0, 1))
         return {
@@ -73,36 +75,24 @@ class Outcomes(Presented):
             "rate": count / total,
         }
 
-    def explain(self, *, alpha: float | None = None) -> str:
-        """How often it rejects, in a sentence.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Has no effect.
-        alpha : float, optional
-            Only this level, one of those that were asked for; all of them by default.
-        """
-        held = self._columns()
-        if alpha is not None and alpha not in self.alphas:
-            listed = ", ".join(f"{one:g}" for one in self.alphas)
-            raise ArgumentError(
-                f"alpha must be one of {listed}, which were measured; got {alpha!r}."
-            )
+    def explain(self) -> str:
+        """State how often the test rejects in a sentence."""
+        columns = self._columns()
         listed = "; ".join(
-            f"{count} ({100 * rate:.1f} %) at level {100 * one:g} %"
-            for one, count, rate in zip(self.alphas, held["rejected"], held["rate"], strict=True)
-            if alpha in (None, one)
+            f"{count} ({100 * rate:.1f} %) at level {100 * alpha:g} %"
+            for alpha, count, rate in zip(
+                self.alphas, columns["rejected"], columns["rate"], strict=True
+            )
         )
-        return f"Of {held['n'][0]} tables, {self.name} rejects on {listed}."
+        return f"Of {columns['n'][0]} tables, {self.name} rejects on {listed}."
 
 
 def levels(alpha: Any) -> tuple[float, ...]:
-    """One level or several, each strictly between 0 and 1."""
+    """Return one level or several as a tuple, each strictly between 0 and 1."""
     listed = alpha if isinstance(alpha, Sequence | np.ndarray) else (alpha,)
     if not len(listed):
         raise ArgumentError("alpha must hold at least one level; got none.")
-    return tuple(probability(one, "alpha") for one in listed)
+    return tuple(probability(level, "alpha") for level in listed)
 
 
 def outcomes(
@@ -116,7 +106,7 @@ def outcomes(
     correction: str | None = None,
     **arguments: Any,
 ) -> Outcomes:
-    """The verdicts of a test (or of a procedure that uses it) on a simulation.
+    """Return the verdicts of a test (or of a procedure that uses it) on a simulation.
 
     Parameters
     ----------
@@ -124,64 +114,71 @@ def outcomes(
         From `simulate`.
     test : str or callable
         A pairwise test (first learner against second), a test of K learners, or a function
-        ``test(a, b)`` of two arrays whose trailing axes are (runs, folds), which gives a p-value
-        or something that has `pvalue`.
+        ``test(a, b)`` of two arrays whose trailing axes are (runs, folds), which returns a
+        p-value or an object with a `pvalue`.
     procedure : str, optional
-        A name of ``bestofk procedures``, which uses the test.
+        A procedure of ``bestofk procedures`` that uses the test.
     alpha, alternative, df, correction, **arguments
-        As for `order`. The preference is as listed unless `prefer` says otherwise.
+        As for `order`. Without `prefer` the listing order is the preference.
     """
     alphas = levels(alpha)
     side(alternative)
     if procedure is not None:
         return _by_procedure(simulation, procedure, test, alphas, df, correction, arguments)
     if correction is not None:
-        raise ArgumentError("correction applies to procedures; name one.")
+        raise ArgumentError(
+            "correction applies to procedures; add ", use(procedure=...), ", or omit correction."
+        )
     if isinstance(test, str) and test in MULTIPLE_TESTS:
         if df is not None:
-            raise ArgumentError(f"df does not apply to {test!r}, a test of all learners.")
+            raise ArgumentError(f"df does not apply to {test!r}, a test of all learners; omit df.")
         return _of_all(simulation, MULTIPLE_TESTS[test], alphas, arguments)
     if isinstance(test, str) and test != "auto" and test not in PAIRWISE_TESTS:
         if test in PROCEDURES:
-            raise ArgumentError(f"{test!r} is a procedure: say procedure={test!r}.")
+            raise ArgumentError(
+                f"{test!r} is a procedure, not a test; use ", use(procedure=test), "."
+            )
         raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
     return _pairwise(simulation, test, alphas, alternative, df, arguments)
 
 
-def ask(
+def run_test(
     test: Test,
     learners: Any,
     problem: Any,
-    plan: Any,
+    cv: Any,
     *,
-    asked: dict[str, Any],
     simulation: Simulation | None,
     running: dict[str, Any],
+    **arguments: Any,
 ) -> tuple[Simulation, Outcomes]:
-    """Simulate and judge; what the test cannot judge is refused before anything is simulated."""
+    """Simulate and test; refuse designs that the test does not cover before simulating."""
     if simulation is None:
         whole(running.get("sets"), "sets", at_least=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            outcomes(rehearse(learners, problem, plan, running.get("loss")), test, **asked)
-        simulation = simulate(learners, problem, plan, **running)
-    return simulation, outcomes(simulation, test, **asked)
+            rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
+            outcomes(rehearsal, test, **arguments)
+        simulation = simulate(learners, problem, cv, **running)
+    return simulation, outcomes(simulation, test, **arguments)
 
 
 def _pairwise(
     simulation: Simulation, test: Test, alphas: tuple[float, ...], alternative: str, df: Any,
     arguments: dict[str, Any],
 ) -> Outcomes:  # fmt: skip
-    asked = {"one_sided": alternative != "two-sided", "df": df, **arguments}
-    choice = _choice(simulation, test, asked)
+    options = {"one_sided": alternative != "two-sided", "df": df, **arguments}
+    choice = _choice(simulation, test, options)
     a, b = simulation.sample(choice.axes)[:2]
     if choice.entry is not None and choice.axes == 2 and a.ndim == 3:
         a, b = a[..., np.newaxis, :], b[..., np.newaxis, :]
     shape = a.shape[:2]
     if choice.entry is None:
-        result, pvalue = _called(choice.function, a, b, shape, alternative, dict(choice.arguments))
+        result, pvalue = _call_function(
+            choice.function, a, b, shape, alternative, dict(choice.arguments)
+        )
     elif choice.entry.pooled:
-        result = _study_by_study(simulation, test, asked, a, b, alternative)
+        result = _table_by_table(simulation, test, options, a, b, alternative)
         pvalue = result.pvalue
     else:
         result = choice(a, b, alternative)
@@ -209,48 +206,49 @@ def _pairwise(
 
 
 def _choice(
-    simulation: Simulation, test: Test, asked: dict[str, Any], one: int = 0, repeat: int = 0
+    simulation: Simulation, test: Test, options: dict[str, Any], number: int = 0, repeat: int = 0
 ) -> Choice:
-    problem = problem_from_losses(simulation.table(one, repeat), prefer=simulation.learners)
-    return choose_test(problem, test, random_state=simulation.random_state, **asked)
+    problem = problem_from_losses(simulation.table(number, repeat), prefer=simulation.learners)
+    return choose_test(problem, test, random_state=simulation.random_state, **options)
 
 
 class _Results(NamedTuple):
-    """What several results of one test have in common, by data set and repeat."""
+    """The results of one test, by data set and repeat."""
 
     pvalue: Floats
     statistic: Floats
     direction: Floats
 
 
-def _study_by_study(
-    simulation: Simulation, test: Test, asked: dict[str, Any], a: Floats, b: Floats,
+def _table_by_table(
+    simulation: Simulation, test: Test, options: dict[str, Any], a: Floats, b: Floats,
     alternative: str,
 ) -> _Results:  # fmt: skip
-    """A test that is told something of all learners of a study, such as a variance factor."""
-    found = np.empty((3, *a.shape[:2]))
-    for one, repeat in np.ndindex(a.shape[:2]):
-        choice = _choice(simulation, test, asked, one, repeat)
-        result = choice(a[one, repeat], b[one, repeat], alternative)
+    """Run a test that pools information over all learners of a table, such as a variance."""
+    values = np.empty((3, *a.shape[:2]))
+    for number, repeat in np.ndindex(a.shape[:2]):
+        choice = _choice(simulation, test, options, number, repeat)
+        result = choice(a[number, repeat], b[number, repeat], alternative)
         direction = result.estimate if result.direction is None else result.direction
-        found[:, one, repeat] = result.pvalue, result.statistic, direction
-    return _Results(*found)
+        values[:, number, repeat] = result.pvalue, result.statistic, direction
+    return _Results(*values)
 
 
-def _called(
+def _call_function(
     function: Callable[..., Any], a: Floats, b: Floats, shape: tuple[int, ...], alternative: str,
     arguments: dict[str, Any],
 ) -> tuple[Any, Floats]:  # fmt: skip
-    """The p-values of a function of the caller's, all at once where it can, else one by one."""
+    """Call the user's function on all tables at once, or one by one if it cannot batch."""
     try:
-        sided = "alternative" in inspect.signature(function).parameters
+        takes_alternative = "alternative" in inspect.signature(function).parameters
     except (TypeError, ValueError):
-        sided = False
-    if sided:
+        takes_alternative = False
+    if takes_alternative:
         arguments = {**arguments, "alternative": alternative}
     elif alternative != "two-sided":
         raise ArgumentError(
-            f"alternative must be 'two-sided': the function {_name(function)} takes none."
+            f"alternative must be 'two-sided' for {_name(function)}, which has no such parameter; "
+            f"got {alternative!r}."
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -258,19 +256,21 @@ def _called(
             result = function(a, b, **arguments)
             pvalue = _pvalue(result)
         except Exception:
-            # a function of two samples only: it shows below, data set by data set
+            # a function of two samples: any error shows below, table by table
             pvalue = np.empty(0)
     if pvalue.shape != shape:
         flat_a, flat_b = (x.reshape(-1, *x.shape[2:]) for x in (a, b))
         each = [_pvalue(function(x, y, **arguments)) for x, y in zip(flat_a, flat_b, strict=True)]
-        if any(one.ndim for one in each):
+        if any(value.ndim for value in each):
             raise ArgumentError(
-                f"test {_name(function)} must give one p-value for two learners; got an array of "
-                f"shape {each[0].shape}."
+                f"test {_name(function)} must return one p-value for two learners; got an array "
+                f"of shape {each[0].shape}."
             )
         result, pvalue = None, np.array(each, dtype=np.float64).reshape(shape)
     if not np.isfinite(pvalue).all() or (pvalue < 0).any() or (pvalue > 1).any():
-        raise ArgumentError(f"test {_name(function)} must give p-values from 0 to 1; it did not.")
+        raise ArgumentError(
+            f"test {_name(function)} must return p-values from 0 to 1; got a value outside."
+        )
     return result, pvalue
 
 
@@ -304,7 +304,7 @@ def _of_all(
     if entry.random:
         arguments = {"random_state": simulation.random_state, **arguments}
     if entry.first_step:
-        # which decides whether any learners differ
+        # the first step decides whether any learners differ
         function = MULTIPLE_TESTS[entry.first_step].load()
     if entry.batch:
         pvalue = np.asarray(function(tables, **arguments).pvalue, dtype=np.float64)
@@ -332,21 +332,21 @@ def _by_procedure(
 ) -> Outcomes:  # fmt: skip
     shape = (simulation.sets, simulation.repeats)
     # learners are listed with the most preferred first
-    asked = {"prefer": list(simulation.learners), "procedure": procedure, "test": test, "df": df,
-             "correction": correction, **arguments}  # fmt: skip
-    found = [simulation.decided(alpha=alpha, **asked) for alpha in alphas]
-    verdict = np.stack([1 + many.recommended.reshape(shape) for many in found], axis=-1)
-    orders = np.concatenate([many.ranking for many in found])
-    # any number of learners: orders are numbered
-    numbers = np.unique(orders, axis=0, return_inverse=True)[1]
-    whole = np.moveaxis(numbers.reshape(len(alphas), *shape), 0, -1)
-    name = f"{procedure} ({found[-1].tests[-1]}, {found[-1].correction})"
+    options = {"prefer": list(simulation.learners), "procedure": procedure, "test": test,
+               "df": df, "correction": correction, **arguments}  # fmt: skip
+    decisions = [simulation.decided(alpha=alpha, **options) for alpha in alphas]
+    verdict = np.stack([1 + many.recommended.reshape(shape) for many in decisions], axis=-1)
+    rankings = np.concatenate([many.ranking for many in decisions])
+    # number the different rankings
+    numbers = np.unique(rankings, axis=0, return_inverse=True)[1]
+    order = np.moveaxis(numbers.reshape(len(alphas), *shape), 0, -1)
+    name = f"{procedure} ({decisions[-1].tests[-1]}, {decisions[-1].correction})"
     return Outcomes(
         name=name,
         alphas=alphas,
         rejected=verdict > 1,
         verdict=verdict,
-        order=whole,
+        order=order,
         pvalue=None,
         statistic=None,
         df=None,

@@ -1,4 +1,4 @@
-"""Type I error: how often a test rejects where nothing is to be found."""
+"""Type I error: how often a test rejects when the learners are equal."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
-from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, ask, levels, outcomes
-from bestofk.lab.rates import Curve, Rate
+from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, outcomes, run_test
+from bestofk.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
 from bestofk.lab.simulation import Simulation
 from bestofk.stats.tails import t_quantile
+
+DFS = np.arange(2, 101)
+"""The degrees of freedom that are tried, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TypeOneError(Presented):
-    """How often a test rejects where the learners are equal.
+    """How often a test rejects when the learners are equal.
 
     Attributes
     ----------
@@ -30,7 +33,7 @@ class TypeOneError(Presented):
     outcomes : Outcomes
         The p-values and verdicts.
     simulation : Simulation
-        The losses that they came from.
+        The losses.
     """
 
     test: str
@@ -40,24 +43,18 @@ class TypeOneError(Presented):
     simulation: Simulation
 
     def rate(self, alpha: float = 0.05) -> Rate:
-        """The Type I error at a level; any level for tests that have p-values."""
-        if alpha in self.alphas:
-            return self.rates[self.alphas.index(alpha)]
+        """Return the Type I error at a level; any level for tests with p-values."""
+        if alpha in self.alphas or self.outcomes.pvalue is None:
+            return self.rates[level_index(self.alphas, alpha)]
         (alpha,) = levels(alpha)
-        if self.outcomes.pvalue is None:
-            raise ArgumentError(
-                f"alpha must be one of {', '.join(f'{one:g}' for one in self.alphas)}, which were "
-                f"measured; got {alpha:g}."
-            )
         return Rate.of(int((self.outcomes.pvalue[:, 0] <= alpha).sum()), self.simulation.sets)
 
     def curve(self, alphas: Any = None) -> Curve:
-        """The Type I error over the level, with its band."""
+        """Return the Type I error over the level, with its band."""
         if alphas is None:
             alphas = np.linspace(0.005, 0.2, 40)
-        found = [self.rate(float(alpha)) for alpha in alphas]
         return Curve.of(
-            alphas, [one.count for one in found], self.simulation.sets,
+            alphas, [self.rate(float(alpha)).count for alpha in alphas], self.simulation.sets,
             x_name="level", name=self.test,
         )  # fmt: skip
 
@@ -65,95 +62,47 @@ class TypeOneError(Presented):
         """One row per level."""
         return {"alpha": self.alphas, **rate_columns(self.rates)}
 
-    def explain(self, *, alpha: float | None = None) -> str:
-        """The rates in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            Only this level; all that were measured by default.
-        """
-        alphas = self.alphas if alpha is None else (alpha,)
-        rates = [self.rate(one) for one in alphas]
+    def explain(self) -> str:
+        """State the rates in sentences."""
         listed = "; ".join(
-            f"{rate.words()} at level {100 * one:g} %"
-            for one, rate in zip(alphas, rates, strict=True)
+            f"{rate.percent()} at level {100 * alpha:g} %"
+            for alpha, rate in zip(self.alphas, self.rates, strict=True)
         )
         return (
             f"Type I error of {self.test}: it rejects on {listed} "
-            f"({100 * rates[0].level:g} % intervals).\n{_promise(alphas, rates)}\n"
-            f"Measured on {self.simulation.describe()}"
+            f"({100 * self.rates[0].level:g} % intervals).\n"
+            f"{_level_sentence(self.alphas, self.rates)}\n"
+            f"Measured on {self.simulation.explain()}"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates for strict JSON."""
+        """Return the rates for strict JSON."""
         return {
             "measure": "type1",
             "test": self.test,
-            **setting(self.simulation),
-            "rates": [{"alpha": alpha, **one.to_dict()} for alpha, one in
-                      zip(self.alphas, self.rates, strict=True)],
+            **self.simulation.facts(),
+            "rates": rate_rows(self.alphas, self.rates),
             "explanation": self.explain(),
-        }  # fmt: skip
+        }
 
 
-def _promise(alphas: Sequence[float], rates: Sequence[Rate]) -> str:
-    """Whether the test rejects as often as it promises."""
+def _level_sentence(alphas: Sequence[float], rates: Sequence[Rate]) -> str:
+    """State whether the test keeps its level."""
     pairs = list(zip(alphas, rates, strict=True))
     above = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.low > alpha]
     below = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.high < alpha]
     if above:
-        return f"It rejects more often than it promises at {', '.join(above)}: too many finds."
+        return f"It rejects too often at {', '.join(above)}."
     if below:
-        return f"It keeps its promise; it rejects less often than it might at {', '.join(below)}."
-    return "It keeps its promise, as far as so many data sets can tell."
-
-
-def rate_columns(rates: Sequence[Rate]) -> dict[str, Any]:
-    """Columns of rates: the share, its interval, and the count."""
-    return {
-        "rate": [one.value for one in rates],
-        "low": [one.low for one in rates],
-        "high": [one.high for one in rates],
-        "count": [one.count for one in rates],
-        "n": [one.n for one in rates],
-    }
-
-
-def measured(alphas: tuple[float, ...], alpha: float | None) -> Sequence[int]:
-    """The places of the levels to speak of: all, or the one that is asked for."""
-    if alpha is None:
-        return range(len(alphas))
-    if alpha not in alphas:
-        listed = ", ".join(f"{one:g}" for one in alphas)
-        raise ArgumentError(f"alpha must be one of {listed}, which were measured; got {alpha!r}.")
-    return (alphas.index(alpha),)
-
-
-def setting(simulation: Simulation) -> dict[str, Any]:
-    """What was simulated, for JSON."""
-    mean, error = simulation.mean_differences()
-    return {
-        "learners": list(simulation.learners),
-        "problem": simulation.problem.describe(),
-        "plan": simulation.plan,
-        "design": simulation.design.describe(),
-        "sets": simulation.sets,
-        "repeats": simulation.repeats,
-        "seed": simulation.random_state,
-        "mean_difference": mean,
-        "mean_difference_error": None if np.isnan(error) else error,
-        "seconds": simulation.seconds,
-    }
+        return f"It keeps its level, and is conservative at {', '.join(below)}."
+    return "Its rejection rates agree with its levels."
 
 
 def type1_error(
     test: Test = "auto",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
-    plan: Any = "10x10",
+    cv: Any = "10x10",
     *,
     sets: int = 1000,
     alpha: Any = ALPHAS,
@@ -165,28 +114,29 @@ def type1_error(
     simulation: Simulation | None = None,
     **running: Any,
 ) -> TypeOneError:
-    """How often a test says that equal learners differ.
+    """Measure how often a test claims a difference between equal learners.
 
     Parameters
     ----------
     test : str or callable
-        A pairwise test, a test of K learners, or a function ``test(a, b)`` that gives a p-value.
-    learners, problem, plan, sets
-        What is simulated; see `simulate`. The learners should be equal on the problem.
+        A pairwise test, a test of K learners, or a function ``test(a, b)`` that returns a p-value.
+    learners, problem, cv, sets
+        The simulation; see `simulate`. The learners should be equal on the problem.
     alpha : float or sequence of float
         Levels.
     alternative, df
         As for the test.
     procedure, correction : str, optional
-        Measure a procedure that uses the test: how often the most preferred (first) of equal
-        learners is not its best.
+        Measure a procedure that uses the test: how often it does not recommend the most
+        preferred (first) of equal learners.
     options : mapping, optional
-        More for `order`, with a procedure: `family`, `guard`, `margin`, `prefer`, ... The
-        preference is as listed by default.
+        More arguments for `order`, with a procedure: `family`, `guard`, `margin`, `prefer`, ...
+        By default the listing order is the preference.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
-        `random_state`, `jobs`, `store`, `progress`, `loss`: see `simulate`.
+        `random_state`, `n_jobs`, `engine`, `scheduler`, `store`, `progress`, `scoring`: see
+        `simulate`.
 
     Returns
     -------
@@ -200,39 +150,32 @@ def type1_error(
 
     Examples
     --------
-    Independent normal losses are what the k-fold t test takes for granted:
+    The k-fold t test assumes independent normal losses:
 
-    >>> found = type1_error("kfold-t", problem="normal(plan='kfold:10')", sets=4000)
-    >>> found.rate(0.05).low < 0.05 < found.rate(0.05).high
+    >>> error = type1_error("kfold-t", problem="normal(cv='kfold:10')", sets=4000)
+    >>> error.rate(0.05).low < 0.05 < error.rate(0.05).high
     True
     """
     alphas = levels(alpha)
-    made, found = ask(
-        test, learners, problem, plan, simulation=simulation, running={"sets": sets, **running},
-        asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
-               "correction": correction, **(options or {})},
+    simulation, result = run_test(
+        test, learners, problem, cv, simulation=simulation, running={"sets": sets, **running},
+        procedure=procedure, alpha=alphas, alternative=alternative, df=df, correction=correction,
+        **(options or {}),
     )  # fmt: skip
-    counts = found.rejected[:, 0].sum(axis=0)
+    counts = result.rejected[:, 0].sum(axis=0)
     return TypeOneError(
-        test=found.name,
+        test=result.name,
         alphas=alphas,
-        rates=tuple(Rate.of(int(count), made.sets) for count in counts),
-        outcomes=found,
-        simulation=made,
+        rates=tuple(Rate.of(int(count), simulation.sets) for count in counts),
+        outcomes=result,
+        simulation=simulation,
     )
-
-
-# The Type I error of a test over its degrees of freedom.
-
-
-DFS = np.arange(2, 101)
-"""The degrees of freedom that are tried, as in the paper."""
 
 
 def type1_by_df(
     simulation: Simulation, test: Test, *, alpha: float = 0.05, alternative: str = "two-sided"
 ) -> Curve:
-    """The Type I error over df = 2..100, with its band.
+    """Return the Type I error over df = 2..100, with its band.
 
     Parameters
     ----------
@@ -243,29 +186,28 @@ def type1_by_df(
     alpha, alternative
         As for the test.
     """
-    found = outcomes(simulation, test, alpha=alpha, alternative=alternative)
-    if not found.takes_df:
-        raise ArgumentError(f"test {found.name!r} must be one that takes a df.")
-    counts = counts_by_df(bare_statistic(found, alternative), alpha, alternative)
-    return Curve.of(
-        DFS, counts, simulation.sets, x_name="degrees of freedom", name=f"{found.name} at {alpha:g}"
-    )
+    result = outcomes(simulation, test, alpha=alpha, alternative=alternative)
+    if not result.takes_df:
+        raise ArgumentError(f"test must be a test that takes a df; got {result.name!r}.")
+    counts = counts_by_df(unscaled_statistics(result, alternative), alpha, alternative)
+    name = f"{result.name} at {alpha:g}"
+    return Curve.of(DFS, counts, simulation.sets, x_name="degrees of freedom", name=name)
 
 
-def bare_statistic(found: Outcomes, alternative: str) -> Floats:
-    """U of the first repeat, sorted: large values speak against the hypothesis."""
-    assert found.statistic is not None
-    assert found.df is not None
-    u = found.statistic[:, 0] / np.sqrt(found.df + 1.0)
-    # 0/0 is no evidence on either side, and its statistic is 0
+def unscaled_statistics(result: Outcomes, alternative: str) -> Floats:
+    """Return the sorted u of the first repeat; large values are evidence against equality."""
+    assert result.statistic is not None
+    assert result.df is not None
+    u = result.statistic[:, 0] / np.sqrt(result.df + 1.0)
+    # 0/0 is no evidence for either side: its statistic is 0
     if alternative == "two-sided":
         return np.sort(np.abs(u))
     return np.sort(u if alternative == "greater" else -u)
 
 
 def counts_by_df(u: Floats, alpha: float, alternative: str) -> Any:
-    """How many of the sorted `u` are rejected at every df of `DFS`."""
+    """Return how many of the sorted `u` are rejected at every df of `DFS`."""
     tail = alpha / 2 if alternative == "two-sided" else alpha
-    bar = np.array([-t_quantile(tail, float(df)) / np.sqrt(df + 1.0) for df in DFS])
-    # a statistic on the bar is rejected, whatever its last bit
-    return len(u) - np.searchsorted(u, bar * (1 - 1e-12), side="left")
+    critical = np.array([-t_quantile(tail, float(df)) / np.sqrt(df + 1.0) for df in DFS])
+    # reject a statistic that equals the critical value up to rounding
+    return len(u) - np.searchsorted(u, critical * (1 - 1e-12), side="left")

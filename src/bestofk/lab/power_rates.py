@@ -1,4 +1,4 @@
-"""Power: how often a test notices a difference that is there."""
+"""Power: how often a test detects a true difference."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
-from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, ask, levels
-from bestofk.lab.error_rates import measured, rate_columns, setting
-from bestofk.lab.rates import Curve, Rate
+from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
+from bestofk.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
 from bestofk.lab.simulation import Simulation
 from bestofk.lab.truth import Truth, truth_of
 
@@ -23,9 +21,9 @@ class PowerPoint(Presented):
 
     truth: Truth
     rates: tuple[Rate, ...]
-    """Share of data sets on which it rejects, by level; of a procedure: finds the truly best."""
+    """By level, the share of data sets on which a test rejects or a procedure picks the best."""
     wrong: tuple[Rate, ...]
-    """Share on which it rejects in favour of the wrong learner."""
+    """By level, the share of data sets on which the wrong learner is called better."""
     outcomes: Outcomes
     simulation: Simulation
 
@@ -39,43 +37,32 @@ class PowerPoint(Presented):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates for strict JSON."""
+        """Return the rates for strict JSON."""
         alphas = self.outcomes.alphas
         return {
-            **setting(self.simulation),
+            **self.simulation.facts(),
             "true_difference": self.truth.difference,
             "true_difference_error": self.truth.error,
-            "rates": [{"alpha": alpha, **one.to_dict()} for alpha, one in
-                      zip(alphas, self.rates, strict=True)],
-            "wrong": [{"alpha": alpha, **one.to_dict()} for alpha, one in
-                      zip(alphas, self.wrong, strict=True)],
-        }  # fmt: skip
+            "rates": rate_rows(alphas, self.rates),
+            "wrong": rate_rows(alphas, self.wrong),
+        }
 
-    def explain(self, *, alpha: float | None = None) -> str:
-        """The rates in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            Only this level, one of those that were measured; all of them by default.
-        """
-        places = measured(self.outcomes.alphas, alpha)
+    def explain(self) -> str:
+        """State the rates in sentences."""
         listed = "; ".join(
-            f"{self.rates[at].words()} at level {100 * self.outcomes.alphas[at]:g} %"
-            for at in places
+            f"{rate.percent()} at level {100 * alpha:g} %"
+            for alpha, rate in zip(self.outcomes.alphas, self.rates, strict=True)
         )
-        wrong = max(self.wrong[at].value for at in places)
+        wrong = max(rate.value for rate in self.wrong)
         return (
-            f"{self.truth.explain()} It is found on {listed}; the wrong learner is found better "
-            f"on up to {100 * wrong:.1f} %. Measured on {self.simulation.describe()}"
+            f"{self.truth.explain()} It is detected on {listed}; the wrong learner is called "
+            f"better on up to {100 * wrong:.1f} %. Measured on {self.simulation.explain()}"
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Power(Presented):
-    """How often a test notices a difference, on one problem or on several.
+    """How often a test detects a difference, on one problem or on several.
 
     Attributes
     ----------
@@ -92,63 +79,52 @@ class Power(Presented):
     points: tuple[PowerPoint, ...]
 
     def rate(self, alpha: float = 0.05, point: int = 0) -> Rate:
-        """The power at a level on one of the problems."""
-        if alpha not in self.alphas:
-            raise ArgumentError(f"alpha must be one of the levels {self.alphas}; got {alpha!r}.")
-        return self.points[point].rates[self.alphas.index(alpha)]
+        """Return the power at a level on one of the problems."""
+        return self.points[point].rates[level_index(self.alphas, alpha)]
 
     def curve(self, alpha: float = 0.05) -> Curve:
-        """The power over the true difference, with its band."""
-        order = sorted(range(len(self.points)), key=lambda at: self.points[at].truth.difference)
-        sizes = {point.simulation.sets for point in self.points}
-        assert len(sizes) == 1
+        """Return the power over the true difference, with its band."""
+        points = sorted(self.points, key=lambda point: point.truth.difference)
+        level = level_index(self.alphas, alpha)
         return Curve.of(
-            [self.points[at].truth.difference for at in order],
-            [self.rate(alpha, at).count for at in order],
-            sizes.pop(), x_name="true difference", name=self.test,
+            [point.truth.difference for point in points],
+            [point.rates[level].count for point in points],
+            points[0].simulation.sets, x_name="true difference", name=self.test,
         )  # fmt: skip
 
     def _columns(self) -> dict[str, Any]:
         """One row per problem and level."""
-        found: dict[str, list[Any]] = {}
-        for number_of, point in enumerate(self.points):
-            held = point._columns()
-            extra = {
-                "point": [number_of] * len(self.alphas),
+        columns: dict[str, list[Any]] = {}
+        for index, point in enumerate(self.points):
+            rows = {
+                "point": [index] * len(self.alphas),
                 "true_difference": [point.truth.difference] * len(self.alphas),
+                **point._columns(),
             }
-            for name, cells in {**extra, **held}.items():
-                found.setdefault(name, []).extend(cells)
-        return found
+            for name, cells in rows.items():
+                columns.setdefault(name, []).extend(cells)
+        return columns
 
-    def explain(self, *, alpha: float | None = None) -> str:
-        """The rates in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            Only this level, one of those that were measured; all of them by default.
-        """
-        points = (f"- {point.explain(alpha=alpha)}" for point in self.points)
+    def explain(self) -> str:
+        """State the rates in sentences."""
+        points = (f"- {point.explain()}" for point in self.points)
         return "\n".join((f"Power of {self.test}:", *points))
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates for strict JSON."""
+        """Return the rates for strict JSON."""
         return {
             "measure": "power",
             "test": self.test,
             "points": [point.to_dict() for point in self.points],
             "explanation": self.explain(),
-        }  # fmt: skip
+        }
 
 
 def power(
     test: Test = "auto",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "network(paper=2)",
-    plan: Any = "10x10",
+    cv: Any = "10x10",
     *,
     sets: int = 1000,
     alpha: Any = ALPHAS,
@@ -160,61 +136,59 @@ def power(
     simulation: Simulation | None = None,
     **running: Any,
 ) -> Power:
-    """How often a test notices a difference that is there.
+    """Measure how often a test detects a true difference.
 
     Parameters
     ----------
-    test, learners, plan, sets, alpha, alternative, df, procedure, correction, options, **running
-        As for `type1_error`. A procedure has found the difference when its best is the truly
-        best learner.
+    test, learners, cv, sets, alpha, alternative, df, procedure, correction, options, **running
+        As for `type1_error`. A procedure detects the difference if it recommends the truly best
+        learner.
     problem : str, problem, or a list of them
-        Where the learners differ; the true difference is known, or estimated and stated with its
-        standard error.
+        Problems on which the learners differ. The true difference is known, or estimated and
+        reported with its standard error.
     simulation : Simulation, optional
         Use these losses instead of simulating.
 
     Returns
     -------
     Power
-        One point for every problem; `curve` gives arrays to draw.
+        One point for every problem; `curve` gives arrays to plot.
 
     Examples
     --------
-    >>> found = power("kfold-t", problem="normal(means=(0, 1), plan='kfold:10')", sets=500)
-    >>> bool(0.4 < found.rate(0.05).value < 0.6)
+    >>> result = power("kfold-t", problem="normal(means=(0, 1), cv='kfold:10')", sets=500)
+    >>> bool(0.4 < result.rate(0.05).value < 0.6)
     True
     """
     alphas = levels(alpha)
-    listed = (
+    problems = (
         problem if isinstance(problem, Sequence) and not isinstance(problem, str) else [problem]
     )
     points = []
-    for one in [None] if simulation is not None else listed:
-        made, found = ask(
-            test, learners, one, plan, simulation=simulation, running={"sets": sets, **running},
-            asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
-                   "correction": correction, **(options or {})},
+    for generator in [None] if simulation is not None else problems:
+        simulated, result = run_test(
+            test, learners, generator, cv, simulation=simulation,
+            running={"sets": sets, **running}, procedure=procedure, alpha=alphas,
+            alternative=alternative, df=df, correction=correction, **(options or {}),
         )  # fmt: skip
-        truth = truth_of(made, learners)
-        right, wrong = _right_and_wrong(found, truth, procedure)
+        truth = truth_of(simulated, learners)
+        right, wrong = (
+            tuple(Rate.of(int(count), simulated.sets) for count in counts)
+            for counts in _right_and_wrong(result, truth, procedure)
+        )
         points.append(
-            PowerPoint(
-                truth=truth,
-                rates=tuple(Rate.of(int(count), made.sets) for count in right),
-                wrong=tuple(Rate.of(int(count), made.sets) for count in wrong),
-                outcomes=found,
-                simulation=made,
-            )
+            PowerPoint(truth=truth, rates=right, wrong=wrong, outcomes=result, simulation=simulated)
         )
     return Power(test=points[0].outcomes.name, alphas=alphas, points=tuple(points))
 
 
-def _right_and_wrong(found: Outcomes, truth: Truth, procedure: str | None) -> tuple[Any, Any]:
-    verdict, best = found.verdict[:, 0], truth.best + 1
+def _right_and_wrong(result: Outcomes, truth: Truth, procedure: str | None) -> tuple[Any, Any]:
+    """Count right and wrong verdicts by level."""
+    verdict, best = result.verdict[:, 0], truth.best + 1
     if procedure is not None:
         return (verdict == best).sum(axis=0), ((verdict > 0) & (verdict != best)).sum(axis=0)
-    rejected = found.rejected[:, 0]
-    if found.statistic is None and found.order is None and verdict.max(initial=0) <= 1:
-        # a test of K learners names none
-        return rejected.sum(axis=0), np.zeros(len(found.alphas), dtype=np.int64)
+    rejected = result.rejected[:, 0]
+    if result.statistic is None and result.order is None and verdict.max(initial=0) <= 1:
+        # a test of K learners names no learner
+        return rejected.sum(axis=0), np.zeros(len(result.alphas), dtype=np.int64)
     return rejected.sum(axis=0), (rejected & (verdict != best)).sum(axis=0)

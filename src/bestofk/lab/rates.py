@@ -1,18 +1,21 @@
-"""A share of data sets, with the interval that its count allows."""
+"""Rates: shares of data sets with exact binomial intervals, and curves of such shares."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, probability
+from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented
 from bestofk.stats.intervals import clopper_pearson
 
 LEVEL = 0.95
+"""Coverage of the intervals."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,39 +38,30 @@ class Rate(Presented):
 
     @classmethod
     def of(cls, count: int, n: int, level: float = LEVEL) -> Rate:
-        """The rate with its Clopper-Pearson interval."""
-        found = clopper_pearson(int(count), int(n), probability(level, "level"))
+        """Return the rate with its Clopper-Pearson interval."""
+        interval = clopper_pearson(int(count), int(n), probability(level, "level"))
         return cls(
             count=int(count),
             n=int(n),
             value=count / n,
-            low=float(found.low),
-            high=float(found.high),
+            low=float(interval.low),
+            high=float(interval.high),
             level=level,
         )
 
-    def words(self) -> str:
-        """``4.9 % (3.7 to 6.4)``."""
+    def percent(self) -> str:
+        """Return the rate as ``4.9 % (3.7 to 6.4)``."""
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
-    def explain(self, *, alpha: float | None = None) -> str:
-        """The rate in a sentence.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Has no effect.
-        alpha : float, optional
-            One minus the level of the interval; another one gives another interval.
-        """
-        level = self.level if alpha is None else 1.0 - probability(alpha, "alpha")
-        rate = Rate.of(self.count, self.n, level)
-        return f"{self.count} of {self.n}: {rate.words()}, with a {100 * level:g} % interval."
+    def explain(self) -> str:
+        """State the rate in a sentence."""
+        interval = f"with a {100 * self.level:g} % interval"
+        return f"{self.count} of {self.n}: {self.percent()}, {interval}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Curve(Presented):
-    """A rate over something, with its band: arrays of one length, ready to draw."""
+    """A rate as a function of x, with its confidence band: arrays of one length, ready to plot."""
 
     x: Floats
     value: Floats
@@ -82,7 +76,7 @@ class Curve(Presented):
         return {x: self.x, "rate": self.value, "low": self.low, "high": self.high}
 
     def explain(self) -> str:
-        """The range of the curve in a sentence."""
+        """State the range of the curve in a sentence."""
         if not len(self.x):
             return f"The curve of {self.name} has no point."
         least, most = int(np.argmin(self.value)), int(np.argmax(self.value))
@@ -94,14 +88,38 @@ class Curve(Presented):
 
     @classmethod
     def of(cls, x: Any, counts: Any, n: int, *, x_name: str, name: str) -> Curve:
-        """From counts of `n` at every x, with pointwise Clopper-Pearson bands."""
+        """Build a curve from counts of `n` at every x, with pointwise Clopper-Pearson bands."""
         counts = np.asarray(counts, dtype=np.int64)
-        found = clopper_pearson(counts, np.full(counts.shape, n), LEVEL)
+        interval = clopper_pearson(counts, np.full(counts.shape, n), LEVEL)
         return cls(
             x=np.asarray(x, dtype=np.float64),
             value=counts / n,
-            low=np.asarray(found.low, dtype=np.float64),
-            high=np.asarray(found.high, dtype=np.float64),
+            low=np.asarray(interval.low, dtype=np.float64),
+            high=np.asarray(interval.high, dtype=np.float64),
             x_name=x_name,
             name=name,
         )
+
+
+def rate_columns(rates: Sequence[Rate]) -> dict[str, Any]:
+    """Return rates as columns: the share, its interval, and the count."""
+    return {
+        "rate": [rate.value for rate in rates],
+        "low": [rate.low for rate in rates],
+        "high": [rate.high for rate in rates],
+        "count": [rate.count for rate in rates],
+        "n": [rate.n for rate in rates],
+    }
+
+
+def rate_rows(alphas: Sequence[float], rates: Sequence[Rate]) -> list[dict[str, Any]]:
+    """Return one JSON object per level."""
+    return [{"alpha": alpha, **rate.to_dict()} for alpha, rate in zip(alphas, rates, strict=True)]
+
+
+def level_index(alphas: tuple[float, ...], alpha: float) -> int:
+    """Return the index of a measured level."""
+    if alpha not in alphas:
+        measured = ", ".join(f"{level:g}" for level in alphas)
+        raise ArgumentError(f"alpha must be one of the measured levels, {measured}; got {alpha!r}.")
+    return alphas.index(alpha)

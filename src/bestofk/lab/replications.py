@@ -1,4 +1,4 @@
-"""Replicability: would other random splits of the same data give the same verdict?"""
+"""Replicability: whether other random splits of the same data give the same verdict."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, whole
-from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
-from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, ask, levels
-from bestofk.lab.error_rates import measured, setting
-from bestofk.lab.rates import LEVEL, Rate
+from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
+from bestofk.lab.rates import LEVEL, Rate, level_index
 from bestofk.lab.simulation import Simulation
+from bestofk.stats.tails import normal_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement(Presented):
-    """How often verdicts agree, in both senses.
+    """How often verdicts agree, by both published definitions.
 
     Attributes
     ----------
@@ -48,18 +47,22 @@ class Agreement(Presented):
             "pairs_high": [self.pairs_high],
         }
 
+    def pairs_percent(self) -> str:
+        """Return the agreement of two repeats as ``95.1 % (93.9 to 96.3)``."""
+        interval = f"{100 * self.pairs_low:.1f} to {100 * self.pairs_high:.1f}"
+        return f"{100 * self.pairs:.1f} % ({interval})"
+
     def explain(self) -> str:
-        """The shares in a sentence."""
+        """State the shares in a sentence."""
         return (
-            f"All repeats agree on {self.all_agree.words()} of the data sets; two of them agree "
-            f"with probability {100 * self.pairs:.1f} % ({100 * self.pairs_low:.1f} to "
-            f"{100 * self.pairs_high:.1f})."
+            f"All repeats agree on {self.all_agree.percent()} of the data sets; two repeats agree "
+            f"with probability {self.pairs_percent()}."
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replicability(Presented):
-    """Whether a test would say the same again.
+    """Whether a test gives the same verdict on other splits of the same data.
 
     Attributes
     ----------
@@ -68,13 +71,13 @@ class Replicability(Presented):
     alphas : tuple of float
         Levels.
     repeats : int
-        Choices of random splits of every data set.
+        Random split choices per data set.
     agreements : tuple of Agreement
-        By level: on the verdict of a test, on the best of a procedure.
+        By level: agreement on the verdict of a test, or on the best learner of a procedure.
     orders : tuple of Agreement, or None
-        By level: on the whole order, for procedures.
+        By level, for procedures: agreement on the whole order.
     outcomes, simulation
-        What it came from.
+        The verdicts and the losses.
     """
 
     test: str
@@ -86,74 +89,62 @@ class Replicability(Presented):
     simulation: Simulation
 
     def agreement(self, alpha: float = 0.05) -> Agreement:
-        """The agreement at a level."""
-        if alpha not in self.alphas:
-            raise ArgumentError(f"alpha must be one of the levels {self.alphas}; got {alpha!r}.")
-        return self.agreements[self.alphas.index(alpha)]
+        """Return the agreement at a level."""
+        return self.agreements[level_index(self.alphas, alpha)]
 
     def _columns(self) -> dict[str, Any]:
         """One row per level."""
-        rows = [one._columns() for one in self.agreements]
-        found = {name: [row[name][0] for row in rows] for name in rows[0]}
-        if self.orders is not None:
-            orders = [one._columns() for one in self.orders]
-            found |= {f"order_{name}": [row[name][0] for row in orders] for name in orders[0]}
-        return {"alpha": self.alphas, **found}
+        columns: dict[str, Any] = {"alpha": self.alphas}
+        for prefix, agreements in (("", self.agreements), ("order_", self.orders or ())):
+            for agreement in agreements:
+                for name, cells in agreement._columns().items():
+                    columns.setdefault(f"{prefix}{name}", []).extend(cells)
+        return columns
 
-    def explain(self, *, alpha: float | None = None) -> str:
-        """The shares in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            Only this level, one of those that were measured; all of them by default.
-        """
+    def explain(self) -> str:
+        """State the shares in sentences."""
         what = "verdict" if self.orders is None else "best learner"
         lines = [f"Replicability of {self.test}, {self.repeats} choices of splits per data set:"]
-        for at in measured(self.alphas, alpha):
-            one = self.agreements[at]
+        for index, (alpha, agreement) in enumerate(zip(self.alphas, self.agreements, strict=True)):
             line = (
-                f"- level {100 * self.alphas[at]:g} %: all {self.repeats} give the same {what} on "
-                f"{one.all_agree.words()} of the data sets; two of them agree with probability "
-                f"{100 * one.pairs:.1f} % ({100 * one.pairs_low:.1f} to "
-                f"{100 * one.pairs_high:.1f})"
+                f"- level {100 * alpha:g} %: all {self.repeats} give the same {what} on "
+                f"{agreement.all_agree.percent()} of the data sets; two of them agree with "
+                f"probability {agreement.pairs_percent()}"
             )
             if self.orders is not None:
-                order = self.orders[at]
+                order = self.orders[index]
                 line += (
-                    f"; the whole order is the same on {order.all_agree.words()}, and for two of "
-                    f"them with probability {100 * order.pairs:.1f} %"
+                    f"; the whole order is the same on {order.all_agree.percent()}, and for two "
+                    f"of them with probability {100 * order.pairs:.1f} %"
                 )
             lines.append(f"{line}.")
-        lines.append(f"Measured on {self.simulation.describe()}")
+        lines.append(f"Measured on {self.simulation.explain()}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rates for strict JSON."""
+        """Return the rates for strict JSON."""
         rows = []
-        for at, alpha in enumerate(self.alphas):
-            row: dict[str, Any] = {"alpha": alpha, **self.agreements[at].to_dict()}
+        for index, alpha in enumerate(self.alphas):
+            row: dict[str, Any] = {"alpha": alpha, **self.agreements[index].to_dict()}
             if self.orders is not None:
-                row["order"] = self.orders[at].to_dict()
+                row["order"] = self.orders[index].to_dict()
             rows.append(row)
         return {
             "measure": "replicability",
             "test": self.test,
-            **setting(self.simulation),
+            **self.simulation.facts(),
             "agreements": rows,
             "explanation": self.explain(),
         }
 
 
 def agreement_of(verdict: npt.NDArray[np.int64]) -> Agreement:
-    """The agreement of verdicts, shape (sets, repeats).
+    """Return the agreement of verdicts of shape (sets, repeats).
 
     Examples
     --------
-    >>> found = agreement_of(np.array([[0, 0, 0], [1, 1, 0]]))
-    >>> found.all_agree.value, round(found.pairs, 4)
+    >>> agreement = agreement_of(np.array([[0, 0, 0], [1, 1, 0]]))
+    >>> agreement.all_agree.value, round(agreement.pairs, 4)
     (0.5, 0.6667)
     """
     sets, repeats = verdict.shape
@@ -163,8 +154,6 @@ def agreement_of(verdict: npt.NDArray[np.int64]) -> Agreement:
     mean = float(pairs.mean())
     half = 0.0
     if sets > 1:
-        from bestofk.stats.tails import normal_quantile
-
         z = float(normal_quantile(0.5 + LEVEL / 2))
         half = z * float(pairs.std(ddof=1)) / float(np.sqrt(sets))
     return Agreement(
@@ -179,7 +168,7 @@ def replicability(
     test: Test = "auto",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
-    plan: Any = "10x10",
+    cv: Any = "10x10",
     *,
     repeats: int = 10,
     sets: int = 1000,
@@ -192,18 +181,18 @@ def replicability(
     simulation: Simulation | None = None,
     **running: Any,
 ) -> Replicability:
-    """Whether other random splits of the same data would give the same verdict.
+    """Measure whether other random splits of the same data give the same verdict.
 
     Parameters
     ----------
-    test, learners, problem, plan, sets, alpha, alternative, df, **running
+    test, learners, problem, cv, sets, alpha, alternative, df, **running
         As for `type1_error`.
     procedure, correction, options
         As for `type1_error`.
     repeats : int
-        Choices of random splits of every data set.
+        Number of random split choices for each data set.
     simulation : Simulation, optional
-        Use these losses, which must hold two or more repeats, instead of simulating.
+        Use these losses, with two or more repeats, instead of simulating.
 
     Returns
     -------
@@ -219,29 +208,29 @@ def replicability(
 
     Examples
     --------
-    >>> found = replicability("kfold-t", ["max", "naive-bayes"], "binary(rows=60)", "kfold:5",
-    ...                       sets=20, repeats=4)
-    >>> found.agreement(0.05).pairs >= found.agreement(0.05).all_agree.value
+    >>> result = replicability("kfold-t", ["max", "naive-bayes"], "binary(rows=60)", "kfold:5",
+    ...                        sets=20, repeats=4)
+    >>> result.agreement(0.05).pairs >= result.agreement(0.05).all_agree.value
     True
     """
     alphas = levels(alpha)
     if simulation is None:
         whole(repeats, "repeats", at_least=2)
-    made, found = ask(
-        test, learners, problem, plan, simulation=simulation,
-        running={"sets": sets, "repeats": repeats, **running},
-        asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
-               "correction": correction, **(options or {})},
+    simulation, result = run_test(
+        test, learners, problem, cv, simulation=simulation,
+        running={"sets": sets, "repeats": repeats, **running}, procedure=procedure, alpha=alphas,
+        alternative=alternative, df=df, correction=correction, **(options or {}),
     )  # fmt: skip
-    order = found.order
     return Replicability(
-        test=found.name,
+        test=result.name,
         alphas=alphas,
-        repeats=made.repeats,
-        agreements=tuple(agreement_of(found.verdict[:, :, at]) for at in range(len(alphas))),
-        orders=None
-        if order is None
-        else tuple(agreement_of(order[:, :, at]) for at in range(len(alphas))),
-        outcomes=found,
-        simulation=made,
+        repeats=simulation.repeats,
+        agreements=_by_level(result.verdict),
+        orders=None if result.order is None else _by_level(result.order),
+        outcomes=result,
+        simulation=simulation,
     )
+
+
+def _by_level(verdicts: npt.NDArray[np.int64]) -> tuple[Agreement, ...]:
+    return tuple(agreement_of(verdicts[:, :, level]) for level in range(verdicts.shape[2]))

@@ -1,4 +1,4 @@
-"""What is true of a problem: the expected losses of the learners, known or estimated."""
+"""The truth of a problem: expected losses of the learners, known or estimated."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.results import Presented
-from bestofk.lab.problems.classes import BinaryAttributes
-from bestofk.lab.problems.drawn_losses import TableProblem
-from bestofk.lab.problems.generator import DataProblem
-from bestofk.lab.problems.given_rows import ColumnBlocks, Degraded, ShuffledLabels
+from bestofk.lab.problems.classes import BinaryAttributes, ColumnBlocks
+from bestofk.lab.problems.generator import DataProblem, TableProblem
+from bestofk.lab.problems.given_rows import Degraded, ShuffledLabels
 from bestofk.lab.problems.networks import BayesianNetwork, draw_network
 from bestofk.lab.simulation import Simulation
 from bestofk.learners.kernels.splits import SplitMarks
@@ -24,20 +23,22 @@ from bestofk.splits.splits import Splits
 
 TRAINING_SETS = 200
 TEST_ROWS = 1500
+MAX_TABLE_STEP = 0.25
+"""Largest change of a probability in one step of the network search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth(Presented):
-    """Expected losses, and the difference between the best learner and the next one (or the first).
+    """Expected losses of all learners, and the difference between the first two.
 
     Attributes
     ----------
     means : tuple of float
         Expected loss of every learner.
     difference : float
-        Expected loss of the worse of the first two learners less that of the better one.
+        Expected loss of the worse of the first two learners minus that of the better one.
     error : float
-        Standard error of `difference`; 0 where it is known.
+        Standard error of `difference`; 0 if it is known exactly.
     how : str
         How it is known.
     """
@@ -49,7 +50,7 @@ class Truth(Presented):
 
     @property
     def best(self) -> int:
-        """The learner of smallest expected loss."""
+        """The learner with the smallest expected loss."""
         return int(np.argmin(self.means))
 
     def _columns(self) -> dict[str, Any]:
@@ -57,13 +58,13 @@ class Truth(Presented):
         return {"learner": range(len(self.means)), "expected_loss": self.means}
 
     def explain(self) -> str:
-        """The difference in a sentence."""
-        sure = f" (standard error {100 * self.error:.2g})" if self.error else ""
-        return f"The true difference is {100 * self.difference:.3g} points{sure}, {self.how}."
+        """State the difference in a sentence."""
+        spread = f" (standard error {100 * self.error:.2g})" if self.error else ""
+        return f"The true difference is {100 * self.difference:.3g} points{spread}, {self.how}."
 
 
 def known_truth(simulation: Simulation) -> Truth:
-    """The truth of problems on which it is known who equals whom and who is better.
+    """Return the truth of problems with known equal and better learners.
 
     Examples
     --------
@@ -82,14 +83,13 @@ def known_truth(simulation: Simulation) -> Truth:
             how="as the class is a fair coin",
         )
     raise ArgumentError(
-        "problem must be one of which it is known which learners are equal (blocks, degraded, "
-        "binary with a fair class, or one that draws losses); got "
-        f"{problem.describe()}."
+        "problem must have known expected losses (blocks, degraded, binary with "
+        f"class_probability=0.5, or a problem that draws losses); got {problem.describe()}."
     )
 
 
 def truth_of(simulation: Simulation, learners: Any) -> Truth:
-    """The truth of what was simulated: known, estimated on test rows, or from the losses."""
+    """Return the truth of a simulation: known, estimated on fresh rows, or from its losses."""
     problem = simulation.problem
     if isinstance(problem, ColumnBlocks):
         return _truth_of_blocks(simulation, problem)
@@ -119,7 +119,7 @@ def truth_of(simulation: Simulation, learners: Any) -> Truth:
 
 
 def _truth_of_blocks(simulation: Simulation, problem: ColumnBlocks) -> Truth:
-    """Learners with equal blocks are equal, and less error is better; how much is estimated."""
+    """Return the truth of equal and unequal blocks; estimate the size of differences."""
     errors = np.array(problem.errors)
     kinds, which = np.unique(errors, return_inverse=True)
     losses = simulation.losses.mean(axis=(0, 1, 3, 4, 5, 6))
@@ -143,18 +143,18 @@ def estimate_truth(
     test_rows: int = TEST_ROWS,
     random_state: int = 0,
 ) -> Truth:
-    """Expected error rates of learners that are taught with `n_train` rows.
+    """Estimate expected error rates of learners trained on `n_train` rows.
 
     Parameters
     ----------
     learners : list or mapping
         As for `compare`.
     problem : problem
-        One that draws as many rows as wanted: *binary*, *network*, *gaussian*.
+        A problem with any number of rows: *binary*, *network*, *gaussian*.
     n_train : int
-        Rows that train.
+        Number of training rows.
     training_sets, test_rows : int
-        Training sets that are drawn, and fresh rows from the same source that test each.
+        Number of training sets, and of fresh rows that test each.
     random_state : int
         The seed.
 
@@ -168,31 +168,31 @@ def estimate_truth(
     """
     training_sets = whole(training_sets, "training_sets", at_least=2)
     larger: DataProblem = replace(problem, rows=n_train + test_rows)  # type: ignore[type-var]
-    tested = np.zeros((1, n_train + test_rows), dtype=bool)
-    tested[0, n_train:] = True
+    is_test = np.zeros((1, n_train + test_rows), dtype=bool)
+    is_test[0, n_train:] = True
     splits = Splits.of(
         spec="holdout",
         seed=0,
         design=Design(kind="holdout", n_train=(n_train,), n_test=(test_rows,)),
-        marks=tested,
+        marks=is_test,
         notes=(),
     )
     marks = SplitMarks.of(splits)
     assert marks is not None
     named = named_learners(learners)
     errors = np.empty((training_sets, len(named)))
-    for one in range(training_sets):
-        key = np.random.SeedSequence(random_state, spawn_key=(4, one))
+    for number in range(training_sets):
+        key = np.random.SeedSequence(random_state, spawn_key=(4, number))
         encoded = larger.encoded(np.random.default_rng(key))
-        for place, estimator in enumerate(named.values()):
-            found = (
+        for index, estimator in enumerate(named.values()):
+            wrong = (
                 None if seed_names(estimator) else plan_errors(estimator, encoded, splits, marks)
             )
-            if found is None:
+            if wrong is None:
                 data = larger.draw(np.random.default_rng(key))
-                predicted = predict_plan(estimator, data, splits, seeds=[one])
-                found = errors_of(predicted, encoded.y, splits, marks)
-            errors[one, place] = found.counts()[0] / test_rows
+                predicted = predict_plan(estimator, data, splits, seeds=[number])
+                wrong = errors_of(predicted, encoded.y, splits, marks)
+            errors[number, index] = wrong.counts()[0] / test_rows
     means = errors.mean(axis=0)
     difference = errors[:, 1] - errors[:, 0]
     return Truth(
@@ -202,13 +202,6 @@ def estimate_truth(
         how=f"estimated with {training_sets} training sets of {n_train} rows, each tested on "
         f"{test_rows} fresh rows",
     )
-
-
-# A Bayesian network on which two learners differ by as much as is wanted.
-
-
-STEP = 0.25
-"""How far the probabilities of a table are moved in one try."""
 
 
 def search_network(
@@ -223,24 +216,24 @@ def search_network(
     tries: int = 400,
     random_state: int = 0,
 ) -> BayesianNetwork:
-    """A random network on which the second learner is better than the first by `difference`.
+    """Search a random network on which the second learner is better by `difference`.
 
     Parameters
     ----------
     learners : list or mapping of two
         As for `compare`.
     difference : float
-        Expected error of the first learner less that of the second; negative where the first is
-        to be the better one.
+        Expected error of the first learner minus that of the second; negative if the first
+        learner should be better.
     tolerance : float
-        How near the estimated difference must come.
+        Largest allowed distance of the estimated difference from `difference`.
     rows, attributes, most_parents : int
-        Of the network.
+        Size of the network.
     training_sets : int
-        Training sets by which a network is judged; the one that is returned is judged by eight
-        times as many.
+        Training sets that estimate the difference on a network; the result is confirmed with
+        eight times as many.
     tries : int
-        Networks that are looked at before giving up.
+        Number of networks to try.
     random_state : int
         The seed.
 
@@ -250,14 +243,14 @@ def search_network(
 
     Notes
     -----
-    Networks are drawn at random; from one that is nearer than the best so far the search goes on
-    by moving the tables of single nodes.
+    The search draws networks at random and improves the best one so far by changing the tables
+    of single nodes.
 
     Examples
     --------
-    >>> found = search_network(["max", "naive-bayes"], difference=0.1, tolerance=0.02,
-    ...                        attributes=4, training_sets=5)
-    >>> len(found.parents)
+    >>> network = search_network(["max", "naive-bayes"], difference=0.1, tolerance=0.02,
+    ...                          attributes=4, training_sets=5)
+    >>> len(network.parents)
     5
     """
     whole(tries, "tries", at_least=1)
@@ -268,25 +261,25 @@ def search_network(
     best: BayesianNetwork | None = None
     gap = float("inf")
     for number in range(tries):
-        # one network in four is new, so that no poor start is kept for good
+        # draw one network in four from scratch to escape a poor start
         if best is None or number % 4 == 0:
             candidate = draw_network(
                 rng, rows=rows, attributes=attributes, most_parents=most_parents
             )
         else:
-            candidate = _moved(best, rng)
-        off = abs(_difference(learners, candidate, rows, training_sets, number) - difference)
-        if off >= gap:
+            candidate = _neighbour(best, rng)
+        distance = abs(_difference(learners, candidate, rows, training_sets, number) - difference)
+        if distance >= gap:
             continue
-        best, gap = candidate, off
+        best, gap = candidate, distance
         if gap <= tolerance:
-            sure = _difference(learners, best, rows, 8 * training_sets, tries + number)
-            if abs(sure - difference) <= tolerance:
+            confirmed = _difference(learners, best, rows, 8 * training_sets, tries + number)
+            if abs(confirmed - difference) <= tolerance:
                 return replace(best, source=f"searched for a difference of {difference:g}")
-            gap = abs(sure - difference)
+            gap = abs(confirmed - difference)
     raise RunError(
-        f"No network with a difference of {difference:g} within {tolerance:g} was found in {tries} "
-        f"tries (the nearest was {gap:.3g} off): allow a larger tolerance, or more tries."
+        f"None of {tries} networks has a difference within {tolerance:g} of {difference:g} (the "
+        f"nearest is off by {gap:.3g}); allow a larger tolerance or more tries."
     )
 
 
@@ -299,10 +292,11 @@ def _difference(
     return truth.means[0] - truth.means[1]
 
 
-def _moved(network: BayesianNetwork, rng: np.random.Generator) -> BayesianNetwork:
+def _neighbour(network: BayesianNetwork, rng: np.random.Generator) -> BayesianNetwork:
+    """Change the table of one node at random."""
     node = int(rng.integers(len(network.tables)))
     table: Floats = np.array(network.tables[node])
-    moved = np.clip(table + rng.uniform(-STEP, STEP, table.shape), 0.01, 0.99)
+    change = rng.uniform(-MAX_TABLE_STEP, MAX_TABLE_STEP, table.shape)
     tables = list(network.tables)
-    tables[node] = tuple(moved.tolist())
+    tables[node] = tuple(np.clip(table + change, 0.01, 0.99).tolist())
     return replace(network, tables=tuple(tables))

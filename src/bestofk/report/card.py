@@ -14,7 +14,7 @@ from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
 from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words
-from bestofk.decide.stopping.stopped_order import StoppedDecision
+from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.figures.comparisons import minus

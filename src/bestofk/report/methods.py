@@ -18,7 +18,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
 from bestofk.decide.stopping.races import Race
-from bestofk.decide.stopping.stopped_order import StoppedDecision
+from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.losses.losses import Losses
 from bestofk.report.names import latex_text
 from bestofk.run.study import Study

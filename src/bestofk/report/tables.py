@@ -22,7 +22,7 @@ from bestofk.decide.evidence import Evidence
 from bestofk.decide.one_test import TestReport
 from bestofk.decide.statements.stopped import NOT_SETTLED
 from bestofk.decide.statements.wording import level_words
-from bestofk.decide.stopping.stopped_order import StoppedEvidence
+from bestofk.decide.stopping.stopped_decision import StoppedEvidence
 from bestofk.learners.preparation import sentences as preparation_sentences
 from bestofk.losses.losses import Losses
 from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text

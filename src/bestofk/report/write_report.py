@@ -25,7 +25,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.statement import Statement
-from bestofk.decide.stopping.stopped_order import StoppedDecision
+from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.card import card_of

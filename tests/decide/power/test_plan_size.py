@@ -110,28 +110,28 @@ def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({}, "one of design (such as '10x10'), datasets or instances must be given; got none"),
+        ({}, "give one of design (such as '10x10'), datasets or instances; got none"),
         ({"design": "10x10", "datasets": 5}, "got design and datasets"),
         ({"design": "10x10"}, "sd, the standard deviation"),
         ({"design": "10x10", "sd": 0}, "sd must be a number above 0"),
-        ({"design": "holdout:0.3", "sd": 1}, "give the number of its instances"),
+        ({"design": "holdout:0.3", "sd": 1}, "give instances instead of design"),
         ({"design": "loo", "sd": 1}, "leave-one-out needs rows"),
         ({"design": "1x1", "sd": 1}, "folds"),
-        ({"design": "resample:1:0.1", "sd": 1}, "at least 2 are needed"),
+        ({"design": "resample:1:0.1", "sd": 1}, "use a plan with two"),
         ({"design": "10x10", "sd": 1, "test": "wilcoxon"}, "corrected-repeated-kfold-t"),
         ({"datasets": 1, "sd": 1}, "datasets must be a whole number of at least 2"),
         (
             {"datasets": 5, "sd": 1, "test": "sign"},
             "test must be one of 'permutation', 'paired-t', 'wilcoxon'",
         ),
-        ({"instances": 50}, "discordance (how often"),
+        ({"instances": 50}, "give discordance (the share"),
         ({"instances": 50, "discordance": 0.1, "difference": 0.2}, "at most the discordance"),
         ({"instances": 50, "discordance": 2}, "discordance must be strictly between 0 and 1"),
         ({"datasets": 5, "sd": 1, "difference": -1}, "difference must be a number above 0"),
         ({"datasets": 5, "sd": 1, "power": 1}, "power must be strictly between 0 and 1"),
         ({"datasets": 5, "sd": 1, "learners": 1}, "learners must be a whole number"),
         ({"datasets": 5, "sd": 1, "only": ("a", "b")}, "need losses"),
-        ({"losses": [[0.1, 0.2], [0.2, 0.1]], "sd": 1}, "sd is taken from the losses"),
+        ({"losses": [[0.1, 0.2], [0.2, 0.1]], "sd": 1}, "the losses determine sd"),
     ],
 )
 def test_wrong_numbers_are_refused_in_a_sentence(given, words):
@@ -176,7 +176,7 @@ def test_five_halvings_have_five_runs():
     losses = bk.Losses(rng.normal(0.2, 0.05, (3, 5, 2)), design="5x2")
     plan = bk.plan_size(losses, test="5x2cv-f")
     runs = plan.pairs[0].needed[0]
-    assert (runs.now, runs.count, runs.reason) == (5, None, "the test is made for five runs")
+    assert (runs.now, runs.count, runs.reason) == (5, None, "the test needs exactly five runs")
     assert plan.limit is None
 
 
@@ -221,7 +221,7 @@ def test_a_test_that_thinks_runs_independent_gets_no_advice_on_runs():
 
 
 def test_tests_without_a_known_power_are_refused_by_name():
-    with pytest.raises(bk.DesignError, match="'sign' is not known here"):
+    with pytest.raises(bk.DesignError, match="does not know the power of test 'sign'"):
         bk.plan_size(data_sets(), test="sign")
 
 
@@ -335,7 +335,7 @@ def test_nothing_is_said_where_a_thousand_times_as_much_would_not_do():
     plan = bk.plan_size(values)
     assert plan.pair(0, 1) == ""
     assert one(plan).needed[1].reason == "more than 1000 times as many would be needed"
-    assert "nothing up to 1,000 times as much would do" in plan.explain()
+    assert "even 1,000 times as much would not be enough" in plan.explain()
 
 
 @pytest.mark.parametrize("kind", ["same", "shifted"])
@@ -363,9 +363,9 @@ def test_frame_and_json():
     frame = plan.to_frame()
     assert len(frame) == 3
     assert {"first", "second", "power", "needed_runs", "needed_rows"} <= set(frame.columns)
-    held = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
-    assert held["pairs"][0]["needed"][1]["unit"] == "rows"
-    assert held["explanation"] == plan.explain()
+    contents = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
+    assert contents["pairs"][0]["needed"][1]["unit"] == "rows"
+    assert contents["explanation"] == plan.explain()
 
 
 def test_numbers_are_rounded_for_reading():

@@ -39,9 +39,9 @@ def test_t_power_of_a_known_spread_is_that_of_the_normal_distribution():
 
 
 def test_t_power_takes_infinite_noncentrality_and_broadcasts():
-    found = t_power([[1.0], [np.inf]], [4.0, 50.0], 0.05)
-    assert found.shape == (2, 2)
-    assert (found[1] == 1.0).all()
+    result = t_power([[1.0], [np.inf]], [4.0, 50.0], 0.05)
+    assert result.shape == (2, 2)
+    assert (result[1] == 1.0).all()
 
 
 @given(

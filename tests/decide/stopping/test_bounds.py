@@ -128,8 +128,8 @@ def test_the_condition_of_the_design_page_is_the_same_one():
 def test_differences_that_are_alike_so_far_and_have_no_step_stay_open():
     test = planned(span=None, step=None)
     for alike in (0.0, 0.25):
-        found = test.predicted(np.full((1, 2, FOLDS), alike), risk=0.01)
-        assert (found.t_low[0], found.t_high[0]) == (-np.inf, np.inf)
+        result = test.predicted(np.full((1, 2, FOLDS), alike), risk=0.01)
+        assert (result.t_low[0], result.t_high[0]) == (-np.inf, np.inf)
     # a step says how much one instance would change
     known = replace(test, span=1.0, step=0.05).predicted(np.zeros((1, 2, FOLDS)), risk=0.01)
     assert -np.inf < known.t_low[0] < 0 < known.t_high[0] < np.inf

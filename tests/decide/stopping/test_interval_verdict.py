@@ -88,8 +88,8 @@ def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_en
     ranks = np.sort(rng.integers(0, 3, K)).astype(float)
     rows, columns = np.triu_indices(K, 1)
     means, t, bounds = drawn(rng, K, width)
-    made = {"name": family, "learners": K, "alpha": 0.05, "correction": "holm"}
-    verdict = interval_verdict(bounds, TEST, Family(control=control, **made), guard=guard,
+    generated = {"name": family, "learners": K, "alpha": 0.05, "correction": "holm"}
+    verdict = interval_verdict(bounds, TEST, Family(control=control, **generated), guard=guard,
                                ranks=ranks)  # fmt: skip
     # the full plan knows all means: its order of preference, and the statistics in that order
     known = np.lexsort((means, ranks))
@@ -98,7 +98,7 @@ def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_en
     square -= square.T
     at = None if control is None else int(np.flatnonzero(known == control)[0])
     order, claims = decided(
-        square[np.ix_(known, known)][rows, columns], means[known], Family(control=at, **made),
+        square[np.ix_(known, known)][rows, columns], means[known], Family(control=at, **generated),
         guard=guard, stated=True,
     )  # fmt: skip
     assert verdict.candidates()[known[order[0]]]

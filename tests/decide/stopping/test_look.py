@@ -7,14 +7,14 @@ import pytest
 
 import stopping_exact
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import PlannedT, StoppingRule, look, replay
+from bestofk.decide.stopping import PlannedT, StopRule, look, replay
 from bestofk.stats.adjust import CORRECTIONS
 
 
 def test_no_ending_undoes_what_is_settled():
-    found = stopping_exact.search(12, seed=20)
-    assert found["endings"] > 1000
-    assert found["counterexamples"] == 0
+    result = stopping_exact.search(12, seed=20)
+    assert result["endings"] > 1000
+    assert result["counterexamples"] == 0
 
 
 def test_the_search_finds_a_bound_that_is_a_little_too_narrow(monkeypatch, capsys):
@@ -48,10 +48,10 @@ def test_two_or_twelve_learners_with_ties_end_settled_under_every_correction(cor
     losses[1] = losses[0]  # never differ
     test, _ = planned(K)
     family = Family(learners=K, alpha=0.05, correction=correction)
-    raced = replay(losses, test, family, StoppingRule(risk=risk))
+    raced = replay(losses, test, family, StopRule(risk=risk))
     assert raced.settled
     # a look that knows nothing of earlier ones sees the same
-    again = look(raced.losses, test, family, StoppingRule(risk=risk))
+    again = look(raced.losses, test, family, StopRule(risk=risk))
     assert np.array_equal(again.bounds.t_low, raced.looks[-1].bounds.t_low)
     assert again.settled
 
@@ -63,7 +63,7 @@ def test_losses_of_any_size_are_never_sure_to_be_told_apart_without_risk():
     family = Family(learners=3, alpha=0.05, correction="holm")
     for runs in range(1, 6):
         part = np.where((np.arange(6) < runs)[:, None], losses, np.nan)
-        seen = look(part, test, family, StoppingRule(risk=0.0))
+        seen = look(part, test, family, StopRule(risk=0.0))
         assert not seen.verdict.sure.any()
 
 
@@ -74,13 +74,13 @@ def test_losses_in_a_known_span_are_sure_to_be_told_apart_before_the_end():
     family = Family(learners=2, alpha=0.05, correction="holm")
     for span, sure in ((1.0, True), (None, False)):
         test, _ = planned(2, runs=20, span=span)
-        assert look(losses, test, family, StoppingRule(risk=0.0)).verdict.sure.any() == sure
+        assert look(losses, test, family, StopRule(risk=0.0)).verdict.sure.any() == sure
 
 
 def test_constant_learners_at_different_losses_are_settled_and_no_claim_comes_from_one_run():
     losses = np.broadcast_to(np.array([0.3, 0.2, 0.2])[:, None, None], (3, 6, 4)).copy()
     test, _ = planned(3, step=0.05)
     family = Family(learners=3, alpha=0.05, correction="holm")
-    raced = replay(losses, test, family, StoppingRule(), floor=0.05**2)
+    raced = replay(losses, test, family, StopRule(), floor=0.05**2)
     assert raced.settled
     assert raced.runs.min() >= 2

@@ -10,15 +10,14 @@ import bestofk as bk
 import stopping_datasets
 import stopping_exact
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import StoppingRule, planned_units, replay
-from bestofk.decide.stopping.bounds import pattern_count, tie_patterns
-from bestofk.decide.stopping.planned_units import PlannedUnits
+from bestofk.decide.stopping import StopRule, planned_units, replay
+from bestofk.decide.stopping.planned_units import PlannedUnits, pattern_count, tie_patterns
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise import sign, wilcoxon
 
 TESTS = {"ranks": wilcoxon, "signs": sign}
 LEVELS = [2, 4, 10, 10**6]
-"""So many sizes of a loss: with few there are ties and zeros."""
+"""Numbers of different losses: few of them give ties and zeros."""
 
 
 def losses_of(rng, shape, levels):
@@ -51,7 +50,7 @@ def test_no_ending_is_outside(seed, kind, planned, levels, listed):
     seen[done:] = np.nan
     with pytest.MonkeyPatch.context() as patch:
         if not listed:
-            patch.setattr(planned_units, "_MOST_PATTERNS", 0)
+            patch.setattr(planned_units, "_MAX_PATTERNS", 0)
         bounds = test.exact(seen[np.newaxis, :, np.newaxis], b[np.newaxis, :, np.newaxis])
     for _ in range(12):
         d = hostile(rng, (a - b)[:done], planned - done)
@@ -73,7 +72,7 @@ def test_no_ending_is_outside(seed, kind, planned, levels, listed):
     planned=st.integers(6, 10),
     levels=st.sampled_from(LEVELS),
     correction=st.sampled_from(sorted(CORRECTIONS)),
-    family=st.sampled_from(["all", "prior", "control"]),
+    family=st.sampled_from(["all", "preference", "control"]),
     guard=st.booleans(),
     stated=st.booleans(),
     target=st.sampled_from(["best", "order"]),
@@ -93,20 +92,20 @@ def test_the_full_plan_decides_the_same(
         losses[:, 0] += 1e-4 * rng.random(K)
     control = int(rng.integers(K)) if family == "control" else None
     full = bk.order(
-        losses, prior="listed" if stated else None, test=TESTS[kind].__name__,
+        losses, prefer="listed" if stated else None, test=TESTS[kind].__name__,
         correction=correction, guard=guard, family=family, control=control,
     )  # fmt: skip
-    held = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
+    contents = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
     raced = replay(
-        losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), held,
-        StoppingRule(target=target, risk=0.0), guard=guard, stated=stated,
+        losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), contents,
+        StopRule(target=target, risk=0.0), guard=guard, stated=stated,
     )  # fmt: skip
     verdict = raced.looks[-1].verdict
     assert verdict.candidates()[full.recommended]
     if raced.settled:
         assert np.flatnonzero(verdict.candidates()).tolist() == [full.recommended]
         if target == "order":
-            assert verdict.order()[0].tolist() == list(full.order)
+            assert verdict.order()[0].tolist() == list(full.ranking)
     else:
         assert (raced.runs == planned).any()
     claims = {(int(j), int(i)) for i, j in np.argwhere(verdict.sure)}
@@ -145,11 +144,11 @@ def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(mo
     whole = PlannedUnits.exact
 
     def narrower(self, a, b):
-        found = whole(self, a, b)
-        return replace(found, t_low=share * found.t_low, t_high=share * found.t_high)
+        result = whole(self, a, b)
+        return replace(result, t_low=share * result.t_low, t_high=share * result.t_high)
 
     monkeypatch.setattr(PlannedUnits, "exact", narrower)
     how = stopping_datasets.draw, stopping_datasets.first_endings, stopping_datasets.changed
-    found = stopping_exact.search(8, 10, *how)
-    assert found["endings"] > 500
-    assert (found["counterexamples"] == 0) == (share == 1)
+    result = stopping_exact.search(8, 10, *how)
+    assert result["endings"] > 500
+    assert (result["counterexamples"] == 0) == (share == 1)

@@ -35,8 +35,8 @@ def planned(K, **options):
 
 def by_plan(losses, **options):
     table = bk.Losses(losses, dims=("algorithm", "run", "fold"))
-    found = bk.order(table, test="corrected-repeated-kfold-t", prefer="listed", **options)
-    return [found.by_preference.index(name) for name in found.ranking]
+    result = bk.order(table, test="corrected-repeated-kfold-t", prefer="listed", **options)
+    return [result.by_preference.index(name) for name in result.ranking]
 
 
 @settings(max_examples=120, deadline=None)

@@ -11,7 +11,7 @@ from scipy import stats
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.lab import problem, simulate
-from bestofk.lab.problems.given_rows import ColumnBlocks
+from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.truth import known_truth
 
 SMALL = ColumnBlocks(learners=3, rows=40, attributes=2)
@@ -29,11 +29,11 @@ def best_rule(block) -> np.ndarray:
 @pytest.mark.parametrize("attributes", [1, 4, 5])
 def test_the_bayes_error_of_a_block_is_the_one_set(kind: str, attributes: int) -> None:
     errors = (0.1, 0.3, 0.5)
-    made = ColumnBlocks(kind=kind, attributes=attributes, rows=40_000, bayes_error=errors)
-    data = made.encoded(np.random.default_rng(0))
+    generated = ColumnBlocks(kind=kind, attributes=attributes, rows=40_000, bayes_error=errors)
+    data = generated.encoded(np.random.default_rng(0))
     for place, error in enumerate(errors):
-        found = best_rule(made.block(data, place)).mean()
-        assert abs(found - error) < 5 * np.sqrt(error * (1 - error) / 40_000)
+        result = best_rule(generated.block(data, place)).mean()
+        assert abs(result - error) < 5 * np.sqrt(error * (1 - error) / 40_000)
 
 
 @pytest.mark.parametrize(("d", "p"), [(1, 0.8), (4, 0.7), (9, 0.6)])
@@ -42,8 +42,10 @@ def test_binary_columns_agree_with_the_class_as_often_as_they_must(d: int, p: fl
     error = stats.binom.cdf((d - 1) // 2, d, p)
     if d % 2 == 0:
         error += stats.binom.pmf(d // 2, d, p) / 2
-    made = ColumnBlocks(kind="binary", attributes=d, rows=100_000 // d, bayes_error=float(error))
-    data = made.encoded(np.random.default_rng(1))
+    generated = ColumnBlocks(
+        kind="binary", attributes=d, rows=100_000 // d, bayes_error=float(error)
+    )
+    data = generated.encoded(np.random.default_rng(1))
     agree = (data.values == data.y[:, np.newaxis]).mean()
     assert abs(agree - p) < 5 * np.sqrt(p * (1 - p) / data.values.size)
 
@@ -66,11 +68,11 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     from bestofk.run.metrics import as_loss
     from bestofk.splits.plans import plan as make_plan
 
-    made = replace(SMALL, kind=kind)
-    found = simulate([learner], made, "2x4", sets=1)
-    assert found.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
+    generated = replace(SMALL, kind=kind)
+    result = simulate([learner], generated, "2x4", sets=1)
+    assert result.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
     work = SimulationTask(
-        problem=made,
+        problem=generated,
         contenders=named_estimators([learner, "max"])[:1],
         plan=make_plan("2x4"),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
@@ -82,22 +84,22 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
         for place in range(3):
             study = bk.compare(
                 [learner, "max"],
-                dataset_of(made.block(encoded, place), "block"),
+                dataset_of(generated.block(encoded, place), "block"),
                 cv=make_plan("2x4", random_state=seed),
                 progress=False,
                 n_jobs=1,
             )
-            assert np.array_equal(study.losses.values[0], found.losses[one, 0, place])
+            assert np.array_equal(study.losses.values[0], result.losses[one, 0, place])
 
 
 def test_learners_of_scikit_learn_see_their_block_only() -> None:
     tree = "sklearn.tree:DecisionTreeClassifier(max_depth=2)"
     strong = ColumnBlocks(rows=60, attributes=2, bayes_error=(0.5, 0.01))
-    found = simulate([f"tree={tree}"], strong, "kfold:4", sets=3)
-    useless, good = found.losses.mean(axis=(0, 1, 3, 4, 5, 6))
+    result = simulate([f"tree={tree}"], strong, "kfold:4", sets=3)
+    useless, good = result.losses.mean(axis=(0, 1, 3, 4, 5, 6))
     assert good < 0.15 < 0.3 < useless
-    held = simulate([f"tree={tree}"], strong, "holdout:0.5", sets=2)
-    assert held.losses.shape == (2, 1, 2, 1, 1, 30, 1)
+    contents = simulate([f"tree={tree}"], strong, "holdout:0.5", sets=2)
+    assert contents.losses.shape == (2, 1, 2, 1, 1, 30, 1)
 
 
 @pytest.mark.parametrize("plan", ["2x4+halves:3x5", "2x4+nested"])
@@ -107,18 +109,18 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     from bestofk.splits.plans import plan as make_plan
 
     learners = ["nmc", "naive-bayes", "tree=sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
-    made = problem("gaussian(rows=40, attributes=2)")
-    found = simulate(learners, made, plan, sets=2, n_jobs=1, engine="serial")
-    parts = found.subset_losses
+    generated = problem("gaussian(rows=40, attributes=2)")
+    result = simulate(learners, generated, plan, sets=2, n_jobs=1, engine="serial")
+    parts = result.subset_losses
     assert parts is not None
-    subsets = found.design.subsets
+    subsets = result.design.subsets
     assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
     from bestofk.lab.simulation import SimulationTask
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
     work = SimulationTask(
-        problem=made,
+        problem=generated,
         contenders=named_estimators(learners),
         plan=make_plan(plan),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
@@ -135,40 +137,40 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
             cv=make_plan(plan, random_state=seed),
         )
         assert study.losses.subset_values is not None
-        assert np.array_equal(study.losses.values, found.losses[one, 0])
+        assert np.array_equal(study.losses.values, result.losses[one, 0])
         assert np.array_equal(study.losses.subset_values, parts[one, 0])
-        assert found.table(one).design == study.losses.design
+        assert result.table(one).design == study.losses.design
 
 
 def test_fewer_runs_have_no_parts() -> None:
-    found = simulate(["nmc"], SMALL, "3x4+halves:2x5", sets=1).first_runs(2)
-    assert found.subset_losses is None
-    assert found.table().design.runs == 2
+    result = simulate(["nmc"], SMALL, "3x4+halves:2x5", sets=1).first_runs(2)
+    assert result.subset_losses is None
+    assert result.table().design.runs == 2
 
 
 def test_equal_blocks_make_equal_learners() -> None:
-    found = simulate(["nn"], ColumnBlocks(learners=4, rows=50, attributes=2), "kfold:5", sets=300)
-    means = found.losses.mean(axis=(1, 3, 4, 5, 6))
+    result = simulate(["nn"], ColumnBlocks(learners=4, rows=50, attributes=2), "kfold:5", sets=300)
+    means = result.losses.mean(axis=(1, 3, 4, 5, 6))
     # two-sided at five standard errors for each of the six pairs
     for i in range(4):
         for j in range(i):
             gap = means[:, i] - means[:, j]
             assert abs(gap.mean()) < 5 * gap.std(ddof=1) / np.sqrt(300)
-    assert known_truth(found).means == (pytest.approx(float(found.losses.mean())),) * 4
+    assert known_truth(result).means == (pytest.approx(float(result.losses.mean())),) * 4
 
 
 def test_truth_of_unequal_blocks() -> None:
-    made = ColumnBlocks(rows=50, attributes=2, bayes_error=(0.3, 0.1, 0.3))
-    means = known_truth(simulate(["nmc"], made, "kfold:5", sets=3)).means
+    generated = ColumnBlocks(rows=50, attributes=2, bayes_error=(0.3, 0.1, 0.3))
+    means = known_truth(simulate(["nmc"], generated, "kfold:5", sets=3)).means
     assert means[0] == means[2] > means[1]
-    assert made.first(2).errors == (0.3, 0.1)
+    assert generated.first(2).errors == (0.3, 0.1)
 
 
 def test_settings() -> None:
     assert problem("blocks").learners == 2
     assert problem("blocks(bayes_error=(0.1, 0.2, 0.2))").learners == 3
     assert problem("blocks(kind='binary', learners=5)").describe() == (
-        "100 rows, 5 binary columns for each of 5 learners of one kind, Bayes error 0.2"
+        "100 rows, 5 binary columns for each of 5 copies of one learner, Bayes error 0.2"
     )
     prints = {ColumnBlocks(learners=k, rows=r).fingerprint for k in (2, 3) for r in (50, 60)}
     assert len(prints) == 4
@@ -179,7 +181,7 @@ def test_settings() -> None:
     [
         ({"kind": "cubic"}, "kind of problem 'blocks' must be one of"),
         ({"learners": 1}, "at least 2"),
-        ({"learners": 3, "bayes_error": (0.1, 0.2)}, "as many as Bayes errors"),
+        ({"learners": 3, "bayes_error": (0.1, 0.2)}, "the number of Bayes errors"),
         ({"bayes_error": (0.1,)}, "two or more learners"),
         ({"bayes_error": 0.6}, "at most 0.5"),
         ({"bayes_error": (0.1, 0)}, "strictly between 0 and 1"),
@@ -194,5 +196,5 @@ def test_wrong_settings(settings: dict, says: str) -> None:
 
 
 def test_only_one_kind_of_learner() -> None:
-    with pytest.raises(ArgumentError, match="must be one, which meets itself on other columns"):
+    with pytest.raises(ArgumentError, match="compared with itself on other columns"):
         simulate(["nn", "nmc"], SMALL, "kfold:4", sets=1)

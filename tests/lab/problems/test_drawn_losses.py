@@ -13,14 +13,14 @@ REPEATED = 0.2
 
 
 def test_repetitions_of_normal_losses() -> None:
-    made = problem("normal", means=(0.0, 1.0, 0.5), datasets=4, repetitions=6)
-    assert made.design.repetitions == 6
-    assert made.describe().endswith("of 3 learners on 4 data sets, 6 repetitions of each")
-    drawn = made.tables(np.random.default_rng(0), 2000)
+    generated = problem("normal", means=(0.0, 1.0, 0.5), datasets=4, repetitions=6)
+    assert generated.design.repetitions == 6
+    assert generated.describe().endswith("of 3 learners on 4 data sets, 6 repetitions of each")
+    drawn = generated.tables(np.random.default_rng(0), 2000)
     assert drawn.shape == (2000, 3, 4, 1, 1, 6)
     means = drawn.mean(axis=(0, 2, 3, 4, 5))
     # 8,000 independent losses a learner, each of variance 1 + 0.04 / 6: five standard errors
-    np.testing.assert_allclose(means, made.true_means, atol=5 * np.sqrt((1 + 0.04 / 6) / 8000))
+    np.testing.assert_allclose(means, generated.true_means, atol=5 * np.sqrt((1 + 0.04 / 6) / 8000))
     # the sum of squares within a loss is 0.04 chi-squared with 24,000 x 5 degrees of freedom
     within = drawn.var(axis=5, ddof=1).mean()
     assert within == pytest.approx(REPEATED**2, rel=5 * np.sqrt(2 / 120_000))
@@ -30,16 +30,16 @@ def test_repetitions_of_normal_losses() -> None:
 
 
 def test_one_repetition_draws_what_it_always_drew() -> None:
-    once = problem("normal", plan="5x2", repetitions=1)
+    once = problem("normal", cv="5x2", repetitions=1)
     expected = np.random.default_rng(3).standard_normal((2, 2, 1, 5, 2, 1))
     np.testing.assert_array_equal(once.tables(np.random.default_rng(3), 2), expected)
     assert "repetitions" not in once.describe()
 
 
 def test_repetitions_reach_the_table_of_a_simulation() -> None:
-    made = simulate(problem="normal(plan='kfold:3', repetitions=2)", sets=5, random_state=0)
-    assert made.losses.shape == (5, 1, 2, 1, 1, 3, 2)
-    assert made.design.repetitions == 2
+    generated = simulate(problem="normal(cv='kfold:3', repetitions=2)", sets=5, random_state=0)
+    assert generated.losses.shape == (5, 1, 2, 1, 1, 3, 2)
+    assert generated.design.repetitions == 2
 
 
 @pytest.mark.parametrize("repetitions", [0, -1, 1.5, "2", True])
@@ -53,16 +53,18 @@ def test_instances_in_folds_are_those_of_the_test_set() -> None:
     folds = problem("right-or-wrong", errors=(0.3, 0.1, 0.2), instances=30, folds=3)
     assert folds.design.n_test == (10, 10, 10)
     assert folds.design.n_train == (20, 20, 20)
-    one, three = (made.tables(np.random.default_rng(5), 4) for made in (whole, folds))
+    one, three = (generated.tables(np.random.default_rng(5), 4) for generated in (whole, folds))
     assert three.shape == (4, 3, 1, 1, 3, 1)
     np.testing.assert_allclose(three[..., 0], one.reshape(4, 3, 1, 1, 3, 10).mean(axis=5))
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.8])
 def test_shared_instances_leave_the_error_rates(shared: float) -> None:
-    made = problem("right-or-wrong", errors=(0.3, 0.1, 0.3), instances=50, shared=shared)
-    drawn = made.tables(np.random.default_rng(6), 2000)[:, :, 0, 0, :, 0]
-    np.testing.assert_allclose(drawn.mean(axis=(0, 2)), made.errors, atol=5 * 0.46 / 100_000**0.5)
+    generated = problem("right-or-wrong", errors=(0.3, 0.1, 0.3), instances=50, shared=shared)
+    drawn = generated.tables(np.random.default_rng(6), 2000)[:, :, 0, 0, :, 0]
+    np.testing.assert_allclose(
+        drawn.mean(axis=(0, 2)), generated.errors, atol=5 * 0.46 / 100_000**0.5
+    )
     # two learners of error p disagree on a share (1 - shared) 2 p (1 - p) of the instances
     disagree = (drawn[:, 0] != drawn[:, 2]).mean()
     assert disagree == pytest.approx((1 - shared) * 2 * 0.3 * 0.7, abs=0.008)
@@ -90,9 +92,9 @@ SHAPES = ("normal", "lognormal", "rounded", "counts")
 def test_means_over_data_sets_are_exact_whatever_the_shape(shape: str, varying: bool) -> None:
     if shape == "counts" and varying:
         pytest.skip("the scatter of counts is that of the binomial")
-    made = problem("many-data-sets", means=(0.35, 0.25, 0.25), sds=(0.01, 0.03, 0.02),
+    generated = problem("many-data-sets", means=(0.35, 0.25, 0.25), sds=(0.01, 0.03, 0.02),
                    datasets=7, shape=shape, varying=varying)  # fmt: skip
-    drawn = made.tables(np.random.default_rng(7), 4000)[..., 0, 0, 0]
+    drawn = generated.tables(np.random.default_rng(7), 4000)[..., 0, 0, 0]
     assert drawn.shape == (4000, 3, 7)
     for i, j, gap in ((0, 1, 0.1), (1, 2, 0.0)):
         difference = drawn[:, i] - drawn[:, j]
@@ -102,8 +104,8 @@ def test_means_over_data_sets_are_exact_whatever_the_shape(shape: str, varying: 
 def test_scatter_over_data_sets() -> None:
     sds = (0.01, 0.03)
     for shape, within in (("normal", 0.05), ("lognormal", 0.3), ("rounded", 0.06)):
-        made = problem("many-data-sets", sds=sds, datasets=5, shape=shape)
-        drawn = made.tables(np.random.default_rng(8), 8000)[..., 0, 0, 0]
+        generated = problem("many-data-sets", sds=sds, datasets=5, shape=shape)
+        drawn = generated.tables(np.random.default_rng(8), 8000)[..., 0, 0, 0]
         difference = drawn[:, 0] - drawn[:, 1]
         # rounding adds a variance of a twelfth of a step squared to each
         more = 2 * 0.01**2 / 12 if shape == "rounded" else 0.0
@@ -121,8 +123,8 @@ def test_scatter_that_varies_over_data_sets() -> None:
     plain = problem("many-data-sets", datasets=4)
     varied = problem("many-data-sets", datasets=4, varying=True)
     ratios = []
-    for made in (plain, varied):
-        drawn = made.tables(np.random.default_rng(9), 4000)[..., 0, 0, 0]
+    for generated in (plain, varied):
+        drawn = generated.tables(np.random.default_rng(9), 4000)[..., 0, 0, 0]
         d = (drawn[:, 0] - drawn[:, 1]).ravel()
         ratios.append(np.mean(d**4) / np.mean(d**2) ** 2)
     # the kurtosis of a normal variable is 3, times E exp(4 z) / (E exp(2 z))^2 = e^4

@@ -12,7 +12,8 @@ import bestofk as bk
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule
-from bestofk.run.race.plan import PLAN, as_stop_rule, planned_race
+from bestofk.decide.stopping.rule import as_stop_rule
+from bestofk.run.race.plan import PLAN, planned_race
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

@@ -1,18 +1,17 @@
-"""Which pairs are planned for, with which test, and at which level."""
+"""Designs that are planned from assumed numbers, without losses."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, whole
-from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError
 from bestofk.decide.choose_test import automatic_tests
-from bestofk.decide.evidence import FAMILIES, Family
 from bestofk.decide.power.designs import Disagreements, Halvings, Planned, PlannedSplits, Units
 from bestofk.decide.power.functions import (
     EFFICIENCY,
@@ -21,149 +20,20 @@ from bestofk.decide.power.functions import (
     permutation_power,
     signed_rank_power,
 )
-from bestofk.decide.power.observed import Pairs, units_t_power
-from bestofk.decide.power.result import Name
-from bestofk.stats.adjust import CORRECTIONS
+from bestofk.decide.power.observed import units_t_power
+from bestofk.splits.design import Design
+from bestofk.splits.plans import specify
 from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-if TYPE_CHECKING:
-    from bestofk.decide.choose_test import Choice
-    from bestofk.decide.decision import Decision
-    from bestofk.decide.evidence import Evidence
-    from bestofk.decide.problem import Problem
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedPairs:
-    """Losses, a test, and a family of pairs with what is known of their p-values."""
-
-    problem: Problem
-    choice: Choice
-    first: Pairs
-    second: Pairs
-    adjusted: Floats | None
-    """Adjusted p-values, where an order has them already."""
-    family: Family
-    evidence: Evidence | None = None
-    """What an order found of these pairs."""
-
-
-def pairs_of_order(
-    order: Decision,
-    test: Any,
-    given: dict[str, Any],
-    *,
-    alpha: float | None,
-    family: str | None,
-    control: Name | None,
-    correction: str | None,
-) -> PlannedPairs:
-    """What an order was decided from; its p-values are taken where nothing else is asked for."""
-    if order.problem is None:
-        raise ArgumentError("plan_size: the order does not say what it was decided from.")
-    alpha = order.alpha if alpha is None else alpha
-    decided = order.evidence.family.name
-    as_decided = (
-        order.test_choice is not None
-        and len(order.evidence) > 0
-        and test == "auto"
-        and not any(value is not None for value in given.values())
-        and family in (None, decided)
-        and correction in (None, order.correction)
-        and control is None
-    )
-    if not as_decided:
-        return pairs_of_problem(
-            order.problem, test, given, alpha=alpha, family=family or decided, control=control,
-            correction=correction or ("holm" if order.test_choice is None else order.correction),
-        )  # fmt: skip
-    assert order.test_choice is not None
-    return PlannedPairs(
-        problem=order.problem,
-        choice=order.test_choice,
-        first=np.asarray(order.evidence.first, dtype=np.intp),
-        second=np.asarray(order.evidence.second, dtype=np.intp),
-        adjusted=order.evidence.adjusted_pvalue,
-        family=replace(order.evidence.family, alpha=checked_alpha(alpha)),
-        evidence=order.evidence,
-    )
-
-
-def pairs_of_problem(
-    problem: Problem,
-    test: Any,
-    given: dict[str, Any],
-    *,
-    alpha: float | None,
-    family: str | None,
-    control: Name | None,
-    correction: str | None,
-) -> PlannedPairs:
-    """All pairs of a problem, or those with the control, under the test that covers them."""
-    from bestofk.decide.choose_test import choose_test
-
-    name, names = one_of(family or "all", "family", FAMILIES), problem.names
-    if name == "control" and control not in names:
-        raise UnknownNameError("learner", control, [str(known) for known in names])
-    if name != "control" and control is not None:
-        raise ArgumentError("control applies to ", use(family="control"), "; leave it out.")
-    pairs = Family(
-        name=name,
-        learners=len(names),
-        alpha=checked_alpha(alpha),
-        correction=correction or "holm",
-        control=None if control is None else names.index(control),
-    )
-    first, second = pairs.pairs()
-    return PlannedPairs(
-        problem=problem,
-        choice=choose_test(problem, test, family=pairs, random_state=0, **given),
-        first=first.astype(np.intp),
-        second=second.astype(np.intp),
-        adjusted=None,
-        family=pairs,
-    )
-
-
-def adjusted_level(family: Family) -> float:
-    """The level of one pair at the first step of the correction, both sides together."""
-    level = family.alpha / (family.size if CORRECTIONS[family.correction].adjusts else 1)
-    # a one-sided test at level a shows what a two-sided one at level 2 a shows
-    return min(2.0 * level, 0.99) if family.name == "preference" else level
-
-
-def wanted_rows(only: tuple[Name, Name] | None, study: PlannedPairs) -> Pairs:
-    """The places in the family of the pairs that are asked for."""
-    if only is None:
-        return np.arange(len(study.first))
-    names = study.problem.names
-    for name in only:
-        if name not in names:
-            raise UnknownNameError("learner", name, [str(known) for known in names])
-    wanted = {names.index(name) for name in only}
-    for row, pair in enumerate(zip(study.first.tolist(), study.second.tolist(), strict=True)):
-        if set(pair) == wanted:
-            return np.array([row])
-    raise ArgumentError(f"only: {only[0]} against {only[1]} is no pair of this family.")
-
-
-def checked_alpha(alpha: float | None) -> float:
-    """The level of the family, 0.05 by default."""
-    return probability(0.05 if alpha is None else alpha, "alpha")
-
-
-# A design without losses: planned from assumed numbers.
-
-
 _HALVES: tuple[PowerModel, ...] = ("five by two F", "five by two t")
-_LEFT_OUT = float(np.exp(-1.0))
-"""Share of the rows that a bootstrap sample leaves out."""
+_OUT_OF_BAG = float(np.exp(-1.0))
+"""Share of the rows that are not in a bootstrap sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumed:
-    """A design and a test, from assumed numbers; one pair stands for all."""
+    """A design and a test from assumed numbers, for one typical pair."""
 
     planned: Planned
     design: str
@@ -183,18 +53,18 @@ def assume(
     test: str,
     level: float,
 ) -> Assumed:
-    """The design that the numbers describe."""
-    given = {"design": design, "datasets": datasets, "instances": instances}
-    named = [name for name, value in given.items() if value is not None]
+    """Return the design that the numbers describe."""
+    designs = {"design": design, "datasets": datasets, "instances": instances}
+    named = [name for name, value in designs.items() if value is not None]
     if len(named) != 1:
-        came = " and ".join(named) if named else "none of them"
+        got = " and ".join(named) if named else "none of them"
         raise ArgumentError(
-            "plan_size: without losses, one of design (such as '10x10'), datasets or instances "
-            f"must be given; got {came}."
+            "plan_size: without losses, give one of design (such as '10x10'), datasets or "
+            f"instances; got {got}."
         )
-    disagree = _discordance(discordance, error_rates)
+    disagreement = _discordance(discordance, error_rates)
     if instances is not None:
-        return _test_set(instances, sd, disagree, difference, test, level)
+        return _test_set(instances, sd, disagreement, difference, test, level)
     if datasets is not None:
         n = whole(datasets, "datasets", at_least=2)
         test = one_of(_automatic("datasets") if test == "auto" else test, "test", _unit_tests())
@@ -205,7 +75,7 @@ def assume(
             test=test,
         )
     assert design is not None
-    return _resampled(design, rows, sd, disagree, test, level)
+    return _resampled(design, rows, sd, disagreement, test, level)
 
 
 _UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
@@ -213,7 +83,7 @@ _UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
     "sign flips": (permutation_power, 1.0),
     "t": (units_t_power, 1.0),
 }
-"""Power and efficiency on independent units."""
+"""Power function and efficiency of the tests on independent units."""
 
 
 def _model(test: str) -> PowerModel:
@@ -221,14 +91,14 @@ def _model(test: str) -> PowerModel:
 
 
 def _automatic(situation: str, *, zero_one: bool = False) -> str:
-    """The test that `order` would take."""
+    """Return the test that `order` picks."""
     return next(
         entry.name for entry, _ in automatic_tests(situation) if zero_one or not entry.zero_one
     )
 
 
 def _unit_tests() -> tuple[str, ...]:
-    """The tests on independent units of which the power is known."""
+    """Return the tests on independent units with a known power."""
     return tuple(
         entry.name
         for entry in PAIRWISE_TESTS.values()
@@ -250,7 +120,7 @@ def _test_set(
     level: float,
 ) -> Assumed:
     n = whole(instances, "instances", at_least=2)
-    words = f"one test set of {n} instances"
+    text = f"one test set of {n} instances"
     if test == "auto":
         test = _automatic("test-set", zero_one=sd is None)
     by_disagreement = [
@@ -259,18 +129,18 @@ def _test_set(
     one_of(test, "test", (*by_disagreement, *_unit_tests()))
     if test not in by_disagreement:
         spread = np.array([_spread(sd, "instance")])
-        return Assumed(planned=_units(spread, n, "instances", test, level), design=words, test=test)
+        return Assumed(planned=_units(spread, n, "instances", test, level), design=text, test=test)
     if discordance is None:
         raise ArgumentError(
-            "plan_size: for a test set discordance (how often just one of two learners is wrong) "
-            "or error_rates must be given; got neither."
+            "plan_size: for a test set, give discordance (the share of instances on which exactly "
+            "one learner is wrong) or error_rates; got neither."
         )
     if difference is not None and difference > discordance:
         raise ArgumentError(
             f"difference must be at most the discordance, {discordance:g}; got {difference:g}."
         )
     planned = Disagreements(discordance=np.array([discordance]), n=n, level=level)
-    return Assumed(planned=planned, design=words, test=test)
+    return Assumed(planned=planned, design=text, test=test)
 
 
 def _resampled(
@@ -281,40 +151,37 @@ def _resampled(
     test: str,
     level: float,
 ) -> Assumed:
-    from bestofk.splits.design import Design
-    from bestofk.splits.plans import specify
-
-    wanted = specify(spec, {})
+    plan = specify(spec, {})
     rows = None if rows is None else whole(rows, "rows", at_least=2)
-    if wanted.kind == "holdout":
+    if plan.kind == "holdout":
         raise ArgumentError(
-            f"plan_size: {spec!r} is one test set; give the number of its instances instead."
+            f"plan_size: {spec!r} is one test set; give instances instead of design."
         )
-    if wanted.kind == "time" or wanted.column or wanted.grouped:
+    if plan.kind == "time" or plan.column or plan.grouped:
         raise ArgumentError(
-            f"plan_size: {spec!r} hangs on rows that are not known yet; plan with '10x10' instead, "
-            "and count groups as rows where rows come in groups."
+            f"plan_size: {spec!r} depends on rows that are not known yet; use '10x10' instead, and "
+            "count groups as rows if rows come in groups."
         )
-    folds = wanted.folds
+    folds = plan.folds
     if folds is None:
         if rows is None:
             raise ArgumentError("plan_size: leave-one-out needs rows; got none.")
         folds = rows
-    if wanted.runs * folds < 2:
-        raise ArgumentError(f"plan_size: {spec!r} gives one difference; at least 2 are needed.")
-    design = Design(kind=wanted.kind, runs=wanted.runs, folds=folds)
-    words = design.describe() + ("" if rows is None else f", {rows} rows")
-    tested = {"cv": 1.0 / folds, "loo": 1.0 / folds, "bootstrap": _LEFT_OUT}.get(
-        wanted.kind, wanted.test_fraction
+    if plan.runs * folds < 2:
+        raise ArgumentError(f"plan_size: {spec!r} gives one difference; use a plan with two.")
+    design = Design(kind=plan.kind, runs=plan.runs, folds=folds)
+    text = design.describe() + ("" if rows is None else f", {rows} rows")
+    test_share = {"cv": 1.0 / folds, "loo": 1.0 / folds, "bootstrap": _OUT_OF_BAG}.get(
+        plan.kind, plan.test_fraction
     )
-    assert tested is not None
-    spread = np.array([_fold_spread(sd, discordance, rows, tested)])
+    assert test_share is not None
+    spread = np.array([_fold_spread(sd, discordance, rows, test_share)])
     situation = design.situations(n_datasets=1)[0]
     by_halves = [name for name, entry in PAIRWISE_TESTS.items() if entry.power in _HALVES]
     if situation == "5x2" and test in ("auto", *by_halves):
         test = _automatic(situation) if test == "auto" else test
-        return Assumed(planned=_halvings(spread, test, rows, level), design=words, test=test)
-    repeated = wanted.kind in ("cv", "loo")
+        return Assumed(planned=_halvings(spread, test, rows, level), design=text, test=test)
+    repeated = plan.kind in ("cv", "loo")
     fitting = next(
         entry.name
         for name in design.situations(n_datasets=1)
@@ -324,15 +191,15 @@ def _resampled(
     one_of(fitting if test == "auto" else test, "test", (fitting,))
     planned = PlannedSplits(
         sd=spread,
-        runs=wanted.runs if repeated else folds,
+        runs=plan.runs if repeated else folds,
         folds=folds,
-        test_ratio=tested / (1.0 - tested),
+        test_ratio=test_share / (1.0 - test_share),
         rows=rows,
         level=level,
         unit="runs" if repeated else "splits",
-        fixed="leave-one-out has one run only" if wanted.kind == "loo" else "",
+        fixed="leave-one-out has one run only" if plan.kind == "loo" else "",
     )
-    return Assumed(planned=planned, design=words, test=fitting)
+    return Assumed(planned=planned, design=text, test=fitting)
 
 
 def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings:
@@ -348,19 +215,19 @@ def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings
 
 
 def _fold_spread(
-    sd: float | None, discordance: float | None, rows: int | None, tested: float
+    sd: float | None, discordance: float | None, rows: int | None, test_share: float
 ) -> float:
-    """The spread that was given, or that of a fold whose instances are right or wrong."""
+    """Return `sd`, or the spread of a fold whose instances are right or wrong."""
     if sd is not None or discordance is None or rows is None:
         return _spread(sd, "fold or split", " (or discordance and rows)")
-    return float(np.sqrt(discordance / (tested * rows)))
+    return float(np.sqrt(discordance / (test_share * rows)))
 
 
-def _spread(sd: float | None, what: str, instead: str = "") -> float:
+def _spread(sd: float | None, unit: str, instead: str = "") -> float:
     if sd is None:
         raise ArgumentError(
-            f"plan_size: without losses, sd, the standard deviation of the difference of two "
-            f"learners from one {what} to the next, must be given{instead}; got none."
+            "plan_size: without losses, give sd, the standard deviation of the difference of two "
+            f"learners from one {unit} to the next{instead}."
         )
     return positive(sd, "sd")
 
@@ -368,7 +235,7 @@ def _spread(sd: float | None, what: str, instead: str = "") -> float:
 def _discordance(
     discordance: float | None, error_rates: tuple[float, float] | None
 ) -> float | None:
-    """The given one, or that of learners with these error rates that err independently."""
+    """Return `discordance`, or that of independent learners with these error rates."""
     if discordance is not None:
         return probability(discordance, "discordance")
     if error_rates is None:

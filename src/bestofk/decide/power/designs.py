@@ -1,11 +1,12 @@
-"""Designs as planning sees them: their power, what they can show, and how they may grow."""
+"""Planned designs: their power, the differences they can show, and how they can grow."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,54 +14,62 @@ from bestofk._base.checks import Floats
 from bestofk.decide.power.functions import mcnemar_power, t_noncentrality, t_power
 from bestofk.decide.power.result import Needed
 
-MOST_TIMES = 1000
-"""More than so many times what there is is no advice."""
+MAX_TIMES = 1000
+"""Do not advise designs more than this many times larger than the current one."""
 FLAT_CURVES = (
-    "For rows: the variance of a difference is taken to fall as 1 / rows, as it does where the "
-    "learning curves are flat and the true difference stays what it is."
+    "For rows: the variance of a difference is assumed to fall as 1 / rows, which holds if the "
+    "learning curves are flat and the true difference does not change."
 )
 
 
-class Planned(Protocol):
-    """A design for several pairs at once; arrays have one number per pair."""
-
-    @property
-    def level(self) -> float:
-        """Of one test, both sides together."""
-
-    @property
-    def unit(self) -> str:
-        """What there are several of."""
-
-    def power(self, difference: Floats) -> Floats:
-        """The probability that each pair's difference is shown."""
-
-    def smallest(self, power: float) -> Floats:
-        """The smallest difference shown with that power; NaN where none is."""
-
-    def limit(self, power: float) -> Floats | None:
-        """The same with any number of units; None where they have no limit, or are fixed."""
-
-    def standard_error(self) -> Floats:
-        """Of each pair's estimate."""
-
-    def needed(
-        self, pair: int, difference: float, smallest: float, power: float
-    ) -> tuple[Needed, ...]:
-        """What would show a difference of one pair, which shows `smallest` as it is."""
-
-    def assumptions(self) -> tuple[str, ...]:
-        """What the numbers rest on."""
+NO_DIFFERENCE = "no difference was observed"
+NO_SPREAD = "the differences have no spread to plan from"
+TOO_MANY = f"more than {MAX_TIMES} times as many would be needed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedSplits:
+class Planned(ABC):
+    """A design for several pairs at once; arrays have one number per pair."""
+
+    level: float
+    """Two-sided level of one test."""
+    unit: str
+    """What the design has several of."""
+
+    @abstractmethod
+    def power(self, difference: Floats) -> Floats:
+        """Return the probability that each pair's difference is shown."""
+
+    @abstractmethod
+    def smallest(self, power: float) -> Floats:
+        """Return the smallest difference shown with that power; NaN if there is none."""
+
+    def limit(self, power: float) -> Floats | None:  # noqa: ARG002
+        """Return the same for any number of units; None if there is no limit or no choice."""
+        return None
+
+    @abstractmethod
+    def standard_error(self) -> Floats:
+        """Return the standard error of each pair's estimate."""
+
+    @abstractmethod
+    def needed(
+        self, pair: int, difference: float, smallest: float, power: float
+    ) -> tuple[Needed, ...]:
+        """Return what would show a difference of one pair, which now shows `smallest`."""
+
+    @abstractmethod
+    def assumptions(self) -> tuple[str, ...]:
+        """Return the assumptions behind the numbers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSplits(Planned):
     """Folds of several runs, or random splits, under the corrected t test.
 
     The n = runs * folds differences have standard deviation `sd` (corrected for the correlation
-    n_test / (n_train + n_test) of any two of them), and their mean has variance
-    sd^2 (1 / n + n_test / n_train): n - 1 degrees of freedom, and a part that no number of runs
-    removes.
+    n_test / (n_train + n_test) of any two of them). Their mean has n - 1 degrees of freedom and
+    variance sd^2 (1 / n + n_test / n_train), of which more runs reduce only the first part.
     """
 
     sd: Floats
@@ -68,10 +77,9 @@ class PlannedSplits:
     folds: int
     test_ratio: float
     rows: int | None
-    level: float
     unit: str = "runs"
     fixed: str = ""
-    """Why there cannot be more runs; empty where there can."""
+    """Why there cannot be more runs; empty if there can."""
 
     def standard_error(self) -> Floats:
         return self._factor(self.runs) * self.sd
@@ -99,8 +107,8 @@ class PlannedSplits:
         if self.fixed:
             return (FLAT_CURVES,)
         return (
-            f"For {self.unit}: any two differences are taken to be correlated by n_test / "
-            "(n_train + n_test), as the test takes them.",
+            f"For {self.unit}: any two differences are assumed to have the correlation n_test / "
+            "(n_train + n_test), as the test assumes.",
             FLAT_CURVES,
         )
 
@@ -111,7 +119,7 @@ class PlannedSplits:
         return runs * self._step() - 1.0
 
     def _step(self) -> int:
-        """Differences per unit: splits come one at a time."""
+        """Return the number of differences per unit; a split is one difference."""
         return self.folds if self.unit == "runs" else 1
 
     def _needed_runs(self, pair: int, difference: float, power: float) -> Needed:
@@ -132,19 +140,17 @@ class PlannedSplits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownError:
-    """A t test of which only the standard error and the degrees of freedom are known.
+class KnownError(Planned):
+    """A t test with a known standard error and known degrees of freedom.
 
-    For tests whose variance does not know that runs share rows, or whose degrees of freedom
-    were measured for this very design: more runs are no option, more rows are.
+    For tests whose variance ignores that runs share rows, or whose degrees of freedom were
+    measured for this design: more rows help, more runs do not.
     """
 
     error: Floats
     df: float
     rows: int | None
     runs: int
-    unit: str
-    level: float
     fixed: str
 
     def standard_error(self) -> Floats:
@@ -155,9 +161,6 @@ class KnownError:
 
     def smallest(self, power: float) -> Floats:
         return t_noncentrality(power, self.df, self.level) * _known(self.error)
-
-    def limit(self, power: float) -> None:  # noqa: ARG002
-        return None
 
     def needed(
         self,
@@ -174,16 +177,15 @@ class KnownError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Halvings:
-    """Five halvings of the rows: `sd` is that of the difference on one half."""
+class Halvings(Planned):
+    """Five halvings of the rows; `sd` is the standard deviation of the difference on one half."""
 
     sd: Floats
     effect_power: Callable[[Any, float], Floats]
     """Power of the test for effects in units of `sd`, at a level."""
     mean_variance: float
-    """Of the mean of all ten differences, in units of sd^2."""
+    """Variance of the mean of all ten differences, in units of sd^2."""
     rows: int | None
-    level: float
     unit: str = "runs"
 
     def standard_error(self) -> Floats:
@@ -197,9 +199,6 @@ class Halvings:
         effect = smallest_effect(lambda e: float(self.effect_power(e, self.level)), power)
         return effect * _known(self.sd)
 
-    def limit(self, power: float) -> None:  # noqa: ARG002
-        return None
-
     def needed(
         self,
         pair: int,  # noqa: ARG002
@@ -208,29 +207,27 @@ class Halvings:
         power: float,  # noqa: ARG002
     ) -> tuple[Needed, ...]:
         runs = Needed(
-            unit="runs", now=5, count=None, times=None, reason="the test is made for five runs"
+            unit="runs", now=5, count=None, times=None, reason="the test needs exactly five runs"
         )
         return (runs, needed_rows(self.rows, difference, smallest))
 
     def assumptions(self) -> tuple[str, ...]:
         return (
-            "The two folds of a run are taken to be independent, as the test takes them.",
+            "The two folds of a run are assumed to be independent, as the test assumes.",
             FLAT_CURVES,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Units:
-    """Independent differences, one per data set or per instance, with standard deviation `sd`."""
+class Units(Planned):
+    """Independent differences, one per data set or instance, with standard deviation `sd`."""
 
     sd: Floats
     n: int
-    unit: str
     effect_power: Callable[[Any, int, float], Floats]
-    """Power of the test for effects in units of `sd`, n of them, at a level."""
+    """Power of the test for effects in units of `sd`, with n differences, at a level."""
     efficiency: float
-    """Of the test relative to the t test, for the standard error of what it estimates."""
-    level: float
+    """Efficiency of the test relative to the t test, for the standard error of its estimate."""
 
     def standard_error(self) -> Floats:
         return self.sd / float(np.sqrt(self.n * self.efficiency))
@@ -241,9 +238,6 @@ class Units:
     def smallest(self, power: float) -> Floats:
         effect = smallest_effect(lambda e: float(self.effect_power(e, self.n, self.level)), power)
         return effect * _known(self.sd)
-
-    def limit(self, power: float) -> None:  # noqa: ARG002
-        return None
 
     def needed(
         self,
@@ -264,17 +258,16 @@ class Units:
 
     def assumptions(self) -> tuple[str, ...]:
         return (
-            f"The {self.unit} are taken to be independent, and their differences to be normal.",
+            f"The {self.unit} are assumed to be independent, and their differences to be normal.",
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Disagreements:
-    """One test set, right or wrong: `discordance` is how often just one of the two is wrong."""
+class Disagreements(Planned):
+    """One test set of right or wrong answers; on a share `discordance` exactly one is wrong."""
 
     discordance: Floats
     n: int
-    level: float
     unit: str = "instances"
 
     def standard_error(self) -> Floats:
@@ -286,9 +279,6 @@ class Disagreements:
 
     def smallest(self, power: float) -> Floats:
         return np.array([self._smallest(q, power) for q in self.discordance.tolist()])
-
-    def limit(self, power: float) -> None:  # noqa: ARG002
-        return None
 
     def needed(
         self,
@@ -309,49 +299,47 @@ class Disagreements:
 
     def assumptions(self) -> tuple[str, ...]:
         return (
-            "The instances are taken to be independent, and the two learners to disagree on the "
+            "The instances are assumed to be independent, and the two learners to disagree on the "
             "same share of them.",
         )
 
     def _smallest(self, discordance: float, power: float) -> float:
         if mcnemar_power(self.n, discordance, discordance, self.level) < power:
             return float("nan")
-        low, high = 0.0, discordance
-        for _ in range(24):
-            middle = 0.5 * (low + high)
-            if mcnemar_power(self.n, discordance, middle, self.level) < power:
-                low = middle
-            else:
-                high = middle
-        return high
-
-
-NO_DIFFERENCE = "no difference was observed"
-NO_SPREAD = "the differences have no spread to plan from"
-TOO_MANY = f"more than {MOST_TIMES} times as many would be needed"
+        return _bisect(
+            lambda difference: mcnemar_power(self.n, discordance, difference, self.level),
+            power, 0.0, discordance, steps=24,
+        )  # fmt: skip
 
 
 def needed_rows(rows: int | None, difference: float, smallest: float) -> Needed:
-    """Rows by the square of the ratio: what can be shown now over what is to be shown."""
+    """Return the needed rows, by the squared ratio of the smallest and the planned difference."""
     blank = Needed(unit="rows", now=rows, count=None, times=None)
     if difference <= 0.0:
         return replace(blank, reason=NO_DIFFERENCE)
     if not smallest > 0.0:
         return replace(blank, reason=NO_SPREAD)
     times = max((smallest / difference) ** 2, 1.0)
-    if times > MOST_TIMES:
+    if times > MAX_TIMES:
         return replace(blank, reason=TOO_MANY)
     return replace(blank, times=times, count=None if rows is None else ceil(rows * times))
 
 
 def smallest_effect(power_of: Callable[[float], float], power: float) -> float:
-    """The effect at which a rising power curve reaches `power`; NaN where it never does."""
+    """Return the effect at which an increasing power curve reaches `power`; NaN if never."""
     low, high = 0.0, 1.0
     while power_of(high) < power:
         low, high = high, 2.0 * high
         if high > 1e4:
             return float("nan")
-    for _ in range(40):
+    return _bisect(power_of, power, low, high, steps=40)
+
+
+def _bisect(
+    power_of: Callable[[float], float], power: float, low: float, high: float, *, steps: int
+) -> float:
+    """Return the upper end of the bisection of an increasing power curve."""
+    for _ in range(steps):
         middle = 0.5 * (low + high)
         if power_of(middle) < power:
             low = middle
@@ -361,11 +349,11 @@ def smallest_effect(power_of: Callable[[float], float], power: float) -> float:
 
 
 def smallest_count(power_at: Callable[[int], float], now: int, power: float) -> int | None:
-    """The smallest number, from `now` to 1000 times it, at which the power is reached.
+    """Return the smallest count, from `now` to 1000 times it, that reaches the power.
 
-    Where a discrete test has a power that rises in small steps up and down, one of the first.
+    The power of a discrete test is not monotone; the result is then one of the first such counts.
     """
-    most = MOST_TIMES * now
+    most = MAX_TIMES * now
     low, high = now - 1, now
     while power_at(high) < power:
         if high >= most:
@@ -389,12 +377,12 @@ def _counted(blank: Needed, power_at: Callable[[int], float], power: float) -> N
 
 
 def _known(spread: Floats) -> Floats:
-    """The spread; NaN where it is 0: differences that are all the same say nothing of it."""
+    """Return the spread; NaN if it is 0, because equal differences do not determine it."""
     return np.where(spread > 0.0, spread, np.nan)
 
 
 def _ratio(difference: Any, spread: Any) -> Floats:
-    """Differences over their spread; 0 over 0 is 0, anything else over 0 infinite."""
+    """Return differences over their spread; 0 / 0 is 0, and x / 0 is infinite."""
     difference, spread = np.broadcast_arrays(
         np.asarray(difference, dtype=float), np.asarray(spread, dtype=float)
     )

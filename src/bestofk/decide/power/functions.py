@@ -1,4 +1,4 @@
-"""Power of a two-sided t test: the noncentral t distribution, integrated."""
+"""Power functions of the pairwise tests that planning covers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from bestofk._base.checks import Floats
 from bestofk.stats.pairwise.resolution import EXACT_BELOW
 
 _NODES = 128
-_FEW = 40.0
-"""Degrees of freedom up to which the mean is integrated over, beyond it the spread."""
-_NORMAL_FROM = 1e7
-_REACH = 9.0
-"""Standard deviations of the normal distribution beyond which nothing is left (1e-19)."""
+_MEAN_INTEGRAL_MAX_DF = 40.0
+"""Integrate over the mean up to this df, and over the spread beyond."""
+_NORMAL_MIN_DF = 1e7
+_NORMAL_RANGE = 9.0
+"""Range of integration over a normal distribution, in standard deviations (1e-19 is left)."""
 
 
 def t_power(ncp: Any, df: Any, level: float) -> Floats:
-    """The probability that a two-sided t test rejects.
+    """Return the probability that a two-sided t test rejects.
 
     Parameters
     ----------
@@ -29,20 +29,20 @@ def t_power(ncp: Any, df: Any, level: float) -> Floats:
     df : array_like
         Degrees of freedom, above 0; infinite for a test with a known standard error.
     level : float
-        Level of the test, both sides together.
+        Two-sided level of the test.
 
     Returns
     -------
     ndarray
-        Of the shape that `ncp` and `df` broadcast to.
+        The power, of the broadcast shape of `ncp` and `df`.
 
     Notes
     -----
     With c the critical value, Z standard normal and S^2 = chi2(df) / df independent of it, the
     test rejects when ``|Z + ncp| > c S``. For few degrees of freedom that is
     ``E P(S < |Z + ncp| / c)``, an integral over Z, for many
-    ``E [Phi(ncp - c S) + Phi(-ncp - c S)]``, one over S: each is smooth where it is used, and
-    Gauss-Legendre quadrature gives at least eight digits.
+    ``E [Phi(ncp - c S) + Phi(-ncp - c S)]``, an integral over S. Each integrand is smooth in its
+    range, and Gauss-Legendre quadrature gives at least eight digits.
 
     Examples
     --------
@@ -53,14 +53,14 @@ def t_power(ncp: Any, df: Any, level: float) -> Floats:
     power = np.ones(ncp.shape)
     finite = np.isfinite(ncp)
     for degrees in np.unique(df[finite]):
-        at = finite & (df == degrees)
-        power[at] = _power(ncp[at], float(degrees), level)
+        selected = finite & (df == degrees)
+        power[selected] = _power(ncp[selected], float(degrees), level)
     return power
 
 
 @lru_cache(maxsize=1024)
 def t_noncentrality(power: float, df: float, level: float) -> float:
-    """The noncentrality at which a two-sided t test has this power (above its level).
+    """Return the noncentrality at which a two-sided t test has this power (above its level).
 
     Examples
     --------
@@ -81,7 +81,7 @@ def t_noncentrality(power: float, df: float, level: float) -> float:
 
 @lru_cache(maxsize=4)
 def legendre(nodes: int) -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss and Legendre on [0, 1]."""
+    """Return nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     x, w = np.polynomial.legendre.leggauss(nodes)
     return 0.5 * (x + 1.0), 0.5 * w
 
@@ -89,11 +89,11 @@ def legendre(nodes: int) -> tuple[Floats, Floats]:
 def _power(ncp: Floats, df: float, level: float) -> Floats:
     from scipy import special
 
-    if df >= _NORMAL_FROM:
+    if df >= _NORMAL_MIN_DF:
         c = -float(special.ndtri(level / 2.0))
         return np.asarray(special.ndtr(ncp - c) + special.ndtr(-ncp - c))
     c = -float(special.stdtrit(df, level / 2.0))
-    if df <= _FEW:
+    if df <= _MEAN_INTEGRAL_MAX_DF:
         both = _over_mean(ncp, df, c) + _over_mean(-ncp, df, c)
     else:
         both = _over_spread(ncp, df, c)
@@ -101,12 +101,12 @@ def _power(ncp: Floats, df: float, level: float) -> Floats:
 
 
 def _over_mean(ncp: Floats, df: float, c: float) -> Floats:
-    """P(Z + ncp > c S), over x = Z + ncp above 0."""
+    """Return P(Z + ncp > c S), integrated over x = Z + ncp above 0."""
     from scipy import special
 
     u, w = legendre(_NODES)
-    start = np.maximum(ncp - _REACH, 0.0)[..., np.newaxis]
-    width = np.maximum(ncp[..., np.newaxis] + _REACH - start, 0.0)
+    start = np.maximum(ncp - _NORMAL_RANGE, 0.0)[..., np.newaxis]
+    width = np.maximum(ncp[..., np.newaxis] + _NORMAL_RANGE - start, 0.0)
     x = start + width * u
     density = np.exp(-0.5 * np.square(x - ncp[..., np.newaxis])) / np.sqrt(2.0 * np.pi)
     inside = density * special.chdtr(df, df * np.square(x / c))
@@ -132,15 +132,14 @@ def _over_spread(ncp: Floats, df: float, c: float) -> Floats:
     return np.asarray((tails * weights).sum(axis=-1))
 
 
-# Power of the tests on five halvings: Alpaydin's combined F and Dietterich's t.
-
+# The 5x2cv tests: Alpaydin's combined F and Dietterich's t
 
 _F_NODES = 64
-_F_REACH = 8.0
+_F_RANGE = 8.0
 
 
 def five_by_two_f_power(effect: Any, level: float, correlation: float = 0.5) -> Floats:
-    """The probability that the combined 5x2cv F test rejects.
+    """Return the probability that the combined 5x2cv F test rejects.
 
     Parameters
     ----------
@@ -150,12 +149,12 @@ def five_by_two_f_power(effect: Any, level: float, correlation: float = 0.5) -> 
         Level of the test.
     correlation : float
         Correlation of two differences of different runs, from 0 to 1/2. The two folds of a run
-        are taken to be independent, as the test takes them.
+        are assumed to be independent, as the test assumes.
 
     Returns
     -------
     ndarray
-        Of the shape of `effect`.
+        The power, of the shape of `effect`.
 
     Notes
     -----
@@ -163,9 +162,9 @@ def five_by_two_f_power(effect: Any, level: float, correlation: float = 0.5) -> 
     ``f = 1/2 + sum_i m_i^2 / sum_i s_i^2``. In units of the variance of one difference,
     sum s_i^2 is chi-squared with 5 df, and sum m_i^2 is 5 m^2 + (1/2 - r) V with
     m normal about the effect with variance r + (1/2 - r) / 5 and V chi-squared with 4 df, all
-    three independent; r is the correlation. Where the loss on a row hardly depends on which of
-    the others trained, two halves of different runs share half of their test rows and r is
-    1/2 = n_test / (n_train + n_test): then all runs have the same mean.
+    three independent; r is the correlation. If the loss on a row hardly depends on the training
+    rows, two halves of different runs share half of their test rows, r is
+    1/2 = n_test / (n_train + n_test), and all runs have the same mean.
 
     Under the null hypothesis the test rejects less often than its level: 3.3 percent of the time
     at 5 percent for r = 1/2 and 1.7 for r = 0.
@@ -197,13 +196,13 @@ def five_by_two_f_power(effect: Any, level: float, correlation: float = 0.5) -> 
 
 
 def five_by_two_t_power(effect: Any, level: float) -> Floats:
-    """The probability that Dietterich's 5x2cv t test rejects; `effect` as for the F test.
+    """Return the probability that Dietterich's 5x2cv t test rejects; `effect` as for the F test.
 
     Notes
     -----
-    The numerator is the difference on the first fold, m_1 + u / sqrt 2 with u the scaled
-    difference of the two folds of the first run, which stands in the denominator
-    sqrt((u^2 + chi2_4) / 5) too: the statistic is not quite a t.
+    The numerator is the difference on the first fold, m_1 + u / sqrt 2, with u the scaled
+    difference of the two folds of the first run. The denominator sqrt((u^2 + chi2_4) / 5) also
+    contains u, so the statistic does not have an exact t distribution.
 
     Examples
     --------
@@ -217,40 +216,39 @@ def five_by_two_t_power(effect: Any, level: float) -> Floats:
     c_squared = float(np.square(special.stdtrit(5.0, level / 2.0)))
     u = z[:, np.newaxis]
     first = effect[..., np.newaxis, np.newaxis] + np.sqrt(0.5) * (z + u)
-    room = np.maximum(5.0 * np.square(first) / c_squared - u * u, 0.0)
-    return np.asarray((special.chdtr(4.0, room) @ weight) @ weight)
+    bound = np.maximum(5.0 * np.square(first) / c_squared - u * u, 0.0)
+    return np.asarray((special.chdtr(4.0, bound) @ weight) @ weight)
 
 
 def _normal() -> tuple[Floats, Floats]:
-    """Nodes and weights for the mean of a function of a standard normal variable."""
+    """Return nodes and weights for the mean of a function of a standard normal variable."""
     x, w = legendre(_F_NODES)
-    z = _F_REACH * (2.0 * x - 1.0)
-    return z, 2.0 * _F_REACH * w * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
+    z = _F_RANGE * (2.0 * x - 1.0)
+    return z, 2.0 * _F_RANGE * w * np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
 
 
 def _chi_squared_4() -> tuple[Floats, Floats]:
-    """The same for chi-squared with 4 degrees of freedom, whose density is v exp(-v/2) / 4."""
+    """Return the same for chi-squared with 4 degrees of freedom (density v exp(-v/2) / 4)."""
     x, w = legendre(_F_NODES)
-    root = _F_REACH * x
+    root = _F_RANGE * x
     v = root * root
-    return v, _F_REACH * w * 2.0 * root * v * np.exp(-0.5 * v) / 4.0
+    return v, _F_RANGE * w * 2.0 * root * v * np.exp(-0.5 * v) / 4.0
 
 
-# Power of McNemar's test, over all numbers of disagreements that may come out.
+# McNemar's test, over all possible numbers of disagreements
 
-
-_MOST_TERMS = 401
+_MAX_TERMS = 401
 
 
 def mcnemar_power(n: int, discordance: float, difference: float, level: float) -> float:
-    """The probability that McNemar's test rejects, two-sided.
+    """Return the probability that the two-sided McNemar test rejects.
 
     Parameters
     ----------
     n : int
-        Instances of the test set.
+        Number of instances of the test set.
     discordance : float
-        Probability that exactly one of the two learners gets an instance wrong.
+        Probability that exactly one of the two learners is wrong on an instance.
     difference : float
         Difference of the two error rates, at most `discordance`.
     level : float
@@ -262,10 +260,10 @@ def mcnemar_power(n: int, discordance: float, difference: float, level: float) -
 
     Notes
     -----
-    Unconditional: the number of disagreements M is binomial with n trials, and of M the first
-    learner gets wrong a binomial number with p = (1 + difference / discordance) / 2. The test is
-    the one of ``mcnemar(exact="auto")``: binomial below 25 disagreements, chi-squared with
-    continuity correction from there on.
+    The power is unconditional: the number of disagreements M is binomial with n trials, and the
+    number of errors of the first learner among them is binomial with
+    p = (1 + difference / discordance) / 2. The test is ``mcnemar(exact="auto")``: binomial below
+    25 disagreements, chi-squared with continuity correction from 25 on.
 
     References
     ----------
@@ -297,13 +295,13 @@ def mcnemar_power(n: int, discordance: float, difference: float, level: float) -
 def _disagreements(
     n: int, discordance: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Numbers of disagreements that may come out (a grid of them where they are many)."""
+    """Return the possible numbers of disagreements (a grid if there are many) and their weights."""
     from scipy import special
 
     mean, sd = n * discordance, np.sqrt(n * discordance * (1.0 - discordance))
     low, high = max(0, int(mean - 7 * sd - 8)), min(n, int(mean + 7 * sd + 8))
-    # an odd step, so that even and odd numbers, whose critical counts differ, are both taken
-    step = 2 * (max(1, (high - low) // _MOST_TERMS) // 2) + 1
+    # an odd step covers even and odd numbers, whose critical counts differ
+    step = 2 * (max(1, (high - low) // _MAX_TERMS) // 2) + 1
     m = np.arange(low, high + 1, step, dtype=np.float64)
     log_weight = (
         special.gammaln(n + 1.0)
@@ -317,7 +315,7 @@ def _disagreements(
 
 
 def _critical_counts(m: npt.NDArray[np.float64], level: float) -> npt.NDArray[np.float64]:
-    """The smallest count of M that is rejected; above M: none is."""
+    """Return the smallest rejected count of M disagreements; above M if there is none."""
     from scipy import special
 
     z = -special.ndtri(level / 2.0)
@@ -330,7 +328,7 @@ def _critical_counts(m: npt.NDArray[np.float64], level: float) -> npt.NDArray[np
 
 @lru_cache(maxsize=64)
 def _exact_counts(level: float) -> npt.NDArray[np.float64]:
-    """For M = 0, 1, ..., the smallest k with 2 P(X >= k) at most the level; M + 1 if none."""
+    """Return for M = 0, 1, ... the smallest k with 2 P(X >= k) <= level; M + 1 if none."""
     from bestofk.stats.tails import binomial_at_least
 
     counts = []
@@ -341,18 +339,17 @@ def _exact_counts(level: float) -> npt.NDArray[np.float64]:
     return np.array(counts)
 
 
-# Power of the permutation test of the mean (sign flips) when the differences are normal.
+# The permutation test of the mean (sign flips), for normal differences
 
-
-FEW_FLIPS = 64
-"""Rejected sign flips of one tail up to which the test is simulated, beyond it a t test."""
-_LOWEST = 10
+MAX_SIMULATED_FLIPS = 64
+"""Rejected sign flips of one tail up to which the test is simulated; beyond it is a t test."""
+_LOWEST_DIFFERENCES = 10
 SAMPLES = 5_000
 _SEED = 20060302
 
 
 def permutation_power(effect: Any, n: int, level: float) -> Floats:
-    """The probability that the two-sided permutation test of `n` differences rejects.
+    """Return the probability that the two-sided permutation test of `n` differences rejects.
 
     Parameters
     ----------
@@ -361,20 +358,20 @@ def permutation_power(effect: Any, n: int, level: float) -> Floats:
     n : int
         Number of differences: data sets or instances.
     level : float
-        Level of the test, both sides together.
+        Two-sided level of the test.
 
     Returns
     -------
     ndarray
-        Of the shape of `effect`; 0 everywhere where `n` is too small for the level.
+        The power, of the shape of `effect`; 0 if `n` is too small for the level.
 
     Notes
     -----
     Flipping the signs of a subset lowers the sum by twice its sum. The test rejects when at most
     c = floor(level 2^n / 2) of the 2^n subsets, the empty one among them, have a sum of at most
-    0: from a shift on that is minus the c-th smallest mean of a subset. Where c is small that is
-    simulated with a fixed sample (beyond ten differences the ten lowest decide); else the test
-    is as good as a t test at its attained level 2 c / 2^n.
+    0. That holds from a shift on: minus the c-th smallest mean of a subset. For small c the shift
+    is simulated with a fixed sample (of more than ten differences the ten lowest decide); for
+    large c the test is approximated by a t test at its attained level 2 c / 2^n.
 
     Examples
     --------
@@ -387,16 +384,14 @@ def permutation_power(effect: Any, n: int, level: float) -> Floats:
     flips = rejected_flips(n, level)
     if flips == 0:
         return np.zeros(effect.shape)
-    if flips <= FEW_FLIPS:
-        shifts = _rejecting_shifts(n, flips)
-        below = np.searchsorted(shifts, effect, side="left")
-        return np.asarray((below + np.searchsorted(shifts, -effect, side="left")) / len(shifts))
+    if flips <= MAX_SIMULATED_FLIPS:
+        return _share_below(_rejecting_shifts(n, flips), effect)
     attained = level if n > 60 else flips * 2.0 ** (1 - n)
     return t_power(effect * np.sqrt(n), n - 1.0, attained)
 
 
 def rejected_flips(n: int, level: float) -> int:
-    """How many of the 2^n sign flips of one tail the two-sided test rejects.
+    """Return how many of the 2^n sign flips of one tail the two-sided test rejects.
 
     Examples
     --------
@@ -404,15 +399,21 @@ def rejected_flips(n: int, level: float) -> int:
     (1, 0)
     """
     if n > 60:
-        return FEW_FLIPS + 1
+        return MAX_SIMULATED_FLIPS + 1
     return int(np.floor(0.5 * level * 2.0**n * (1.0 + 1e-12)))
+
+
+def _share_below(shifts: Floats, effect: Floats) -> Floats:
+    """Return the share of simulated shifts at which the test rejects, on either side."""
+    below = np.searchsorted(shifts, effect, side="left")
+    return np.asarray((below + np.searchsorted(shifts, -effect, side="left")) / len(shifts))
 
 
 @lru_cache(maxsize=64)
 def _rejecting_shifts(n: int, flips: int) -> Floats:
-    """Sorted: for each sample of n standard normals the shift from which the test rejects."""
+    """Return sorted shifts from which the test rejects, one per sample of n standard normals."""
     rng = np.random.default_rng(_SEED)
-    m = min(n, _LOWEST)
+    m = min(n, _LOWEST_DIFFERENCES)
     subsets = (np.arange(1, 2**m)[:, np.newaxis] >> np.arange(m)) & 1
     weights = (subsets / subsets.sum(axis=1, keepdims=True)).T
     shifts = np.empty(SAMPLES)
@@ -426,19 +427,18 @@ def _rejecting_shifts(n: int, flips: int) -> Floats:
     return shifts
 
 
-# Power of Wilcoxon's signed rank test when the differences are normal.
+# Wilcoxon's signed rank test, for normal differences
 
-
-SIMULATED_UP_TO = 25
-"""Differences up to which the test is simulated."""
+MAX_SIMULATED_RANKS = 25
+"""Number of differences up to which the test is simulated."""
 EFFICIENCY = 3.0 / np.pi
-"""Of the signed rank test relative to the t test, for normal differences."""
+"""Efficiency of the signed rank test relative to the t test."""
 SIGNED_RANK_SAMPLES = 20_000
 _SIGNED_RANK_SEED = 20060301
 
 
 def signed_rank_power(effect: Any, n: int, level: float) -> Floats:
-    """The probability that the two-sided signed rank test of `n` differences rejects.
+    """Return the probability that the two-sided signed rank test of `n` differences rejects.
 
     Parameters
     ----------
@@ -447,20 +447,20 @@ def signed_rank_power(effect: Any, n: int, level: float) -> Floats:
     n : int
         Number of differences: data sets or instances.
     level : float
-        Level of the test, both sides together.
+        Two-sided level of the test.
 
     Returns
     -------
     ndarray
-        Of the shape of `effect`; 0 everywhere where `n` is too small for the level.
+        The power, of the shape of `effect`; 0 if `n` is too small for the level.
 
     Notes
     -----
     W+ is the number of Walsh averages (d_i + d_j) / 2, i <= j, above 0. Up to 25 differences a
-    fixed sample of 20,000 draws gives, for each, the shift from which the test rejects: an order
-    statistic of its Walsh averages, so that the power is the share of shifts below the effect.
-    Beyond, the test is worth a t test on 3 / pi times as many differences, its asymptotic
-    relative efficiency where they are normal (within two points of simulation).
+    fixed sample of 20,000 draws gives the shifts from which the test rejects, which are order
+    statistics of the Walsh averages; the power is the share of shifts below the effect. Beyond,
+    the test is approximated by a t test on 3 / pi times as many differences, its asymptotic
+    relative efficiency for normal differences (within two points of simulation).
 
     References
     ----------
@@ -475,13 +475,11 @@ def signed_rank_power(effect: Any, n: int, level: float) -> Floats:
     0.0
     """
     effect = np.abs(np.asarray(effect, dtype=float))
-    if n <= SIMULATED_UP_TO:
+    if n <= MAX_SIMULATED_RANKS:
         cut = critical_sum(n, level)
         if cut < 0:
             return np.zeros(effect.shape)
-        shifts = _rejecting_rank_shifts(n, cut)
-        below = np.searchsorted(shifts, effect, side="left")
-        return np.asarray((below + np.searchsorted(shifts, -effect, side="left")) / len(shifts))
+        return _share_below(_rejecting_rank_shifts(n, cut), effect)
     if 0.5 ** (n - 1) > level:
         return np.zeros(effect.shape)
     effective = EFFICIENCY * n
@@ -490,7 +488,7 @@ def signed_rank_power(effect: Any, n: int, level: float) -> Floats:
 
 @lru_cache(maxsize=4096)
 def critical_sum(n: int, level: float) -> int:
-    """The largest rank sum that the two-sided test still rejects; below 0: none is small enough.
+    """Return the largest rank sum that the two-sided test rejects; negative if there is none.
 
     Examples
     --------
@@ -510,7 +508,7 @@ def critical_sum(n: int, level: float) -> int:
 
 @lru_cache(maxsize=64)
 def _rejecting_rank_shifts(n: int, cut: int) -> Floats:
-    """Sorted: for each sample of n standard normals the shift from which W- is at most `cut`."""
+    """Return sorted shifts from which W- is at most `cut`, one per sample of n standard normals."""
     rng = np.random.default_rng(_SIGNED_RANK_SEED)
     i, j = np.triu_indices(n)
     shifts = np.empty(SIGNED_RANK_SAMPLES)
@@ -518,7 +516,7 @@ def _rejecting_rank_shifts(n: int, cut: int) -> Floats:
     for start in range(0, SIGNED_RANK_SAMPLES, step):
         d = rng.standard_normal((min(step, SIGNED_RANK_SAMPLES - start), n))
         walsh = 0.5 * (d[:, i] + d[:, j])
-        # at most `cut` averages below 0 after the shift: the (cut + 1)-th smallest is above
+        # at most `cut` averages are below 0 after the shift if the (cut + 1)-th smallest is above
         shifts[start : start + len(d)] = -np.partition(walsh, cut, axis=1)[:, cut]
     shifts.sort()
     shifts.flags.writeable = False

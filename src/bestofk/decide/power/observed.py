@@ -1,4 +1,4 @@
-"""What observed losses say of a design: the spread of every pair under the test that is used."""
+"""Planned designs from observed losses: the spread of every pair under the chosen test."""
 
 from __future__ import annotations
 
@@ -39,32 +39,31 @@ if TYPE_CHECKING:
 
 Pairs = npt.NDArray[np.intp]
 
-_AT_A_TIME = 1 << 20
-"""Differences held at a time."""
-_WALSH = 300
-"""Differences of which all Walsh averages are made; of more, so many quantiles stand for all."""
+_MAX_BATCH_DIFFERENCES = 1 << 20
+_MAX_WALSH_DIFFERENCES = 300
+"""Number of differences with all Walsh averages; more are replaced by as many quantiles."""
 _BY_ERROR: tuple[PowerModel, ...] = ("t", "corrected t", "unknown")
-"""Where the power comes from the standard error of a result, if it has one."""
-_POOLED = 200
-"""Learners from which the correlation of runs is estimated."""
+"""Models that take the power from the standard error of a result, if it has one."""
+_MAX_POOLED_LEARNERS = 200
+"""Number of learners from which the correlation of runs is estimated."""
 _NO_SPREAD = 1e-9
-"""A difference below this share of its spread is rounding error."""
+"""Differences below this share of their spread are rounding errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """The pairs of a problem, as planning needs them."""
+    """The planned design and the observed differences of all pairs."""
 
     planned: Planned
     estimate: Floats
     difference: Floats
-    """What the test sees of the difference, without its sign: 0 where it is rounding error."""
+    """Absolute difference in the sense of the test; 0 if it is a rounding error."""
     pvalue: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Raw:
-    """What the test found of the pairs, before it is known what kind of design they are."""
+    """The differences and test results from which a design is built."""
 
     problem: Problem
     choice: Choice
@@ -76,17 +75,17 @@ class _Raw:
 
     @property
     def model(self) -> PowerModel:
-        """Where the power comes from; a function of the caller's is taken for a t test."""
+        """The power model of the test; a user's function counts as a t test."""
         return "t" if self.choice.entry is None else self.choice.entry.power
 
     def t_parts(self) -> tuple[Floats, float]:
-        """Standard errors and degrees of freedom, of a test that has them."""
+        """Return the standard errors and degrees of freedom; refuse tests without them."""
         if self.error is None or self.df is None:
             raise _not_planned(self.choice)
         return self.error, self.df
 
     def by_unit(self) -> Floats:
-        """(pairs, n) differences."""
+        """Return (pairs, n) differences."""
         return self.differences.reshape(len(self.differences), -1)
 
 
@@ -101,12 +100,12 @@ def observe(
     rows: int | None = None,
     tested: RowsTested | None = None,
 ) -> Observed:
-    """The spread and the difference of every pair under the chosen test.
+    """Return the spread and the difference of every pair under the chosen test.
 
-    What the test said of these pairs before is `tested`: nothing is tested again.
+    `tested` holds earlier results of the test for these pairs; without it they are tested here.
     """
     values = problem.sample(choice.axes)
-    step = max(1, _AT_A_TIME // max(1, int(np.prod(values.shape[1:]))))
+    step = max(1, _MAX_BATCH_DIFFERENCES // max(1, int(np.prod(values.shape[1:]))))
     blocks = [slice(start, start + step) for start in range(0, len(first), step)]
     d = np.concatenate([values[first[at]] - values[second[at]] for at in blocks])
     if tested is None:
@@ -125,15 +124,15 @@ def observe(
         level=level,
         rows=rows_of(problem) if rows is None else rows,
     )
-    planned, seen = _builder(problem, choice)(raw)
-    difference = np.abs(estimate if seen is None else seen)
+    planned, difference_of_test = _builder(problem, choice)(raw)
+    difference = np.abs(estimate if difference_of_test is None else difference_of_test)
     noise = _NO_SPREAD * np.maximum(planned.standard_error(), np.abs(values).max(initial=0.0))
     difference = np.where(difference <= noise, 0.0, difference)
     return Observed(planned=planned, estimate=estimate, difference=difference, pvalue=pvalue)
 
 
-Seen = tuple[Planned, Floats | None]
-"""A design, and the differences that its test sees where they are not those of the means."""
+PlannedDifferences = tuple[Planned, Floats | None]
+"""A design, and the differences of its test if they are not those of the means."""
 
 
 def _column(results: list[Any], name: str) -> Floats:
@@ -141,15 +140,15 @@ def _column(results: list[Any], name: str) -> Floats:
 
 
 def _error(results: list[Any]) -> tuple[Floats | None, float | None]:
-    """The standard errors and the degrees of freedom, of tests that have them."""
+    """Return the standard errors and the degrees of freedom, if the test has them."""
     last = results[-1]
     if last.standard_error is None or not isinstance(last.df, float):
         return None, None
     return _column(results, "standard_error"), last.df
 
 
-def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], Seen]:
-    builders: dict[PowerModel, Callable[[_Raw], Seen]] = {
+def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], PlannedDifferences]:
+    builders: dict[PowerModel, Callable[[_Raw], PlannedDifferences]] = {
         "five by two F": _halvings,
         "five by two t": _halvings,
         "disagreements": _disagreements,
@@ -162,7 +161,7 @@ def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], Seen]:
     return _units if situation in ("datasets", "test-set") else _splits
 
 
-def _splits(raw: _Raw) -> Seen:
+def _splits(raw: _Raw) -> PlannedDifferences:
     error, df = raw.t_parts()
     design = raw.problem.design
     n = design.runs * design.folds
@@ -171,17 +170,17 @@ def _splits(raw: _Raw) -> Seen:
     corrected = raw.model == "corrected t"
     if not corrected or df != n - 1 or design.kind == "time":
         of_groups = corrected and design.groups is not None and df == design.groups - 1
-        why = (
-            "more windows of the same rows are shorter ones"
+        reason = (
+            "more windows of the same rows would be shorter"
             if design.kind == "time"
             else f"its degrees of freedom are those of the {design.groups} groups"
             if of_groups
             else f"its degrees of freedom were measured for {runs} {unit}"
             if corrected
-            else "its variance does not know that they share rows"
+            else "its variance estimate ignores that they share rows"
         )
         known = KnownError(
-            error=error, df=df, rows=raw.rows, runs=runs, unit=unit, level=raw.level, fixed=why
+            error=error, df=df, rows=raw.rows, runs=runs, unit=unit, level=raw.level, fixed=reason
         )
         return known, None
     ratio = _test_ratio(raw.problem, raw.choice)
@@ -198,7 +197,7 @@ def _splits(raw: _Raw) -> Seen:
     return splits, None
 
 
-def _halvings(raw: _Raw) -> Seen:
+def _halvings(raw: _Raw) -> PlannedDifferences:
     within, _ = _within_and_between(raw.differences)
     correlation = _correlation_of_runs(raw)
     combined = partial(five_by_two_f_power, correlation=correlation)
@@ -213,31 +212,31 @@ def _halvings(raw: _Raw) -> Seen:
 
 
 def _within_and_between(d: Floats) -> tuple[Floats, Floats]:
-    """Variance of the differences within runs, and of the means of runs."""
+    """Return the variance of the differences within runs, and of the means of runs."""
     within = 0.5 * np.square(d[..., 0] - d[..., 1]).mean(axis=-1)
     return within, d.mean(axis=-1).var(axis=-1, ddof=1)
 
 
 def _correlation_of_runs(raw: _Raw) -> float:
-    """Of two halves in different runs, from all pairs: one pair has four degrees of freedom."""
+    """Estimate the correlation of halves in different runs from all pairs of learners."""
     values = raw.problem.sample(2)
-    if len(values) > _POOLED:
-        values = values[:_POOLED]
+    if len(values) > _MAX_POOLED_LEARNERS:
+        values = values[:_MAX_POOLED_LEARNERS]
     i, j = np.triu_indices(len(values), 1)
     within, between = (part.sum() for part in _within_and_between(values[i] - values[j]))
     # the variance of the means of runs is (1/2 - correlation) of that within runs
     return float(np.clip(0.5 - between / within, 0.0, 0.5)) if within > 0 else 0.5
 
 
-def _units(raw: _Raw) -> Seen:
+def _units(raw: _Raw) -> PlannedDifferences:
     d = raw.by_unit()
     n = d.shape[1]
     unit = "data sets" if raw.problem.n_datasets > 1 else "instances"
-    seen: Floats | None = None
+    pseudomedians: Floats | None = None
     efficiency = 1.0
     power: Callable[[Any, int, float], Floats]
     if raw.model == "signed rank":
-        seen, sd = np.array([pseudomedian(row) for row in d]).reshape(-1, 2).T
+        pseudomedians, sd = np.array([pseudomedian(row) for row in d]).reshape(-1, 2).T
         power, efficiency = signed_rank_power, EFFICIENCY
     elif raw.model == "sign flips":
         sd, power = d.std(axis=1, ddof=1) if n > 1 else np.zeros(len(d)), permutation_power
@@ -247,27 +246,27 @@ def _units(raw: _Raw) -> Seen:
             raise _not_planned(raw.choice)
         sd, power = error * float(np.sqrt(n)), units_t_power
     units = Units(sd=sd, n=n, unit=unit, effect_power=power, efficiency=efficiency, level=raw.level)
-    return units, seen
+    return units, pseudomedians
 
 
-def _disagreements(raw: _Raw) -> Seen:
+def _disagreements(raw: _Raw) -> PlannedDifferences:
     d = raw.by_unit()
     share = (d != 0).mean(axis=1)
     return Disagreements(discordance=share, n=d.shape[1], level=raw.level), None
 
 
 def units_t_power(effect: Any, n: int, level: float) -> Floats:
-    """Power of a paired t test on `n` independent differences."""
+    """Return the power of a paired t test on `n` independent differences."""
     if n < 2:
         return np.zeros(np.shape(effect))
     return t_power(np.asarray(effect) * np.sqrt(n), n - 1.0, level)
 
 
 def pseudomedian(d: Floats) -> tuple[float, float]:
-    """Where the signed rank test sees the middle, and the spread that it sees.
+    """Return the median of the Walsh averages, and a robust standard deviation.
 
-    The median of the Walsh averages, and the standard deviation of normal differences that
-    would have Walsh averages as far apart: one that a few wild data sets do not stretch.
+    The standard deviation is that of normal differences whose Walsh averages have the same
+    spread, so outliers hardly change it.
 
     Examples
     --------
@@ -277,23 +276,24 @@ def pseudomedian(d: Floats) -> tuple[float, float]:
     [10, 7, 10, 7]
     """
     n = len(d)
-    if n > _WALSH:
-        # quantiles of the same distribution
-        d, m = np.quantile(d, (np.arange(_WALSH) + 0.5) / _WALSH), _WALSH
+    if n > _MAX_WALSH_DIFFERENCES:
+        m = _MAX_WALSH_DIFFERENCES
+        d = np.quantile(d, (np.arange(m) + 0.5) / m)
     else:
         m = n
     i, j = np.triu_indices(m)
     walsh = np.sort(0.5 * (d[i] + d[j]))
     centre = float(np.median(walsh))
-    # one standard deviation of W+ to either side of its middle: the interval of +- one error
+    # one standard deviation of W+ on either side of its mean gives +- one standard error
     total = len(walsh)
-    places = 0.5 * (total - 1) + np.array([-1.0, 1.0]) * np.sqrt(m * (m + 1) * (2 * m + 1) / 24.0)
-    low, high = np.interp(np.clip(places, 0, total - 1), np.arange(total), walsh)
+    half = np.sqrt(m * (m + 1) * (2 * m + 1) / 24.0)
+    positions = 0.5 * (total - 1) + np.array([-half, half])
+    low, high = np.interp(np.clip(positions, 0, total - 1), np.arange(total), walsh)
     return centre, float(0.5 * (high - low) * np.sqrt(EFFICIENCY * m))
 
 
 def rows_of(problem: Problem) -> int | None:
-    """Rows of the data set, where the design tells them."""
+    """Return the number of rows of the data set, if the design has it."""
     design = problem.design
     if problem.n_datasets > 1 or design.n_train is None or design.n_test is None:
         return None
@@ -303,19 +303,18 @@ def rows_of(problem: Problem) -> int | None:
 
 
 def _test_ratio(problem: Problem, choice: Choice) -> float:
-    """n_test / n_train as the test takes it: as told, or that of complete runs of folds."""
-    said = choice.arguments
-    if said.get("test_share") is not None:
-        return float(said["test_share"])
-    if said.get("n_train") is not None:
-        return float(np.mean(said["n_test"]) / np.mean(said["n_train"]))
+    """Return n_test / n_train of the test's arguments, or of complete runs of folds."""
+    arguments = choice.arguments
+    if arguments.get("test_share") is not None:
+        return float(arguments["test_share"])
+    if arguments.get("n_train") is not None:
+        return float(np.mean(arguments["n_test"]) / np.mean(arguments["n_train"]))
     return 1.0 / (problem.design.folds - 1)
 
 
 def _not_planned(choice: Choice) -> DesignError:
     others = [name for name, entry in PAIRWISE_TESTS.items() if entry.power not in _BY_ERROR]
     return DesignError(
-        f"plan_size: the power of test {choice.name!r} is not known here; tests that can be "
-        "planned for are the t tests with a standard error, and "
-        f"{joined(others)}."
+        f"plan_size does not know the power of test {choice.name!r}; it covers t tests with a "
+        f"standard error, and {joined(others)}."
     )

@@ -1,4 +1,4 @@
-"""What a plan says: the differences that a design can show, and what would settle each pair."""
+"""Results of planning: the differences that a design can show, and what settles each pair."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Name = int | str
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needed(Presented):
-    """How many runs, rows, data sets or instances would show a difference.
+    """The number of runs, rows, data sets or instances that would show a difference.
 
     Attributes
     ----------
     unit : str
         ``"runs"``, ``"splits"``, ``"rows"``, ``"data sets"`` or ``"instances"``.
     now : int or None
-        How many there are; None where that is not known.
+        The current number; None if unknown.
     count : int or None
-        How many in all would do, everything else as it is; None where no number does.
+        The total number needed, everything else unchanged; None if no number is enough.
     times : float or None
-        ``count / now``, also where `now` is not known.
+        ``count / now``, also known if `now` is not.
     reason : str
-        Why no number does; empty where one does.
+        Why no number is enough; empty if one is.
     """
 
     unit: str
@@ -40,11 +40,11 @@ class Needed(Presented):
 
     @property
     def feasible(self) -> bool:
-        """Whether some number does."""
+        """Whether some number is enough."""
         return self.times is not None
 
     def explain(self) -> str:
-        """The number in a sentence."""
+        """State the number in a sentence."""
         from bestofk.decide.statements.power import needed_sentence
 
         return needed_sentence(self)
@@ -61,21 +61,22 @@ class PairPlan(Presented):
     estimate : float or None
         Mean loss of `first` minus mean loss of `second`, as observed; None without data.
     standard_error : float or None
-        Of the estimate, as the test takes it; None where it is not known without a difference.
+        Standard error of the estimate in the test; None if unknown.
     difference : float or None
-        The difference that is planned for, without its sign: the one that was asked for, else
-        the observed one (for Wilcoxon's test the pseudomedian of the differences).
+        The absolute difference to plan for: the requested one, else the observed one (for
+        Wilcoxon's test the pseudomedian of the differences).
     power : float or None
-        The probability that the design as it is shows `difference`, if it is the true one.
+        Probability that the current design shows `difference`, if it is the true one.
     smallest_difference : float or None
-        What the design as it is shows with the power asked for; None where it shows nothing.
+        The smallest difference that the current design shows with the requested power; None if
+        it shows none.
     limit : float or None
-        What any number of runs (or splits) of the same rows would show; None where more of them
-        are no option, or have no such limit.
+        The smallest difference that any number of runs (or splits) of the same rows would show;
+        None if more of them are impossible or have no such limit.
     settled : bool
-        Whether the observed losses show a difference already.
+        Whether the observed losses already show a difference.
     needed : tuple of Needed
-        What would show `difference` with the power asked for; empty where the pair is settled.
+        What would show `difference` with the requested power; empty if the pair is settled.
     """
 
     first: Name
@@ -94,7 +95,7 @@ class PairPlan(Presented):
         return {name: [cell] for name, cell in _flat(self).items()}
 
     def explain(self) -> str:
-        """The pair in sentences."""
+        """State the pair in sentences."""
         from bestofk.decide.statements.power import pair_plan_sentences
 
         return pair_plan_sentences(self)
@@ -118,7 +119,7 @@ class PlanSize(Presented):
     power : float
         The probability with which a difference is to be shown.
     difference : float or None
-        The difference that was asked for; None: each pair's observed one.
+        The requested difference; None for the observed difference of each pair.
     smallest_difference : float or None
         The smallest difference that a typical pair (the median of the pairs) can show with that
         power; None where none can.
@@ -153,7 +154,7 @@ class PlanSize(Presented):
     assumptions: tuple[str, ...] = ()
 
     def row(self, a: Name, b: Name) -> PairPlan:
-        """The row of two learners, in either order."""
+        """Return the row of two learners, in either order."""
         for pair in self.pairs:
             if {pair.first, pair.second} == {a, b}:
                 return pair
@@ -162,29 +163,29 @@ class PlanSize(Presented):
         raise UnknownNameError("learner in this plan", missing, sorted(known))
 
     def pair(self, a: Name, b: Name) -> str:
-        """What would settle `a` against `b`, in a sentence.
+        """State what would settle `a` against `b`.
 
-        Empty where the pair is settled, where no difference was observed, and where nothing
-        would do but more than a thousand times what there is.
+        Empty if the pair is settled, if no difference was observed, or if more than a thousand
+        times the current design would be needed.
         """
         from bestofk.decide.statements.power import settling_sentence
 
         return settling_sentence(self, self.row(a, b))
 
     def explain(self) -> str:
-        """The plan in sentences, one paragraph per matter."""
+        """State the plan in sentences, one paragraph per topic."""
         from bestofk.decide.statements.power import explain_plan
 
         return explain_plan(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per pair, as a data frame; what is not known or not possible is missing."""
+        """Return one row per pair as a data frame; unknown or impossible values are missing."""
         import pandas as pd
 
         return pd.DataFrame([_flat(pair) for pair in self.pairs])
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan for strict JSON: no NaN, no infinity."""
+        """Return the plan for strict JSON, without NaN and infinity."""
         from bestofk.version import __version__
 
         return {**Presented.to_dict(self), "explanation": self.explain(), "version": __version__}

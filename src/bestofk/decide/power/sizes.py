@@ -1,34 +1,30 @@
-"""How large must the study be? One call, from losses or from assumed numbers."""
+"""Study size: the differences that a design can show, from losses or from assumed numbers."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, positive, probability, whole
-from bestofk._base.errors import ArgumentError
-from bestofk.decide.evidence import Family
-from bestofk.decide.power.assumed import (
-    PlannedPairs,
-    adjusted_level,
-    assume,
-    checked_alpha,
-    pairs_of_order,
-    pairs_of_problem,
-    wanted_rows,
-)
+from bestofk._base.checks import Floats, one_of, positive, probability, whole
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk.decide.evidence import FAMILIES, Family
+from bestofk.decide.power.assumed import assume
 from bestofk.decide.power.designs import Planned
-from bestofk.decide.power.observed import observe
+from bestofk.decide.power.observed import Pairs, observe, rows_of
 from bestofk.decide.power.result import Name, Needed, PairPlan, PlanSize
 from bestofk.decide.statements.power import nothing_shown
+from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
+    from bestofk.decide.choose_test import Choice
+    from bestofk.decide.decision import Decision
+    from bestofk.decide.evidence import Evidence
     from bestofk.decide.problem import Problem
 
 ANY, OTHER = "one learner", "another"
-"""The two learners of a plan without losses."""
+"""Names of the two learners of a plan without losses."""
 
 
 def plan_size(
@@ -54,47 +50,47 @@ def plan_size(
     only: tuple[Name, Name] | None = None,
     **test_arguments: Any,
 ) -> PlanSize:
-    """The smallest difference that a design can show, and what would settle the open pairs.
+    """Return the smallest difference that a design can show, and the size that settles each pair.
 
     Parameters
     ----------
     losses : Losses, path, data frame, array (K, ...) or Decision, optional
-        What was observed: the spread of every pair is taken from it. An `Decision` brings its test,
-        level, family and correction along. Without losses the numbers below describe the study.
+        The observed losses, which give the spread of every pair. A `Decision` also brings its
+        test, level, family and correction. Without losses the numbers below describe the study.
     design : str, optional
         A plan such as ``"10x10"``, ``"5x2"`` or ``"resample:30:0.1"``.
     rows : int, optional
-        Rows of the data set; known from the losses where their design tells.
+        Rows of the data set; by default those of the design of the losses, if it has them.
     datasets, instances : int, optional
         Instead of `design`: several data sets, or one test set.
     learners : int, optional
-        How many are compared; 2 by default.
+        Number of learners; 2 by default.
     difference : float, optional
-        The difference that is to be shown; by default each pair's observed one.
+        The difference to show; by default the observed difference of each pair.
     sd : float, optional
-        Standard deviation of the difference of two learners from one fold, split, data set or
-        instance to the next.
+        Standard deviation of the difference of two learners over folds, splits, data sets or
+        instances.
     discordance : float, optional
-        For losses of 0 and 1: how often just one of two learners is wrong.
+        For losses of 0 and 1: the share of instances on which exactly one learner is wrong.
     error_rates : pair of float, optional
-        Instead of `discordance`: two learners with these error rates that err independently of
-        each other. Most learners err on the same instances and disagree less.
+        Instead of `discordance`: the error rates of two learners that err independently. Most
+        learners err on the same instances and disagree less.
     test : str
-        As for `order`; ``"auto"`` takes the one that `order` takes.
+        As for `order`; ``"auto"`` picks the test that `order` picks.
     df, missing, **test_arguments
         As for `order`.
     power : float
-        The probability with which a difference is to be shown.
+        Probability of showing the difference.
     alpha : float, optional
-        Error of the whole family, 0.05 by default.
+        Error rate of the whole family, 0.05 by default.
     family : {"all", "preference", "control"}
         All pairs, two-sided (the default); all pairs, one-sided; one learner against the others.
     control : name, optional
-        That learner, for ``family="control"``.
+        The control, for ``family="control"``.
     correction : str, optional
         ``"holm"`` by default.
     only : pair of names, optional
-        Plan for this pair only; its family stays what it is.
+        Plan for this pair only; the family does not change.
 
     Returns
     -------
@@ -103,17 +99,16 @@ def plan_size(
 
     Notes
     -----
-    A pair is planned for at the level that the correction leaves it at first, alpha over the
-    number of comparisons (K (K - 1) / 2, or K - 1 against a control): for Holm's correction
-    that is a little pessimistic, its later steps being easier.
+    The level of a pair is that of the first step of the correction, alpha over the number of
+    comparisons (K (K - 1) / 2, or K - 1 against a control). For Holm's correction this is slightly
+    pessimistic, because its later steps are easier.
 
     The corrected t tests on n folds have n - 1 degrees of freedom and noncentrality
-    ``difference / sqrt(S^2 (1/n + n_test/n_train))``: as n grows, S^2 n_test / n_train remains,
-    so that more runs cannot show every difference. More rows can; S^2 is taken to fall as
-    1 / rows.
+    ``difference / sqrt(S^2 (1/n + n_test/n_train))``. As n grows, S^2 n_test / n_train remains,
+    so more runs cannot show every difference. More rows can: S^2 is assumed to fall as 1 / rows.
 
-    The power for the observed difference says nothing that its p-value does not; it serves to
-    plan further work. To plan for what matters, give `difference`.
+    The power for the observed difference adds no information to its p-value; it helps to plan
+    further work. To plan for a difference that matters, give `difference`.
 
     References
     ----------
@@ -141,33 +136,151 @@ def plan_size(
                    "error_rates": error_rates}  # fmt: skip
     if losses is None:
         if only is not None or control is not None or df is not None or test_arguments:
-            raise ArgumentError(
-                "plan_size: only, control, df and arguments of the test need losses."
-            )
+            raise ArgumentError("plan_size: only, control, df and test arguments need losses.")
         return _from_numbers(
             assumptions, rows=rows, difference=difference, test=test, power=power,
-            alpha=checked_alpha(alpha), family=family or "all", correction=correction or "holm",
+            alpha=_checked_alpha(alpha), family=family or "all", correction=correction or "holm",
         )  # fmt: skip
     for name, value in assumptions.items():
         if value is not None:
-            raise ArgumentError(f"plan_size: {name} is taken from the losses; leave it out.")
+            raise ArgumentError(f"plan_size: the losses determine {name}; omit it.")
     from bestofk.decide.decision import Decision
     from bestofk.decide.problem import as_problem
 
-    given = {"df": df, **test_arguments}
-    wanted: dict[str, Any] = {
+    arguments = {"df": df, **test_arguments}
+    settings: dict[str, Any] = {
         "alpha": alpha, "family": family, "control": control, "correction": correction
     }  # fmt: skip
     if isinstance(losses, Decision):
-        study = pairs_of_order(losses, test, given, **wanted)
+        study = _pairs_of_decision(losses, test, arguments, **settings)
     else:
-        problem = as_problem(losses, missing=missing, arguments=given)
-        study = pairs_of_problem(problem, test, given, **wanted)
+        problem = as_problem(losses, missing=missing, arguments=arguments)
+        study = _pairs_of_problem(problem, test, arguments, **settings)
     return _from_losses(study, rows=rows, difference=difference, power=power, only=only)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PlannedPairs:
+    """Losses, a test, and a family of pairs with their p-values, if known."""
+
+    problem: Problem
+    choice: Choice
+    first: Pairs
+    second: Pairs
+    adjusted: Floats | None
+    """Adjusted p-values of a decision."""
+    family: Family
+    evidence: Evidence | None = None
+    """The evidence of a decision."""
+
+
+def _pairs_of_decision(
+    decision: Decision,
+    test: Any,
+    arguments: dict[str, Any],
+    *,
+    alpha: float | None,
+    family: str | None,
+    control: Name | None,
+    correction: str | None,
+) -> _PlannedPairs:
+    """Return the pairs of a decision, with its p-values if no setting differs."""
+    if decision.problem is None:
+        raise ArgumentError("plan_size: this decision does not hold its losses; give the losses.")
+    alpha = decision.alpha if alpha is None else alpha
+    decided = decision.evidence.family.name
+    as_decided = (
+        decision.test_choice is not None
+        and len(decision.evidence) > 0
+        and test == "auto"
+        and not any(value is not None for value in arguments.values())
+        and family in (None, decided)
+        and correction in (None, decision.correction)
+        and control is None
+    )
+    if not as_decided:
+        return _pairs_of_problem(
+            decision.problem, test, arguments, alpha=alpha, family=family or decided,
+            control=control, correction=correction
+            or ("holm" if decision.test_choice is None else decision.correction),
+        )  # fmt: skip
+    assert decision.test_choice is not None
+    return _PlannedPairs(
+        problem=decision.problem,
+        choice=decision.test_choice,
+        first=np.asarray(decision.evidence.first, dtype=np.intp),
+        second=np.asarray(decision.evidence.second, dtype=np.intp),
+        adjusted=decision.evidence.adjusted_pvalue,
+        family=replace(decision.evidence.family, alpha=_checked_alpha(alpha)),
+        evidence=decision.evidence,
+    )
+
+
+def _pairs_of_problem(
+    problem: Problem,
+    test: Any,
+    arguments: dict[str, Any],
+    *,
+    alpha: float | None,
+    family: str | None,
+    control: Name | None,
+    correction: str | None,
+) -> _PlannedPairs:
+    """Return all pairs of a problem, or those with the control, under the test for them."""
+    from bestofk.decide.choose_test import choose_test
+
+    name, names = one_of(family or "all", "family", FAMILIES), problem.names
+    if name == "control" and control not in names:
+        raise UnknownNameError("learner", control, [str(known) for known in names])
+    if name != "control" and control is not None:
+        raise ArgumentError("control applies to ", use(family="control"), "; omit it.")
+    pairs = Family(
+        name=name,
+        learners=len(names),
+        alpha=_checked_alpha(alpha),
+        correction=correction or "holm",
+        control=None if control is None else names.index(control),
+    )
+    first, second = pairs.pairs()
+    return _PlannedPairs(
+        problem=problem,
+        choice=choose_test(problem, test, family=pairs, random_state=0, **arguments),
+        first=first.astype(np.intp),
+        second=second.astype(np.intp),
+        adjusted=None,
+        family=pairs,
+    )
+
+
+def _first_level(family: Family) -> float:
+    """Return the two-sided level of one pair at the first step of the correction."""
+    level = family.alpha / (family.size if CORRECTIONS[family.correction].adjusts else 1)
+    # a one-sided test at level a is equivalent to a two-sided test at level 2 a
+    return min(2.0 * level, 0.99) if family.name == "preference" else level
+
+
+def _selected_rows(only: tuple[Name, Name] | None, study: _PlannedPairs) -> Pairs:
+    """Return the rows of the selected pairs in the family."""
+    if only is None:
+        return np.arange(len(study.first))
+    names = study.problem.names
+    for name in only:
+        if name not in names:
+            raise UnknownNameError("learner", name, [str(known) for known in names])
+    selected = {names.index(name) for name in only}
+    for row, pair in enumerate(zip(study.first.tolist(), study.second.tolist(), strict=True)):
+        if set(pair) == selected:
+            return np.array([row])
+    raise ArgumentError(f"only: the family does not contain {only[0]} against {only[1]}.")
+
+
+def _checked_alpha(alpha: float | None) -> float:
+    """Return the level of the family, 0.05 by default."""
+    return probability(0.05 if alpha is None else alpha, "alpha")
+
+
 def _from_losses(
-    study: PlannedPairs,
+    study: _PlannedPairs,
     *,
     rows: int | None,
     difference: float | None,
@@ -175,42 +288,44 @@ def _from_losses(
     only: tuple[Name, Name] | None,
 ) -> PlanSize:
     family = study.family
-    level = adjusted_level(family)
+    level = _first_level(family)
     names = study.problem.names
-    wanted = wanted_rows(only, study)
+    selected = _selected_rows(only, study)
     if study.adjusted is not None:
-        # what the order found need not be tested again
-        first, second = study.first[wanted], study.second[wanted]
-        wanted_here = np.arange(len(wanted))
+        # use the tests of the decision
+        first, second = study.first[selected], study.second[selected]
+        rows_here = np.arange(len(selected))
     else:
-        first, second, wanted_here = study.first, study.second, wanted
-    seen = observe(
+        first, second, rows_here = study.first, study.second, selected
+    observed = observe(
         study.problem, study.choice, first, second, level=level,
         one_sided=family.name == "preference", rows=rows,
-        tested=None if study.evidence is None else study.evidence.tested(wanted),
+        tested=None if study.evidence is None else study.evidence.tested(selected),
     )  # fmt: skip
     adjusted = (
-        family.adjust(seen.pvalue)[wanted] if study.adjusted is None else study.adjusted[wanted]
+        family.adjust(observed.pvalue)[selected]
+        if study.adjusted is None
+        else study.adjusted[selected]
     )
-    differences = seen.difference if difference is None else np.full(len(first), difference)
-    columns = _Columns.of(seen.planned, differences, power)
+    differences = observed.difference if difference is None else np.full(len(first), difference)
+    columns = _Columns.of(observed.planned, differences, power)
     pairs = []
-    for place, row in enumerate(wanted_here.tolist()):
-        settled = bool(adjusted[place] <= family.alpha)
+    for index, row in enumerate(rows_here.tolist()):
+        settled = bool(adjusted[index] <= family.alpha)
         pairs.append(
             PairPlan(
                 first=names[first[row]],
                 second=names[second[row]],
-                estimate=float(seen.estimate[row]),
+                estimate=float(observed.estimate[row]),
                 settled=settled,
                 needed=() if settled and difference is None else columns.needed(row),
                 **columns.at(row),
             )
         )
     return _plan(
-        seen.planned,
+        observed.planned,
         tuple(pairs),
-        design=_words(study.problem, rows),
+        design=_design_text(study.problem, rows),
         test=study.choice.name,
         alpha=family.alpha,
         family=family.name,
@@ -236,9 +351,9 @@ def _from_numbers(
     learners = assumptions.pop("learners")
     K = 2 if learners is None else whole(learners, "learners", at_least=2)
     pairs = Family(name=family, learners=K, alpha=alpha, correction=correction)
-    level = adjusted_level(pairs)
-    found = assume(**assumptions, rows=rows, difference=difference, test=test, level=level)
-    planned = found.planned
+    level = _first_level(pairs)
+    assumed = assume(**assumptions, rows=rows, difference=difference, test=test, level=level)
+    planned = assumed.planned
     columns = _Columns.of(planned, None if difference is None else np.array([difference]), power)
     pair = PairPlan(
         first=ANY, second=OTHER, estimate=None, needed=columns.needed(0), **columns.at(0)
@@ -246,8 +361,8 @@ def _from_numbers(
     return _plan(
         planned,
         (pair,),
-        design=found.design,
-        test=found.test,
+        design=assumed.design,
+        test=assumed.test,
         alpha=alpha,
         family=family,
         correction=correction,
@@ -260,7 +375,7 @@ def _from_numbers(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Columns:
-    """The numbers of all pairs, column by column."""
+    """The results of all pairs, as columns."""
 
     planned: Planned
     target: float
@@ -317,13 +432,11 @@ def _plan(planned: Planned, pairs: tuple[PairPlan, ...], **facts: Any) -> PlanSi
 
 
 def _median(values: list[float | None]) -> float | None:
-    """Of what the pairs can show; a pair that can show nothing would need more than any other."""
+    """Return the median; a pair that can show nothing counts as infinite."""
     middle = float(np.median([np.inf if value is None else value for value in values]))
     return middle if np.isfinite(middle) else None
 
 
-def _words(problem: Problem, rows: int | None) -> str:
-    from bestofk.decide.power.observed import rows_of
-
+def _design_text(problem: Problem, rows: int | None) -> str:
     rows = rows_of(problem) if rows is None else rows
     return problem.describe() + ("" if rows is None else f", {rows} rows")

@@ -1,4 +1,4 @@
-"""A plan in sentences."""
+"""Sentences about plans of study sizes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bestofk.stats.adjust import CORRECTIONS
 if TYPE_CHECKING:
     from bestofk.decide.power.result import Needed, PairPlan, PlanSize
 
-LISTED = 6
-"""So many open pairs are told in full; the data frame has all."""
+MAX_LISTED_PAIRS = 6
+"""Number of open pairs that are listed; the data frame has all of them."""
 
 
 def about(count: float) -> str:
-    """A number of runs or rows, rounded up to two digits where it is large.
+    """Return a number of runs or rows, rounded up to two digits if it is large.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def about(count: float) -> str:
 
 
 def short(value: float) -> str:
-    """A difference for print: two digits.
+    """Return a difference with two digits.
 
     Examples
     --------
@@ -46,11 +46,11 @@ def short(value: float) -> str:
 
 
 def explain_plan(plan: PlanSize) -> str:
-    """All sentences of a plan, one paragraph per matter."""
+    """Return all sentences of a plan, one paragraph per topic."""
     parts = [_what_is_planned(plan), _what_it_shows(plan), *_pairs(plan), *plan.assumptions]
     if plan.difference is None and any(pair.needed for pair in plan.pairs):
         parts.append(
-            "An observed difference is a guess at the true one. To plan for the difference that "
+            "An observed difference only estimates the true one. To plan for the difference that "
             "matters to you, state that difference."
         )
     return "\n".join(parts)
@@ -59,28 +59,31 @@ def explain_plan(plan: PlanSize) -> str:
 def settling_sentence(plan: PlanSize, pair: PairPlan, *, groups: bool = False) -> str:
     """State what would settle one pair; empty if it is settled or nothing feasible would.
 
-    `groups` says that rows come in groups, which are the units of the test.
+    `groups` means that rows come in groups, which are the units of the test.
     """
-    ways = [needed for needed in pair.needed if needed.feasible]
+    options = [needed for needed in pair.needed if needed.feasible]
     new_groups = ""
     if groups:
-        ways = [replace(one, unit="groups") if one.unit == "instances" else one for one in ways]
-        if any(one.unit == "rows" for one in ways):
+        options = [
+            replace(needed, unit="groups") if needed.unit == "instances" else needed
+            for needed in options
+        ]
+        if any(needed.unit == "rows" for needed in options):
             new_groups = " Only rows of new groups count."
-    if pair.settled or not ways:
+    if pair.settled or not options:
         return ""
     alone = ""
     if pair.limit is not None and pair.difference is not None and pair.difference <= pair.limit:
         alone = f"; more {plan.unit} alone would not"
     seen = "" if pair.estimate is None else f" (difference {short(abs(pair.estimate))})"
     return (
-        f"About {_amounts(ways)} would settle {pair.first} against {pair.second}{seen} with "
+        f"About {_amounts(options)} would settle {pair.first} against {pair.second}{seen} with "
         f"probability {plan.power:g}, {_if_true(plan)}{alone}.{new_groups}"
     )
 
 
 def needed_sentence(needed: Needed) -> str:
-    """How many are needed, where some number will do."""
+    """State how many are needed, or why no number is enough."""
     if needed.times is None:
         return f"No number of {needed.unit} would show the difference: {needed.reason.rstrip('.')}."
     have = "" if needed.now is None else f"; there are {needed.now}"
@@ -91,7 +94,7 @@ def needed_sentence(needed: Needed) -> str:
 
 
 def pair_plan_sentences(pair: PairPlan) -> str:
-    """What the design shows of one pair, and what would settle it."""
+    """State what the design shows for one pair, and what would settle it."""
     sentences = []
     if pair.settled:
         sentences.append(f"A difference between {pair.first} and {pair.second} is shown already.")
@@ -103,7 +106,7 @@ def pair_plan_sentences(pair: PairPlan) -> str:
     if pair.smallest_difference is not None:
         sentences.append(
             f"The smallest difference between {pair.first} and {pair.second} that is shown with "
-            f"the power asked for is {short(pair.smallest_difference)}."
+            f"the requested power is {short(pair.smallest_difference)}."
         )
     sentences += [needed_sentence(needed) for needed in pair.needed]
     if not sentences:
@@ -112,14 +115,14 @@ def pair_plan_sentences(pair: PairPlan) -> str:
 
 
 def nothing_shown(planned: Planned) -> str:
-    """Why a design shows no difference, however large."""
+    """Return why a design cannot show any difference."""
     errors = np.sort(planned.standard_error())
     if errors[(len(errors) - 1) // 2] <= 0.0:
         return NO_SPREAD
     if isinstance(planned, Disagreements):
         return (
-            f"with {planned.n} instances two learners that disagree so rarely cannot be "
-            "distinguished, whichever of them is right"
+            f"two learners that disagree this rarely cannot be distinguished with {planned.n} "
+            "instances"
         )
     if isinstance(planned, Units):
         least = planned.n
@@ -138,8 +141,8 @@ def _if_true(plan: PlanSize) -> str:
     return f"if the true difference is {short(plan.difference)}"
 
 
-def _amounts(ways: Sequence[Needed]) -> str:
-    return " or ".join(map(_amount, ways))
+def _amounts(options: Sequence[Needed]) -> str:
+    return " or ".join(map(_amount, options))
 
 
 def _amount(needed: Needed) -> str:
@@ -167,19 +170,19 @@ def _what_it_shows(plan: PlanSize) -> str:
             return f"What this design can show is not known: {plan.reason}."
         return f"This design cannot show any difference: {plan.reason}."
     shown = [p.smallest_difference for p in plan.pairs if p.smallest_difference is not None]
-    words = (
+    text = (
         f"With probability {plan.power:g} this design shows a difference of "
         f"{short(plan.smallest_difference)}"
     )
     low, high = short(min(shown)), short(max(shown))
     if low != high:
-        words += f" between a typical pair ({low} to {high}, depending on the pair)"
-    words += "."
+        text += f" between a typical pair ({low} to {high}, depending on the pair)"
+    text += "."
     if plan.limit is not None:
-        words += (
+        text += (
             f" More {plan.unit} cannot show a difference below {short(plan.limit)}; more rows can."
         )
-    return words
+    return text
 
 
 def _pairs(plan: PlanSize) -> list[str]:
@@ -189,8 +192,8 @@ def _pairs(plan: PlanSize) -> list[str]:
     if not known:
         return [_for_any_pair(plan, plan.pairs[0])]
     head = (
-        f"If the true difference is {short(plan.difference)}, this is the probability that it is "
-        f"shown, and what would raise that to {plan.power:g}:"
+        f"If the true difference is {short(plan.difference)}, these are the probability that it is "
+        f"shown, and the sizes that would raise it to {plan.power:g}:"
     )
     return [head, *_listed(plan, known)]
 
@@ -210,9 +213,9 @@ def _open_pairs(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
 
 def _listed(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
     pairs = sorted(pairs, key=_effort)
-    lines = [f"- {_line(plan, pair)}" for pair in pairs[:LISTED]]
-    if len(pairs) > LISTED:
-        lines.append(f"- and {len(pairs) - LISTED} more, which need more than these.")
+    lines = [f"- {_line(plan, pair)}" for pair in pairs[:MAX_LISTED_PAIRS]]
+    if len(pairs) > MAX_LISTED_PAIRS:
+        lines.append(f"- and {len(pairs) - MAX_LISTED_PAIRS} more, which need more than these.")
     return lines
 
 
@@ -221,24 +224,24 @@ def _line(plan: PlanSize, pair: PairPlan) -> str:
     if not pair.difference:
         return f"{who}: no difference was observed, so there is none to plan for."
     seen = f"difference {short(pair.difference)}, " if plan.difference is None else ""
-    return f"{who}: {seen}probability {_probability(pair.power)}; {_ways(plan, pair)}."
+    return f"{who}: {seen}probability {_probability(pair.power)}; {_needed_text(plan, pair)}."
 
 
 def _for_any_pair(plan: PlanSize, pair: PairPlan) -> str:
     assert plan.difference is not None
     return (
         f"A difference of {short(plan.difference)} is shown with probability "
-        f"{_probability(pair.power)}; {_ways(plan, pair)}."
+        f"{_probability(pair.power)}; {_needed_text(plan, pair)}."
     )
 
 
-def _ways(plan: PlanSize, pair: PairPlan) -> str:
-    ways = [needed for needed in pair.needed if needed.feasible]
+def _needed_text(plan: PlanSize, pair: PairPlan) -> str:
+    options = [needed for needed in pair.needed if needed.feasible]
     if pair.power is not None and pair.power >= plan.power:
         return "that is enough"
-    if not ways:
-        return "nothing up to 1,000 times as much would do"
-    return f"about {_amounts(ways)} would do"
+    if not options:
+        return "even 1,000 times as much would not be enough"
+    return f"about {_amounts(options)} would be enough"
 
 
 def _probability(value: float | None) -> str:

@@ -1,7 +1,3 @@
-from .bootstrap_looks import (
-    IntervalVerdict as IntervalVerdict,
-    interval_verdict as interval_verdict,
-)
 from .bounds import Bounds as Bounds, PlannedT as PlannedT
 from .items import (
     SettledItems as SettledItems,
@@ -19,8 +15,12 @@ from .races import (
     replay as replay,
 )
 from .rule import StopRule as StopRule
-from .stopped_order import (
+from .stopped_decision import (
     StoppedDecision as StoppedDecision,
     StoppedEvidence as StoppedEvidence,
     StoppedPair as StoppedPair,
+)
+from .verdicts import (
+    IntervalVerdict as IntervalVerdict,
+    interval_verdict as interval_verdict,
 )

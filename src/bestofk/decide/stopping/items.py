@@ -1,9 +1,9 @@
-"""Items that come one after the other, with a look at every one: a test that allows it.
+"""Early stopping on items: a test for a look at every item, and a curtailed test of a plan.
 
-For every pair a bet is placed on each item, and the capital it makes is an e-process: under the
-hypothesis that the first learner is at most as bad as the second, the chance that it ever exceeds
-1/alpha is at most alpha (Ville's inequality). Its running maximum gives a p-value that holds at
-every moment, and those of all pairs go through Holm's correction.
+`item_stream` bets on each item for every pair, and the capital is an e-process: if the first
+learner is at most as bad as the second, the probability that it ever exceeds 1/alpha is at most
+alpha (Ville's inequality). Its running maximum gives a p-value that is valid at every look, and
+Holm's correction adjusts the p-values of all pairs.
 """
 
 from __future__ import annotations
@@ -38,25 +38,27 @@ from bestofk.decide.stopping.rule import TARGETS, StopRule
 from bestofk.stats.adjust import holm
 
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""Shares of the capital that are put on an item; their mean is as good a bet as any of them."""
+"""Shares of the capital to bet on an item; the test averages over them."""
+PLANNED_LOOKS = 40
+"""Default number of looks at a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StreamVerdict(Presented):
-    """What all items so far show, whenever they are looked at.
+    """The claims that the items so far support, at any number of looks.
 
     Attributes
     ----------
     items : int
-        How many there were; clusters, where these are the units.
+        Number of items, or of clusters if these are the units.
     pvalue, adjusted_pvalue : (K, K) arrays
-        Of the hypothesis that i is at most as bad as j; 1 on the diagonal.
+        P-values of the hypothesis that i is at most as bad as j; 1 on the diagonal.
     better : (K, K) array of bool
         ``better[j, i]``: j is shown to be better than i.
     not_worse : (K, K) array of bool or None
         With a margin, whether i is shown to be worse than j by less than the margin.
     alpha : float
-        Chance that any claim is ever false, over all looks.
+        Probability that any claim is ever false, over all looks.
     """
 
     items: int
@@ -67,7 +69,7 @@ class StreamVerdict(Presented):
     alpha: float
 
     def explain(self) -> str:
-        """What is shown so far, in sentences."""
+        """State the claims so far in sentences."""
         claims = [
             f"{called(int(j))} is better than {called(int(i))} "
             f"({pvalue_words(float(self.adjusted_pvalue[i, j]), self.alpha)})"
@@ -75,11 +77,11 @@ class StreamVerdict(Presented):
         ]
         so_far = f"after {counted(self.items, 'item')}"
         if not claims:
-            return f"Nothing is shown {so_far}: look again when there are more."
+            return f"No difference is shown {so_far}; look again with more items."
         shown = listing(claims)
         return (
-            f"{capitalised(shown)}, {so_far}. However often one looks, the chance that a claim is "
-            f"ever false is at most {self.alpha:g}."
+            f"{capitalised(shown)}, {so_far}. The probability that a claim is ever false is at "
+            f"most {self.alpha:g}, at any number of looks."
         )
 
     def _columns(self) -> dict[str, Any]:
@@ -95,15 +97,12 @@ class StreamVerdict(Presented):
         }
 
     def best(self, *, prefer: Any = None) -> int | None:
-        """The most preferred learner that no other is shown to beat; None while two may be.
+        """Return the most preferred learner that no other is shown to beat; None if there is none.
 
-        `prefer` are places in order of preference; by default 0, 1, 2, ...
+        `prefer` lists learner numbers in order of preference; by default 0, 1, 2, ...
         """
         order = range(len(self.better)) if prefer is None else prefer
-        for place in order:
-            if not self.better[:, place].any():
-                return int(place)
-        return None
+        return next((int(index) for index in order if not self.better[:, index].any()), None)
 
 
 def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None) -> StreamVerdict:
@@ -112,13 +111,13 @@ def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None
     Parameters
     ----------
     losses : array_like, shape (K, n)
-        A loss between 0 and 1 for every item (or the mean over a cluster of items), in the order
-        in which they came, which must not depend on the losses.
+        A loss between 0 and 1 for every item (or the mean over a cluster of items), in order of
+        arrival, which must not depend on the losses.
     alpha : float
-        Chance of any false claim, at any look.
+        Probability of any false claim, at any look.
     margin : float, optional
-        A difference that does not matter: adds whether a learner is shown to be worse than
-        another by less.
+        A difference that does not matter. With it the result also tells whether a learner is
+        shown to be worse than another by less than the margin.
 
     Returns
     -------
@@ -126,9 +125,9 @@ def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None
 
     Notes
     -----
-    For the pair i, j with d_t = loss of i less loss of j on item t, the capital is the mean over
+    For the pair i, j with d_t = loss of i minus loss of j on item t, the capital is the mean over
     the stakes s of the product of (1 + s d_t), and p = 1 over its largest value so far. Adjusting
-    averages of e-values instead does not control the chance of a false claim over many looks.
+    averages of e-values instead does not control the probability of a false claim over many looks.
 
     References
     ----------
@@ -151,14 +150,14 @@ def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None
             f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
         )
     if values.size and (values.min() < 0 or values.max() > 1):
-        raise ArgumentError("losses must lie between 0 and 1 for a bet on them; rescale them.")
+        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
     K, n = values.shape
     rows, columns = np.nonzero(~np.eye(K, dtype=bool))
     pvalue, adjusted = np.ones((K, K)), np.ones((K, K))
     if n:
         pvalue[rows, columns] = _pvalues(values[rows] - values[columns])
     adjusted[rows, columns] = holm(pvalue[rows, columns])
-    # i is shown to be worse than j
+    # claims[i, j]: i is worse than j
     claims = adjusted <= alpha
     not_worse = None
     if margin is not None:
@@ -183,48 +182,39 @@ def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None
 
 
 def _pvalues(gains: Floats) -> Floats:
-    """1 over the largest capital so far of a bet on every row (P, n) of gains of at most 1."""
-    most = np.zeros(len(gains))
-    capital = np.zeros((len(gains), gains.shape[1]))
+    """Return 1 over the largest capital so far of a bet on every row (P, n) of gains up to 1."""
+    capital = np.zeros(gains.shape)
     for stake in STAKES:
         capital += np.exp(np.cumsum(np.log1p(stake * gains), axis=1))
-    np.maximum(most, capital.max(axis=1) / len(STAKES), out=most)
-    return np.asarray(1.0 / np.maximum(most, 1.0))
-
-
-# A test of learners on N planned items that ends when the rest cannot, or hardly can, matter.
-
-
-LOOKS = 40
-"""Looks at a plan that names no distance between them."""
+    return np.asarray(1.0 / np.maximum(capital.max(axis=1) / len(STAKES), 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledItems(Presented):
-    """What the items so far say of the verdict on all that are planned.
+    """Whether the items so far settle the decision of the full plan.
 
     Attributes
     ----------
     settled : bool
-        All planned items would decide the same, but for the risk.
+        Whether all planned items would reach the same decision, up to the risk.
     exact : bool
-        They would, whatever they bring.
+        Whether the remaining items cannot change the decision.
     recommended : str or None
-        None while it is open.
+        The recommended learner; None while it is open.
     order : tuple of str
-        The places that are settled, best first.
+        The settled ranks, best first.
     claims : tuple of pairs of str
-        (better, worse): what all planned items are sure to show.
+        (better, worse): claims that all planned items are certain to support.
     items : dict of str to int
-        How many items of each learner were needed.
+        Number of items needed, by learner.
     go_on : tuple of str
-        Who must see more items for the verdict; nobody where it is settled.
+        Learners that need more items; empty if the decision is settled.
     open_pairs : tuple of pairs of str
-        On which pairs it depends.
+        Pairs on which the decision depends.
     planned : int
-        Items of the plan.
+        Number of planned items.
     risk : float
-        The chance, given the items, that all of them would have decided otherwise.
+        Largest probability, given the items, that all of them would reach another decision.
     """
 
     settled: bool
@@ -240,33 +230,33 @@ class SettledItems(Presented):
 
     @property
     def saved(self) -> float:
-        """The share of all items of all learners that were not needed."""
+        """Share of the items of all learners that were not needed."""
         return 1.0 - sum(self.items.values()) / (self.planned * len(self.items))
 
     def explain(self) -> str:
-        """Who is recommended and what it took, or what is open."""
+        """State the recommendation and its cost, or the open pairs."""
         most = max(self.items.values())
         if not self.settled:
             pairs = [f"{a} against {b}" for a, b in self.open_pairs]
             return (
                 f"Not settled after {most:,} of {self.planned:,} items; open: {joined(pairs)}. "
-                f"More items are needed of {joined(list(self.go_on))}."
+                f"More items are needed for {joined(list(self.go_on))}."
             )
         assert self.recommended is not None
-        sure = (
-            "whatever the rest says, all of them decide the same"
+        certainty = (
+            "the remaining items cannot change the decision"
             if self.exact
-            else "all of them would decide the same, but for a risk of at most "
-            f"{100 * self.risk:.4g} %"
+            else "all items would reach the same decision with a probability of at least "
+            f"{100 * (1 - self.risk):.4g} %"
         )
         return (
             f"Use {self.recommended}. Settled after {most:,} of {self.planned:,} items "
-            f"({100 * self.saved:.0f} % of the work is saved): {sure}."
+            f"({100 * self.saved:.0f} % of the work is saved): {certainty}."
         )
 
 
 class _NoMoreItemsError(Exception):
-    """The items so far are used up."""
+    """All items so far are used."""
 
 
 def settle_items(
@@ -282,20 +272,21 @@ def settle_items(
     target: str = "best",
     risk: float = 0.05,
 ) -> SettledItems:
-    """Whether the items so far settle what all planned items will say of K learners.
+    """Check whether the items so far settle the decision of all planned items.
 
     Parameters
     ----------
     losses : array_like, shape (K, n)
         A loss between 0 and 1 for every item so far, in one random order common to all learners;
-        NaN for items that a learner has not seen. Where items belong together in clusters, give
-        the mean of each cluster: clusters are the units then.
+        NaN for items that a learner has not seen. If items come in clusters, give the mean of
+        each cluster; the clusters are then the units.
     planned : int
-        Items of the plan, N.
+        Number of planned items, N.
     names : sequence of str, optional
         The learners; by default "0", "1", ...
     every : int, optional
-        Items between two looks, a divisor of `planned`; by default about a fortieth of it.
+        Number of items between two looks, a divisor of `planned`; about a fortieth of it by
+        default.
     prefer : list of names, dict of prices, "listed" or None
         The preference, as for `bestofk.order`; None: the smallest mean is recommended.
     alpha, correction, guard
@@ -303,8 +294,8 @@ def settle_items(
     target : {"best", "order"}
         What must be settled.
     risk : float
-        The chance, given the items, that all N would have decided otherwise; 0: stop only for
-        what no further item can change.
+        Largest probability, given the items, that all N would reach another decision; 0: stop
+        only if the remaining items cannot change the decision.
 
     Returns
     -------
@@ -312,9 +303,9 @@ def settle_items(
 
     Notes
     -----
-    The planned test is the paired t test on N items, corrected over all pairs; it is curtailed, so
-    that the chance of a false claim is at most that of the test on all N items plus the risk. For
-    items without an end, with a look at every one, see `item_stream`.
+    The planned test is the paired t test on N items, corrected over all pairs. It is curtailed, so
+    the probability of a false claim is at most that of the test on all N items plus the risk. For
+    an unlimited number of items with a look at every one, see `item_stream`.
 
     Examples
     --------
@@ -322,10 +313,10 @@ def settle_items(
     >>> rng = np.random.default_rng(0)
     >>> error = np.array([[0.4], [0.2], [0.35]])
     >>> losses = (rng.random((3, 600)) < error).astype(float)
-    >>> found = settle_items(losses, planned=2000, names=["a", "b", "c"], prefer="listed")
-    >>> print(found.explain())
-    Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all of them would decide \
-the same, but for a risk of at most 5 %.
+    >>> result = settle_items(losses, planned=2000, names=["a", "b", "c"], prefer="listed")
+    >>> print(result.explain())
+    Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all items would reach the \
+same decision with a probability of at least 95 %.
     """
     values = np.asarray(losses, dtype=np.float64)
     if values.ndim != 2 or len(values) < 2:
@@ -342,32 +333,32 @@ the same, but for a risk of at most 5 %.
     probability(alpha, "alpha")
     one_of(target, "target", TARGETS)
     if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
-        raise refuse("risk", "a chance of at least 0 and below 1", risk)
-    called = [str(name) for name in (range(len(values)) if names is None else names)]
-    if len(called) != len(values) or len(set(called)) < len(called):
+        raise refuse("risk", "a probability of at least 0 and below 1", risk)
+    labels = [str(name) for name in (range(len(values)) if names is None else names)]
+    if len(labels) != len(values) or len(set(labels)) < len(labels):
         raise ArgumentError(
-            f"names must be {len(values)} different names, one per row of losses; got {called}."
+            f"names must be {len(values)} different names, one per row of losses; got {labels}."
         )
     blocks = values[:, : values.shape[1] // step * step].reshape(len(values), -1, step)
     missing = np.logical_or.reduce(np.isnan(blocks), axis=2)
-    given = np.where(missing.any(axis=1), missing.argmax(axis=1), blocks.shape[1])
-    if not given.all():
+    complete = np.where(missing.any(axis=1), missing.argmax(axis=1), blocks.shape[1])
+    if not complete.all():
         raise ArgumentError(f"losses must hold the first {step} items of every learner.")
-    places, preference, _ = arrange(called, prefer, blocks[:, 0].mean(axis=1))
-    ranks = alike_ranks(called, prefer)
-    shown = [called[at] for at in places]
-    blocks, given = blocks[places], given[places]
+    order, preference, _ = arrange(labels, prefer, blocks[:, 0].mean(axis=1))
+    ranks = alike_ranks(labels, prefer)
+    by_preference = [labels[index] for index in order]
+    blocks, complete = blocks[order], complete[order]
     test = PlannedT(runs=N // step, folds=step, df=N - 1, span=1.0)
     family = Family(learners=len(values), alpha=alpha, correction=correction)
-    seen: list[tuple[Look, Ints]] = []
+    looks: list[tuple[Look, Ints]] = []
 
     def fill(runs: Ints) -> Floats:
-        if (runs > given).any():
+        if (runs > complete).any():
             raise _NoMoreItemsError
-        found = np.full((len(values), test.runs, step), np.nan)
+        losses = np.full((len(values), test.runs, step), np.nan)
         for row, run in enumerate(runs.tolist()):
-            found[row, :run] = blocks[row, :run]
-        return found
+            losses[row, :run] = blocks[row, :run]
+        return losses
 
     with suppress(_NoMoreItemsError):
         race(
@@ -380,10 +371,10 @@ the same, but for a risk of at most 5 %.
             stated=preference.stated,
             # one item in one block, as for one row in one fold
             floor=1.0,
-            ranks=None if ranks is None else ranks[places],
-            watch=lambda look, runs: seen.append((look, runs)),
+            ranks=None if ranks is None else ranks[order],
+            watch=lambda look, runs: looks.append((look, runs)),
         )
-    return _found(seen, shown, N, step, target, float(risk))
+    return _settled(*looks[-1], by_preference, N, step, target, float(risk))
 
 
 def _between_looks(planned: int, every: int | None) -> int:
@@ -399,35 +390,33 @@ def _between_looks(planned: int, every: int | None) -> int:
     sizes = [size for size in range(2, planned // 2 + 1) if planned % size == 0]
     if not sizes:
         raise ArgumentError(
-            f"planned must be a number that looks can divide; got {planned}: ",
+            f"planned must not be a prime number, so that looks can divide it; got {planned}: ",
             use(planned=planned + 1),
             " works.",
         )
-    return min(sizes, key=lambda size: abs(size - planned / LOOKS))
+    return min(sizes, key=lambda size: abs(size - planned / PLANNED_LOOKS))
 
 
-def _found(
-    seen: list[tuple[Look, Ints]], names: list[str], planned: int, step: int, target: str,
-    risk: float,
-) -> SettledItems:  # fmt: skip
-    look, runs = seen[-1]
+def _settled(
+    look: Look, runs: Ints, names: list[str], planned: int, step: int, target: str, risk: float
+) -> SettledItems:
     verdict = look.verdict
-    places = verdict.order()[0].tolist()
+    ranking = verdict.order()[0].tolist()
     candidates = np.flatnonzero(verdict.candidates())
     best = int(candidates[0]) if len(candidates) == 1 else None
-    if best is not None and not places:
-        places = [best]
-    surely = look.exact
-    certain = surely.order()[1] if target == "order" else int(surely.candidates().sum()) == 1
+    if best is not None and not ranking:
+        ranking = [best]
+    exact = look.exact
+    certain = exact.order()[1] if target == "order" else int(exact.candidates().sum()) == 1
     pairs = [] if look.settled else list(look.open_pairs)
     return SettledItems(
         settled=look.settled,
         exact=look.settled and bool(certain),
         recommended=None if best is None else names[best],
-        order=tuple(names[at] for at in places),
+        order=tuple(names[index] for index in ranking),
         claims=tuple((names[j], names[i]) for i, j in np.argwhere(verdict.sure).tolist()),
         items=dict(zip(names, (runs * step).tolist(), strict=True)),
-        go_on=tuple(names[at] for at in np.flatnonzero(look.go_on)),
+        go_on=tuple(names[index] for index in np.flatnonzero(look.go_on)),
         open_pairs=tuple((names[i], names[j]) for i, j in pairs),
         planned=planned,
         risk=risk,

@@ -1,4 +1,4 @@
-"""A look at a part of the plan: is the verdict settled, and who must go on?"""
+"""Looks at a part of the plan: whether the verdict is settled, and which learners continue."""
 
 from __future__ import annotations
 
@@ -9,35 +9,36 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping.bootstrap_looks import (
-    IntervalVerdict,
-    PlannedTest,
-    interval_verdict,
-    pairs_of,
-    settled_by_others,
-)
 from bestofk.decide.stopping.bounds import Bounds, Predictions
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.decide.stopping.rule import StopRule, Target
+from bestofk.decide.stopping.verdicts import (
+    IntervalVerdict,
+    PlannedTest,
+    interval_verdict,
+    pair_numbers,
+    pairs_of,
+    settled_by_others,
+)
 from bestofk.stats.tails import pvalue_of_t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Look:
-    """What a part of the plan says.
+    """The state of the verdict after a part of the plan.
 
     Attributes
     ----------
     verdict : IntervalVerdict
     settled : bool
     go_on : (K,) array of bool
-        Who must run more for the verdict.
+        Learners that the verdict needs more runs of.
     open_pairs : tuple of (int, int)
-        Pairs of which the verdict depends, the preferred one first.
+        Pairs on which the verdict depends, the preferred learner first.
     bounds, exact_bounds : Bounds
-        Of all pairs, and without any risk.
+        Bounds of all pairs, with the risk and without any.
     test, family
-        What was looked at.
+        The planned test and its family of pairs.
     """
 
     verdict: IntervalVerdict
@@ -73,12 +74,11 @@ def look(
     ranks: Floats | None = None,
     earlier: Predictions | None = None,
 ) -> Look:
-    """Look at losses (K, runs, folds) in order of preference, NaN where nothing is known yet.
+    """Look at losses (K, runs, folds) in order of preference, with NaN for missing cells.
 
-    A run counts for the prediction of a pair when both learners have all its folds, and all
-    runs before it; every single fold counts for what is beyond doubt. `ranks` are what a
-    preference says that leaves some learners alike. `earlier` keeps what looks at fewer runs
-    predicted, which is computed again where it is not given.
+    The prediction of a pair uses the leading runs that both learners have completed; exact bounds
+    use every fold. `ranks` describes a preference with equal ranks. `earlier` holds the
+    predictions of earlier looks; without it they are computed again.
     """
     K = len(losses)
     rows, columns = pairs_of(K)
@@ -89,23 +89,23 @@ def look(
     else:
         exact = test.exact(of_plan)
     if rule.settle == "limit":
-        # more runs may always change the verdict of a plan that has no end
-        exact = unbounded(len(rows))
+        # more runs can always change the verdict of infinitely many runs
+        exact = Bounds.unbounded(len(rows))
     bounds = exact
     if rule.risk > 0 and not isinstance(test, PlannedUnits):
-        kept = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
-        bounds = kept.bounds(differences).within(exact)
+        predictions = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
+        bounds = predictions.bounds(differences).within(exact)
     verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated, ranks=ranks)
     left, candidates, settled = still_open(verdict, family, rule.target)
     pairs: tuple[tuple[int, int], ...] = ()
     if not settled:
         endless = rule.settle == "limit"
-        # with no end to the plan, as many runs as there may be
+        # without an end of the plan, all runs up to the maximum may be missing
         gaps = np.logical_or.reduce(np.isnan(differences if endless else of_plan), axis=(1, 2))
         now = _now(losses, differences, test, family)
         hopeless = None
         if endless:
-            # what all the runs that there may be leave open, whatever the other pairs bring
+            # pairs that stay open at the maximum number of runs, whatever the other pairs show
             hopeless = ~settled_by_others(bounds, test, family)
         pairs = _deciding(verdict, now, left, candidates, family, ~gaps, hopeless)
     go_on = np.zeros(K, dtype=bool)
@@ -123,29 +123,23 @@ def look(
     )
 
 
-def unbounded(pairs: int) -> Bounds:
-    """Nothing is known."""
-    least, most = np.full(pairs, -np.inf), np.full(pairs, np.inf)
-    return Bounds(t_low=least, t_high=most, mean_low=least, mean_high=most)
-
-
 def still_open(
     verdict: IntervalVerdict, family: Family, target: Target
 ) -> tuple[Bools, Bools, bool]:
-    """Who has no place yet, the candidates of the first place that is open, and whether none is."""
+    """Return unranked learners, candidates for the first open rank, and whether none is open."""
     everybody = np.ones(verdict.learners, dtype=bool)
     if family.name == "control":
         # every claim about the control counts
         pairs = verdict.open_pairs()
-        place = family.control or 0
-        touched = pairs[place].copy()
-        touched[place] = bool(touched.any())
-        if touched.any():
-            return everybody, touched, False
+        control = family.control or 0
+        undecided = pairs[control].copy()
+        undecided[control] = bool(undecided.any())
+        if undecided.any():
+            return everybody, undecided, False
     if target == "order":
-        found, settled = verdict.order()
+        ranking, settled = verdict.order()
         left = everybody.copy()
-        left[found] = False
+        left[ranking] = False
         return left, left if settled else verdict.candidates(left), settled
     candidates = verdict.candidates()
     return everybody, candidates, int(candidates.sum()) == 1
@@ -160,32 +154,31 @@ def _deciding(
     complete: Bools,
     hopeless: Bools | None,
 ) -> tuple[tuple[int, int], ...]:
-    """The pairs to go on with: those that decide about a candidate and are not complete.
+    """Return the pairs to continue: incomplete pairs that decide about a candidate.
 
-    Where all of them are, only how many claims the correction counts is open, and the other open
-    pairs are finished. `hopeless` are (K, K) pairs that stay open if they are complete, where
-    there are such: candidates are then settled one after the other, and one that cannot be ends
-    it all.
+    If all of these are complete, only the number of claims in the correction is open, so continue
+    the other open pairs. `hopeless` marks pairs that stay open even if complete. Candidates are
+    then settled one after the other, and a hopeless one ends the search.
     """
     K = verdict.learners
     unfinished = np.zeros((K, K), dtype=bool)
     unfinished[pairs_of(K)] = ~complete
     unfinished |= unfinished.T
     undecided = verdict.open_pairs()
-    wanted = np.zeros((K, K), dtype=bool)
+    deciding = np.zeros((K, K), dtype=bool)
     if family.name == "control":
-        at = family.control or 0
-        wanted[at] = undecided[at]
-    if not wanted.any():
-        for one in np.flatnonzero(candidates).tolist():
-            rivals, free = _rivals(verdict, now, among, candidates, one)
-            wanted[one] |= rivals
-            if hopeless is not None and (rivals & ~unfinished[one] & hopeless[one]).any():
+        control = family.control or 0
+        deciding[control] = undecided[control]
+    if not deciding.any():
+        for learner in np.flatnonzero(candidates).tolist():
+            rivals, free = _rivals(verdict, now, among, candidates, learner)
+            deciding[learner] |= rivals
+            if hopeless is not None and (rivals & ~unfinished[learner] & hopeless[learner]).any():
                 return ()
             if verdict.stated and (free or (hopeless is not None and rivals.any())):
-                # those after it count only if it is overridden after all
+                # later candidates count only if this one is overridden after all
                 break
-    for pairs in (wanted, undecided, verdict.unranked_pairs()):
+    for pairs in (deciding, undecided, verdict.unranked_pairs()):
         left = np.triu((pairs | pairs.T) & unfinished)
         if left.any():
             return tuple((int(i), int(j)) for i, j in np.argwhere(left))
@@ -193,41 +186,41 @@ def _deciding(
 
 
 def _rivals(
-    verdict: IntervalVerdict, now: PointVerdict, among: Bools, candidates: Bools, one: int
+    verdict: IntervalVerdict, now: PointVerdict, among: Bools, candidates: Bools, learner: int
 ) -> tuple[Bools, bool]:
-    """(K,): with whom a candidate must be compared further; and whether it looks free."""
-    unranked = verdict.unranked_pairs()[one]
+    """Return the learners to compare a candidate with, and whether it seems not overridden."""
+    unranked = verdict.unranked_pairs()[learner]
     if not verdict.stated:
         return unranked & candidates, True
-    # those that have their place already override nobody any more
-    found = verdict.possible[one] & ~verdict.sure[one] & among
-    found[: one + 1] = False
-    against = np.where(found & now.overrides[one], now.t[one], -np.inf)
+    # learners that are already ranked override nobody
+    rivals = verdict.possible[learner] & ~verdict.sure[learner] & among
+    rivals[: learner + 1] = False
+    against = np.where(rivals & now.overrides[learner], now.t[learner], -np.inf)
     strongest = int(against.argmax())
     free = against[strongest] == -np.inf
     if not free:
-        # it looks overridden: once that is sure, the others need not be asked
-        found[:] = False
-        found[strongest] = True
+        # it seems overridden: once that is certain, the other rivals do not matter
+        rivals[:] = False
+        rivals[strongest] = True
     if verdict.ranks is not None:
-        found |= unranked & candidates & (verdict.ranks == verdict.ranks[one])
+        rivals |= unranked & candidates & (verdict.ranks == verdict.ranks[learner])
     if verdict.guard and free:
         struck = among & (np.triu(verdict.possible) & among).any(axis=1)
-        found |= unranked & struck & (np.arange(len(found)) < one)
-    return found, free
+        rivals |= unranked & struck & (np.arange(len(rivals)) < learner)
+    return rivals, free
 
 
 class PointVerdict(NamedTuple):
-    """How it looks now, for the choice of whom to run: nothing is claimed by it."""
+    """The verdict on the results so far, which only selects the learners to run next."""
 
     t: Floats
-    """(K, K), pairs i < j."""
+    """(K, K), for pairs i < j."""
     overrides: Bools
-    """(K, K): j looks better than i, which is preferred."""
+    """(K, K): j seems better than i, which is preferred."""
 
 
 def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family) -> PointVerdict:
-    """The test of the plan on what is there."""
+    """Apply the planned test to the results so far."""
     K = family.learners
     if isinstance(test, PlannedUnits):
         rows, columns = pairs_of(K)
@@ -242,14 +235,9 @@ def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family)
             t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
         p = np.asarray(pvalue_of_t(t, test.degrees, family.alternative))  # type: ignore[arg-type]
     first, second = family.pairs()
-    place = square(np.arange(float(len(t))), K).astype(np.int64)[first, second]
+    tested = pair_numbers(K)[first, second]
     overrides = np.zeros((K, K), dtype=bool)
-    overrides[first, second] = (family.adjust(p[place]) <= family.alpha) & (t[place] > 0)
-    return PointVerdict(t=square(t, K), overrides=overrides)
-
-
-def square(values: Floats, learners: int) -> Floats:
-    """(K, K) of the pairs i < j; nothing below the diagonal."""
-    made = np.zeros((learners, learners))
-    made[pairs_of(learners)] = values
-    return made
+    overrides[first, second] = (family.adjust(p[tested]) <= family.alpha) & (t[tested] > 0)
+    square = np.zeros((K, K))
+    square[pairs_of(K)] = t
+    return PointVerdict(t=square, overrides=overrides)

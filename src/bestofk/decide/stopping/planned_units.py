@@ -1,37 +1,33 @@
-"""A test that is planned on so many data sets: what those that are left can still change."""
+"""Signed rank and sign tests that are planned on data sets: bounds of their final result."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints
-from bestofk.decide.stopping.bounds import (
-    SLACK,
-    Bounds,
-    TiePatterns,
-    largest_shift,
-    pattern_count,
-    tie_patterns,
-)
+from bestofk.decide.stopping.bounds import SLACK, Bounds
 from bestofk.stats.pairwise.paired_tests import sign
 from bestofk.stats.pairwise.signed_ranks import EXACT_UP_TO, doubled_midranks, untied_cdf, wilcoxon
 from bestofk.stats.tails import binomial_at_most
 
 UnitTest = Literal["ranks", "signs"]
-MOST_UNITS = EXACT_UP_TO
-"""Beyond, the signed rank test is approximated, and its approximation is not bounded here."""
-_MOST_PATTERNS = 2_000
-_MOST_CELLS = 4_000_000
-"""More ways of ranking the rest than these, or more sums of them, are not gone through."""
+MAX_UNITS = EXACT_UP_TO
+"""Beyond this the signed rank test is approximated, and bounds do not cover the approximation."""
+_MAX_PATTERNS = 2_000
+_MAX_CELLS = 4_000_000
+"""Limits of the enumeration of the ranks of the remaining units."""
 _NOISE = 8.0 * float(np.finfo(np.float64).eps)
 _TESTS = {"ranks": wilcoxon, "signs": sign}
 
 
 class SoFar(NamedTuple):
-    """The test on the units that both learners have; one number of each for every pair."""
+    """The test on the units that both learners have, for every pair."""
 
     statistic: Floats
     evidence: Floats
@@ -44,17 +40,17 @@ class SoFar(NamedTuple):
 class PlannedUnits:
     """A signed rank test or sign test that is planned on `runs` units, such as data sets.
 
-    What is bounded in place of a statistic is the evidence, -log p of the two-sided test with
-    the sign of its direction: with ties and zeros the p-value is no function of the sum of ranks.
+    The bounded quantity is not a statistic but the evidence: -log p of the two-sided test with
+    the sign of its direction. With ties and zeros the p-value is no function of the rank sum.
 
     Attributes
     ----------
     kind : {"ranks", "signs"}
         Wilcoxon's signed rank test, or the sign test.
     runs : int
-        Units of the plan.
+        Number of planned units.
     span : float or None
-        Losses lie between 0 and this; None: they may be any number.
+        Losses lie between 0 and this; None if they are unbounded.
     """
 
     kind: UnitTest
@@ -63,31 +59,31 @@ class PlannedUnits:
 
     @property
     def folds(self) -> int:
-        """A unit has one loss."""
+        """Number of losses per unit."""
         return 1
 
     @property
     def n(self) -> int:
-        """Differences of the full plan."""
+        """Number of differences of the full plan."""
         return self.runs
 
     def exact(self, a: Floats, b: Floats) -> Bounds:
-        """What the rest of the plan cannot change, whatever it brings.
+        """Bound the result of the full plan for any outcome of the rest.
 
         Parameters
         ----------
         a, b : (P, runs, 1) arrays
-            The losses of both learners of every pair, NaN where a unit is not done.
+            The losses of both learners of every pair, NaN for units that are not done.
 
         Notes
         -----
-        With given ranks the evidence grows with every unit that speaks for it, so that its ends
-        are those where all units that are left have one sign. The ranks that they may have are
-        gone through, ties with those that are done and with each other and differences of 0
-        among them. Where these are too many: ranks among all units are at least those among
-        the units that are done, and ties shift a sum of ranks by so much at the most.
+        For fixed ranks the evidence is extreme if all remaining units have the same sign. All
+        possible ranks of these units are enumerated, including ties with finished units, ties
+        among themselves and differences of 0. If there are too many, a bound is used: ranks among
+        all units are at least those among the finished units, and ties shift a rank sum by a
+        bounded amount.
         """
-        first, second = (one[:, :, 0] for one in (a, b))
+        first, second = a[:, :, 0], b[:, :, 0]
         gap = np.isnan(first) | np.isnan(second)
         left = gap.sum(axis=1)
         d = np.where(gap, 0.0, first - second)
@@ -99,8 +95,8 @@ class PlannedUnits:
         for pair in np.flatnonzero(left > 0).tolist():
             known = ~gap[pair]
             low[pair], high[pair] = bounded(first[pair, known], second[pair, known])
-        whole = left == 0
-        low[whole] = high[whole] = self.so_far(a[whole], b[whole]).evidence
+        complete = left == 0
+        low[complete] = high[complete] = self.so_far(a[complete], b[complete]).evidence
         return Bounds(
             t_low=low,
             t_high=high,
@@ -109,31 +105,30 @@ class PlannedUnits:
         )
 
     def so_far(self, a: Floats, b: Floats) -> SoFar:
-        """The test on what is there."""
-        first, second = (one[:, :, 0] for one in (a, b))
+        """Apply the test to the finished units."""
+        first, second = a[:, :, 0], b[:, :, 0]
         gap = np.isnan(first) | np.isnan(second)
-        found = np.zeros((5, len(first)))
-        found[2:] = 1.0
+        columns = np.zeros((5, len(first)))
+        columns[2:] = 1.0
         test = _TESTS[self.kind]
         patterns, which = np.unique(gap, axis=0, return_inverse=True)
         for number, pattern in enumerate(patterns):
             rows = np.flatnonzero(np.reshape(which, -1) == number)
             if pattern.all():
                 continue
-            one, other = first[rows][:, ~pattern], second[rows][:, ~pattern]
+            pair = first[rows][:, ~pattern], second[rows][:, ~pattern]
             results = {
-                side: test(one, other, alternative=side)
-                for side in ("greater", "less", "two-sided")
+                side: test(*pair, alternative=side) for side in ("greater", "less", "two-sided")
             }
             both = results["two-sided"]
-            found[0, rows] = results["greater"].statistic
-            found[1, rows] = -np.sign(np.asarray(both.direction)) * np.log(both.pvalue)
-            for at, side in enumerate(results, start=2):
-                found[at, rows] = results[side].pvalue
-        return SoFar(*found)
+            columns[0, rows] = results["greater"].statistic
+            columns[1, rows] = -np.sign(np.asarray(both.direction)) * np.log(both.pvalue)
+            for column, side in enumerate(results, start=2):
+                columns[column, rows] = results[side].pvalue
+        return SoFar(*columns)
 
     def pvalues(self, bounds: Bounds, alternative: str) -> tuple[Floats, Floats]:
-        """The smallest and the largest p-value that the bounds leave open."""
+        """Return the smallest and the largest p-value within the bounds."""
         low, high = bounds.t_low, bounds.t_high
         if alternative == "two-sided":
             far = np.maximum(np.abs(low), np.abs(high))
@@ -146,26 +141,26 @@ class PlannedUnits:
         return smallest * (1.0 - SLACK), np.minimum(largest * (1.0 + SLACK), 1.0)
 
     def pvalue(self, evidence: Floats, alternative: str) -> Floats:
-        """The p-value of evidence; one-sided, the smallest that it may have."""
+        """Return the p-value of evidence; for one side the smallest possible one."""
         if alternative == "two-sided":
             return np.asarray(np.exp(-np.abs(evidence)))
         return np.asarray(np.exp(-np.maximum(evidence, 0.0)) / 2.0)
 
     def _counted(self, a: Floats, b: Floats) -> tuple[float, float]:
-        """The least and the most evidence of a sign test."""
+        """Return the least and the most evidence of a sign test."""
         d, differs = a - b, np.abs(a - b) > _NOISE * np.hypot(a, b)
         more, less = int((differs & (d > 0)).sum()), int((differs & (d < 0)).sum())
         left = self.runs - len(d)
 
-        def evidence(for_it: int, against: int) -> float:
-            tail = binomial_at_most(min(for_it, against), for_it + against)
+        def evidence(wins: int, losses: int) -> float:
+            tail = binomial_at_most(min(wins, losses), wins + losses)
             size = -np.log(min(2.0 * float(tail), 1.0))
-            return float(size if for_it > against else -size)
+            return float(size if wins > losses else -size)
 
         return evidence(more, less + left), evidence(more + left, less)
 
     def _ranked(self, a: Floats, b: Floats) -> tuple[float, float]:
-        """The least and the most evidence of a signed rank test."""
+        """Return the least and the most evidence of a signed rank test."""
         d, tolerance = a - b, _NOISE * np.hypot(a, b)
         ranks, signs = doubled_midranks(d[np.newaxis], np.square(tolerance)[np.newaxis])
         differs = signs[0] != 0
@@ -175,19 +170,19 @@ class PlannedUnits:
         levels, group, counts = np.unique(ranks, return_inverse=True, return_counts=True)
         group = np.reshape(group, -1)
         if _nearly_tied(size, group, len(levels), float(np.abs([a, b]).max(initial=0.0))):
-            # another unit between two of them might tie them
+            # a remaining unit between two groups might tie them
             return -np.inf, np.inf
         sizes = tuple(counts.tolist())
         more, less = (
-            np.bincount(group[signs == one], minlength=len(sizes)).astype(np.int64)
-            for one in (1, -1)
+            np.bincount(group[signs == sign], minlength=len(sizes)).astype(np.int64)
+            for sign in (1, -1)
         )
         n = len(signs) + left
         ways = pattern_count(len(sizes), left)
-        if ways <= _MOST_PATTERNS and ways * n * (n + 1) <= _MOST_CELLS:
+        if ways <= _MAX_PATTERNS and ways * n * (n + 1) <= _MAX_CELLS:
             patterns = [tie_patterns(sizes, added) for added in range(left + 1)]
-            high = max(_most_evidence(one, less) for one in patterns)
-            low = -max(_most_evidence(one, more) for one in patterns)
+            high = max(_most_evidence(pattern, less) for pattern in patterns)
+            low = -max(_most_evidence(pattern, more) for pattern in patterns)
         else:
             high = _evidence_bound(sizes, float(ranks[signs < 0].sum()) / 2.0, left)
             low = -_evidence_bound(sizes, float(ranks[signs > 0].sum()) / 2.0, left)
@@ -195,32 +190,31 @@ class PlannedUnits:
 
 
 def _nearly_tied(size: Floats, group: Ints, groups: int, largest: float) -> bool:
-    """Whether two groups are so near to each other that rounding may tie them."""
+    """Return whether rounding may tie two neighbouring groups."""
     if groups < 2:
         return False
-    low, high = (np.zeros(groups) for _ in range(2))
-    low[:] = np.inf
+    low, high = np.full(groups, np.inf), np.zeros(groups)
     np.minimum.at(low, group, size)
     np.maximum.at(high, group, size)
     return bool((low[1:] - high[:-1] <= SLACK * largest).any())
 
 
 def _most_evidence(patterns: TiePatterns, against: Ints) -> float:
-    """The most evidence for one side, where all that is left speaks for it.
+    """Return the most evidence for one side, with all remaining units on that side.
 
-    `against` are the units on the other side, in every group.
+    `against` counts the units on the other side, in every group.
     """
-    other = patterns.ranks @ against
+    other_sum = patterns.ranks @ against
+    # rank sums are doubled, and so is n (n + 1) / 2
     total = patterns.tails.shape[1] - 1
-    # sums are doubled, and so is n (n + 1) / 2
-    own = total - other
-    tail = patterns.tails[patterns.alike, np.minimum(own, other)]
+    side_sum = total - other_sum
+    tail = patterns.tails[patterns.alike, np.minimum(side_sum, other_sum)]
     size = -np.log(np.minimum(2.0 * tail, 1.0))
-    return float(np.where(own >= other, size, -size).max())
+    return float(np.where(side_sum >= other_sum, size, -size).max())
 
 
 def _evidence_bound(sizes: tuple[int, ...], against: float, left: int) -> float:
-    """At least the most evidence for one side, from the ranks against it that are sure."""
+    """Return an upper bound of the evidence for one side, from the certain ranks against it."""
     done = sum(sizes)
     n = done + left
     least = int(np.floor(against - largest_shift(sizes, left)))
@@ -228,10 +222,119 @@ def _evidence_bound(sizes: tuple[int, ...], against: float, left: int) -> float:
     tail = max(tail, 0.5**n)
     if 2.0 * tail < 1.0:
         return float(-np.log(2.0 * tail))
-    # the evidence is on the other side: how much of it is sure?
+    # the evidence is on the other side: return its certain part
     most = 0.0
     for added in range(left + 1):
         m = done + added
-        own = int(np.floor(m * (m + 1) / 2.0 - against + largest_shift(sizes, added)))
-        most = max(most, float(untied_cdf(m)[min(max(own, 0), m * (m + 1) // 2)]))
+        side_sum = int(np.floor(m * (m + 1) / 2.0 - against + largest_shift(sizes, added)))
+        most = max(most, float(untied_cdf(m)[min(max(side_sum, 0), m * (m + 1) // 2)]))
     return float(np.log(min(2.0 * most, 1.0)))
+
+
+# Ranks of the units that are left
+
+
+class TiePatterns(NamedTuple):
+    """All possible rankings of the remaining units among the finished ones.
+
+    Attributes
+    ----------
+    ranks : (patterns, groups) array
+        Twice the midrank of every group of tied finished units.
+    alike : (patterns,) array
+        The row of `tails` of every pattern.
+    tails : (kinds, sums) array
+        P(W <= w), w = 0, 1, ... in halves of a rank, under random signs of all units.
+    """
+
+    ranks: Ints
+    alike: Ints
+    tails: Floats
+
+
+def pattern_count(groups: int, left: int) -> int:
+    """Return the number of rankings of up to `left` more units among `groups` groups of ties.
+
+    Examples
+    --------
+    One more unit among two different ones: it has a difference of 0, is tied with either, or
+    takes one of the three ranks around them.
+
+    >>> pattern_count(2, 1)
+    6
+    """
+    return comb(left + groups, groups) << left
+
+
+@lru_cache(maxsize=16)
+def tie_patterns(sizes: tuple[int, ...], more: int) -> TiePatterns:
+    """Enumerate the rankings of `more` units among groups of `sizes` tied units."""
+    ranks, rows = [], []
+    for ordered in _orderings(sizes, more):
+        below, group_ranks, row = 0, [], []
+        for done, added in ordered:
+            count = done + added
+            rank = 2 * below + count + 1
+            if done:
+                group_ranks.append(rank)
+            row += [rank] * count
+            below += count
+        ranks.append(group_ranks)
+        rows.append(row)
+    n = sum(sizes) + more
+    kinds, alike = np.unique(
+        np.array(rows, dtype=np.int64).reshape(len(rows), n), axis=0, return_inverse=True
+    )
+    return TiePatterns(
+        ranks=np.array(ranks, dtype=np.int64).reshape(len(rows), len(sizes)),
+        alike=np.asarray(alike).reshape(-1),
+        tails=_tails(kinds),
+    )
+
+
+def _tails(ranks: Ints) -> Floats:
+    """Return P(W <= w) for all w, for every row of doubled ranks."""
+    n = ranks.shape[1]
+    sums = np.arange(n * (n + 1) + 1)
+    chance = np.zeros((len(ranks), len(sums)))
+    chance[:, 0] = 1.0
+    for rank in ranks.T[:, :, np.newaxis]:
+        before = sums - rank
+        with_it = np.take_along_axis(chance, np.maximum(before, 0), axis=1)
+        chance = (chance + np.where(before < 0, 0.0, with_it)) / 2.0
+    return np.cumsum(chance, axis=1)
+
+
+def _orderings(sizes: tuple[int, ...], more: int) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Yield groups of ties in ascending order, as counts of finished and remaining units."""
+    if not sizes:
+        for new in _compositions(more):
+            yield tuple((0, count) for count in new)
+        return
+    for before in range(more + 1):
+        for tied in range(more - before + 1):
+            for rest in _orderings(sizes[1:], more - before - tied):
+                for new in _compositions(before):
+                    yield (*((0, count) for count in new), (sizes[0], tied), *rest)
+
+
+@lru_cache(maxsize=64)
+def _compositions(total: int) -> tuple[tuple[int, ...], ...]:
+    """Return all sequences of positive whole numbers with this sum."""
+    if total == 0:
+        return ((),)
+    return tuple(
+        (first, *rest) for first in range(1, total + 1) for rest in _compositions(total - first)
+    )
+
+
+def largest_shift(sizes: tuple[int, ...], more: int) -> float:
+    """Return the largest distance of a rank sum from that with broken ties, given `more` units.
+
+    The ranks of a group of c ties lie up to (c - 1) / 2 from their mean, and those above it add up
+    to floor(c^2 / 4) / 2. That is convex in c, so the distance is largest if all new units are
+    tied with the largest group.
+    """
+    groups = sorted(sizes) or [0]
+    groups[-1] += more
+    return sum(count * count // 4 for count in groups) / 2.0

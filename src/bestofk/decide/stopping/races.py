@@ -1,4 +1,4 @@
-"""How a race went: who ran how far, who is out and why, and what is still open."""
+"""Races: run only the learners whose results can still matter, and report how it went."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bestofk._base.checks import Floats, Ints
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented, json_ready
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.decide.stopping.bounds import PlannedT, Predictions
 from bestofk.decide.stopping.looks import Look, look
 from bestofk.decide.stopping.rule import StopReason, StopRule, stop_sentence
+from bestofk.decide.stopping.verdicts import PlannedTest
 from bestofk.losses.losses import Metric
 
-LISTED = 6
-"""So many pairs are named before the rest is only counted."""
+MAX_LISTED_PAIRS = 6
+"""Number of open pairs that are listed by name; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,17 +30,17 @@ class RacedLearner(Presented):
     ----------
     learner : str
     runs : int
-        Runs that were used of it.
+        Number of its runs that were used.
     out_after : int or None
-        The run after which it was stopped; None: it ran as far as it could.
+        The run after which it stopped; None if it completed all runs.
     mean : float
-        Mean loss over those runs; not to be compared with means over more runs.
+        Mean loss over those runs; not comparable with means over more runs.
     why : str
-        Why it was stopped, in a sentence; empty where it was not.
+        A sentence that says why it stopped; empty if it did not.
     cause : StopReason or None
-        The same, as it can be said together with that of others.
+        The reason as data, so that learners with the same reason share a sentence.
     unit : {"run", "data set"}
-        What is counted.
+        The unit of the race.
     course : tuple of float
         Mean loss over the first 1, 2, ... runs.
     """
@@ -56,7 +56,7 @@ class RacedLearner(Presented):
 
     @property
     def reason(self) -> str:
-        """Why, in a few words: ``"nmc overrides it"``."""
+        """The reason as a clause: ``"nmc overrides it"``."""
         return "" if self.cause is None else self.cause.clause(although=False)
 
     def explain(self) -> str:
@@ -67,51 +67,52 @@ class RacedLearner(Presented):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """What a look left open of the statistic of the pair that decided last."""
+    """The open interval of the statistic of the pair that decided last, after one look."""
 
     runs: int
-    """Runs that both learners had."""
+    """Number of runs that both learners had."""
     low: float
     high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Race(Presented):
-    """How a comparison that stops when it is settled went.
+    """The course of a comparison that stops as soon as it is settled.
 
     Attributes
     ----------
     learners : tuple of RacedLearner
         In the order of preference.
     settled : bool
-        Whether what was asked for is settled.
+        Whether the target is settled.
     exact : bool
-        It is settled whatever the rest of the plan says, without any risk.
+        Whether the rest of the plan cannot change the decision, without any risk.
     target : {"best", "order"}
-        What was to be settled.
+        What had to be settled.
     settle : {"plan", "limit"}
-        For the plan, or for endless runs of the same test.
+        Settled for the plan, or for infinitely many runs of the same test.
     risk : float
-        The chance, given the data, that the plan (or endless runs) would have decided otherwise.
+        Largest probability, given the data, that the plan (or infinitely many runs) would reach
+        another decision.
     planned_runs, max_runs : int
-        Runs of the plan, and those that there could be at the most.
+        Number of runs of the plan, and the largest number of runs.
     fits, planned_fits : int
-        Fits that were used, and those of the full plan.
+        Number of fits used, and of the full plan.
     fits_per_run : int
         Fits of one learner in one run.
     open_pairs : tuple of pairs of names
-        On which pairs the verdict still depends.
+        Pairs on which the verdict still depends.
     ended : {"settled", "unfinished", "runs"}
-        Why the race ended: a budget leaves it unfinished; there are no more runs.
+        Why the race ended: settled, unfinished because of a budget, or out of runs.
     pair : pair of names or None
         The pair that was open last.
     bands : tuple of Band
-        What every look left open of the statistic of that pair.
+        The open interval of the statistic of that pair after every look.
     unit : {"run", "data set"}
-        What the race goes by: runs of the plan on one data set, or data sets.
+        The unit of the race: runs of the plan on one data set, or data sets.
     critical : pair of float
-        The statistic from which a pair is claimed, where it is the only one left in the
-        correction and where it is the first of all.
+        Critical values of the statistic if the pair is the last one in the correction, and if it
+        is the first.
     """
 
     learners: tuple[RacedLearner, ...]
@@ -135,33 +136,33 @@ class Race(Presented):
 
     @property
     def runs(self) -> dict[str, int]:
-        """Runs (or data sets) used, by learner."""
-        return {one.learner: one.runs for one in self.learners}
+        """Number of runs (or data sets) used, by learner."""
+        return {entry.learner: entry.runs for entry in self.learners}
 
     @property
     def saved(self) -> float:
-        """The share of the plan's fits that were not needed."""
+        """Share of the planned fits that were not needed."""
         return 1.0 - self.fits / self.planned_fits
 
     def _columns(self) -> dict[str, Any]:
         """One row per learner, the mean in the user's metric."""
         return {
-            "learner": [one.learner for one in self.learners],
-            self._units(): [one.runs for one in self.learners],
-            "out_after": [one.out_after for one in self.learners],
-            "mean": [self.metric.shown(one.mean) for one in self.learners],
-            "why": [one.why for one in self.learners],
+            "learner": [entry.learner for entry in self.learners],
+            self._units(): [entry.runs for entry in self.learners],
+            "out_after": [entry.out_after for entry in self.learners],
+            "mean": [self.metric.shown(entry.mean) for entry in self.learners],
+            "why": [entry.why for entry in self.learners],
         }
 
     def _units(self) -> str:
-        """``runs`` or ``datasets``, as columns and fields are named."""
+        """Return ``runs`` or ``datasets``, the name of columns and fields."""
         return "runs" if self.unit == "run" else "datasets"
 
     def to_dict(self) -> dict[str, Any]:
-        """The race for strict JSON, in the user's metric."""
+        """Return the race for strict JSON, in the user's metric."""
         columns = self._columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        found: dict[str, Any] = json_ready(
+        result: dict[str, Any] = json_ready(
             {
                 "settled": self.settled,
                 "exact": self.exact,
@@ -177,39 +178,39 @@ class Race(Presented):
                 "learners": rows,
             }
         )
-        return found
+        return result
 
     def explain(self) -> str:
         """Return what was saved, what is open, and why learners were stopped."""
         return "\n".join([self.state(), *self.reasons()])
 
     def reasons(self) -> list[str]:
-        """Who was stopped when, and why: one sentence for all that share a reason."""
+        """Return when and why learners stopped, one sentence per shared reason."""
         groups: dict[object, list[RacedLearner]] = {}
-        for one in self.learners:
-            if one.cause is not None:
-                # what is left to bring anything differs from run to run
-                shared = replace(one.cause, place=0)
-                groups.setdefault((shared, one.runs if shared.exact else 0), []).append(one)
+        for entry in self.learners:
+            if entry.cause is not None:
+                # exact reasons name the remaining runs, so they share a sentence run by run
+                shared = replace(entry.cause, place=0)
+                groups.setdefault((shared, entry.runs if shared.exact else 0), []).append(entry)
         return [
             several[0].why
             if len(several) == 1 or several[0].cause is None
             else stop_sentence(
-                [(one.learner, one.runs) for one in several],
+                [(entry.learner, entry.runs) for entry in several],
                 several[0].cause,
                 planned=self.planned_runs,
                 limit=self.settle == "limit",
-                risk=self.risk_words(),
+                confidence=self.confidence(),
                 unit=self.unit,
             )
             for several in groups.values()
         ]
 
     def state(self) -> str:
-        """How far the race came, what it saved, and what may be claimed of it."""
+        """Return how far the race went, what it saved, and how certain the decision is."""
         fits = f"{self.fits:,} of {self.planned_fits:,} fits"
         if self.settle == "limit":
-            most = max(one.runs for one in self.learners)
+            most = max(entry.runs for entry in self.learners)
             fits = f"{self.fits:,} fits, up to {counted(most, 'run')} of a learner"
         if not self.settled:
             return f"{_ENDED[self.ended].format(fits=fits)} {self.open_words()}"
@@ -230,10 +231,10 @@ class Race(Presented):
         )
 
     def open_words(self) -> str:
-        """``Open: nn against c4.5.``"""
+        """Return ``Open: nn against c4.5.``"""
         if not self.open_pairs:
             return ""
-        pairs = shortened([f"{a} against {b}" for a, b in self.open_pairs], LISTED)
+        pairs = shortened([f"{a} against {b}" for a, b in self.open_pairs], MAX_LISTED_PAIRS)
         if self.ended == "runs":
             return f"It depends on the splits: {pairs}."
         return f"Open: {pairs}."
@@ -254,25 +255,22 @@ _ENDED = {
 }
 
 
-# A race: round by round, those learners alone whose results can still matter.
-
-
 Fill = Callable[[Ints], Floats]
-"""Given how many runs every learner must have, the losses (K, runs, folds), NaN beyond."""
+"""Function from the number of runs per learner to losses (K, runs, folds), NaN beyond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Raced:
-    """How a race went.
+    """The looks and the losses of a race.
 
     Attributes
     ----------
     looks : tuple of Look
-        One after every round.
+        One look after every round.
     runs : (K,) array of int
-        Runs that every learner was given.
+        Number of runs of every learner.
     losses : (K, runs, folds) array
-        What was used, NaN beyond.
+        The losses used, NaN beyond.
     """
 
     looks: tuple[Look, ...]
@@ -281,7 +279,7 @@ class Raced:
 
     @property
     def settled(self) -> bool:
-        """Whether the last look left nothing open."""
+        """Whether the last look is settled."""
         return self.looks[-1].settled
 
 
@@ -298,38 +296,35 @@ def race(
     ranks: Floats | None = None,
     watch: Callable[[Look, Ints], None] | None = None,
 ) -> Raced:
-    """Run round by round, those learners alone whose results can still matter.
+    """Run round by round, only the learners whose results can still matter.
 
-    Which cells are asked for depends on losses alone, never on time, so that a race that is
-    broken off and taken up again, or run on more processors, uses the same runs. `ranks` are what
-    a preference says that leaves some learners alike.
+    The choice of cells depends only on losses, never on time. So a race that is interrupted and
+    resumed, or run on more processors, uses the same runs. `ranks` describes a preference with
+    equal ranks.
     """
     most = rule.max_runs if rule.settle == "limit" else test.runs
-    wanted = np.ones(learners, dtype=np.int64)
+    next_runs = np.ones(learners, dtype=np.int64)
     looks: list[Look] = []
     earlier = None
     if isinstance(test, PlannedT):
         earlier = Predictions(learners * (learners - 1) // 2, test, rule, floor)
     while True:
-        runs = wanted
+        runs = next_runs
         losses = fill(runs)
-        seen = look(
+        latest = look(
             losses, test, family, rule, guard=guard, stated=stated, floor=floor, ranks=ranks,
             earlier=earlier,
         )  # fmt: skip
-        looks.append(seen)
+        looks.append(latest)
         if watch is not None:
-            watch(seen, runs)
-        wanted = runs.copy()
-        for pair in seen.open_pairs:
-            # the one that is behind catches up first, and only as far as it must
-            places = list(pair)
-            wanted[places] = np.maximum(wanted[places], min(runs[places].min() + 1, most))
-        if seen.settled or (wanted == runs).all():
+            watch(latest, runs)
+        next_runs = runs.copy()
+        for pair in latest.open_pairs:
+            # the learner with fewer runs catches up first, by one run
+            both = list(pair)
+            next_runs[both] = np.maximum(next_runs[both], min(runs[both].min() + 1, most))
+        if latest.settled or (next_runs == runs).all():
             return Raced(looks=tuple(looks), runs=runs, losses=losses)
-
-
-# What a rule would have done on losses that are all known: how much of the plan it uses.
 
 
 def replay(
@@ -343,7 +338,7 @@ def replay(
     floor: float = 0.0,
     ranks: Floats | None = None,
 ) -> Raced:
-    """Race on losses (K, runs, folds) that are all known."""
+    """Run a race on complete losses (K, runs, folds), to see how much of them the rule uses."""
 
     def fill(runs: Ints) -> Floats:
         known = np.arange(losses.shape[1]) < runs[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""When a comparison is settled: what is asked for, and at what risk."""
+"""The stop rule of a comparison, and the reasons for which learners stop."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Settle = Literal["plan", "limit"]
 TARGETS: tuple[Target, ...] = ("best", "order")
 SETTLES: tuple[Settle, ...] = ("plan", "limit")
 MAX_RUNS = 30
-"""Runs after which a comparison that adds runs gives up, by default."""
+"""Default number of runs after which a comparison that adds runs gives up."""
 FIRST_LOOK = 2
-"""Runs before the first prediction: one run has no spread over runs."""
+"""Number of runs before the first prediction: one run has no spread over runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,27 +91,24 @@ def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule 
     return replace(stop, risk=0.0)
 
 
-# Why a learner was stopped, in words; learners with the same reason share a sentence.
-
-
 Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "passed over", "placed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopReason:
-    """Why nothing more need be known of a learner.
+    """The reason why a learner needs no more runs.
 
     Attributes
     ----------
     kind : str
-        It is recommended; the learner `by` has the smaller mean, overrides it, or is recommended,
-        being preferred to it or not; or its place in the order is settled.
+        The learner is recommended; or the learner `by` has the smaller mean, overrides it, is
+        recommended and preferred to it, or is recommended in its place; or its rank is settled.
     exact : bool
-        Whatever the rest of the plan says; otherwise but for the risk.
+        Whether the rest of the plan cannot change this; otherwise it holds up to the risk.
     by : str
         The other learner.
     place : int
-        The place in the order.
+        The rank in the order.
     """
 
     kind: Kind
@@ -120,7 +117,7 @@ class StopReason:
     place: int = 0
 
     def clause(self, *, several: bool = False, although: bool = True) -> str:
-        """``nmc overrides it``; `although` adds what speaks for the other one."""
+        """Return ``nmc overrides it``; `although` adds that the other learner is preferred."""
         it = "them" if several else "it"
         if self.kind == "recommended":
             return "it is recommended"
@@ -131,7 +128,7 @@ class StopReason:
         if self.kind == "passed over":
             return f"{'they are' if several else 'it is'} passed over for {self.by}"
         if self.kind == "placed":
-            return "the order is the one given" if several else f"it ranks {ordinal(self.place)}"
+            return "their ranks are settled" if several else f"it ranks {ordinal(self.place)}"
         preferred = f", which is preferred to {it}," if although else ""
         return f"{self.by}{preferred} is recommended"
 
@@ -142,33 +139,30 @@ def stop_sentence(
     *,
     planned: int,
     limit: bool,
-    risk: str,
+    confidence: str,
     unit: str = "run",
 ) -> str:
-    """``nn stopped after run 2: whatever the other 8 runs say, nmc overrides it.``
+    """State which learners stopped when, and why.
 
-    `stopped` are learners and the run (or data set) after which each was stopped.
+    For example ``nn stopped after run 2: nmc overrides it, and the other 8 runs cannot change
+    that.`` `stopped` holds learners and the run (or data set) after which each stopped;
+    `confidence` is the smallest probability of the reason, such as ``95 %``.
     """
-    what = reason.clause(several=len(stopped) > 1)
-    if limit:
-        sure = f"with endless runs {what}, but for the risk of {risk}"
-    elif reason.exact:
-        sure = f"{_whatever(planned - stopped[0][1], unit)}, {what}"
+    clause = reason.clause(several=len(stopped) > 1)
+    if reason.exact and not limit:
+        left = planned - stopped[0][1]
+        rest = f"the other {unit}" if left == 1 else f"the other {left} {unit}s"
+        why = f"{clause}, and {rest} cannot change that"
     else:
-        sure = f"at the end of the plan {what}, but for the risk of {risk}"
-    together: dict[int, list[str]] = {}
-    for name, runs in sorted(stopped, key=lambda one: one[1]):
-        together.setdefault(runs, []).append(name)
+        end = "with infinitely many runs" if limit else "at the end of the plan"
+        why = f"{end} {clause} with a probability of at least {confidence}"
+    names_by_run: dict[int, list[str]] = {}
+    for name, runs in sorted(stopped, key=lambda pair: pair[1]):
+        names_by_run.setdefault(runs, []).append(name)
     when = [
-        f"{joined(names)}{'' if at else ' stopped'} after {unit} {runs}"
-        for at, (runs, names) in enumerate(together.items())
+        f"{joined(names)}{'' if index else ' stopped'} after {unit} {runs}"
+        for index, (runs, names) in enumerate(names_by_run.items())
     ]
     # "a, b and c after run 2 and d after run 3" would be hard to read
-    plain = all(len(names) == 1 for names in together.values())
-    return f"{joined(when) if plain else ', '.join(when)}: {sure}."
-
-
-def _whatever(left: int, unit: str) -> str:
-    if unit != "run":
-        return f"whatever the other {'one says' if left == 1 else f'{left} say'}"
-    return f"whatever the other {'run says' if left == 1 else f'{left} runs say'}"
+    plain = all(len(names) == 1 for names in names_by_run.values())
+    return f"{joined(when) if plain else ', '.join(when)}: {why}."

@@ -1,1 +1,1 @@
-"""Problems whose truth is known: generators of data sets and of tables of losses."""
+"""Problems: generators of data sets and loss tables."""

@@ -1,8 +1,7 @@
-"""Tables of losses drawn directly, without data or learners, from models whose truth is known."""
+"""Problems that draw loss tables directly, from models with known expected losses."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import exp, isfinite, sqrt
 
@@ -10,83 +9,67 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, refuse, whole
 from bestofk._base.errors import ArgumentError
+from bestofk.lab.problems.generator import TableProblem
 from bestofk.splits.design import Design
 from bestofk.splits.plans import specify
 
-
-class TableProblem(ABC):
-    """Draws tables of losses of one kind; a frozen dataclass of its settings."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def tables(self, rng: np.random.Generator, count: int) -> Floats:
-        """(count, learners, data sets, runs, folds, repetitions) independent tables."""
-
-    @property
-    @abstractmethod
-    def design(self) -> Design:
-        """How such losses come about."""
-
-    @property
-    @abstractmethod
-    def true_means(self) -> tuple[float, ...]:
-        """Expected loss of every learner."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """The tables in words, without a verb."""
+REPETITION_SD = 0.2
+"""Standard deviation between repetitions of a loss whose standard deviation is 1."""
+SHAPES = ("normal", "lognormal", "rounded", "counts")
+DIFFICULTY = 0.15
+"""Data sets differ: a number from -0.15 to 0.15 is added to the losses of all learners."""
+INSTANCES = 50
+"""Test instances of a data set, for counts."""
 
 
-_REPEATED = 0.2
-"""Standard deviation between repetitions of a loss whose own is 1."""
+def _finite_means(values: tuple[float, ...], name: str) -> tuple[float, ...]:
+    try:
+        means = tuple(float(mean) for mean in values)
+    except (TypeError, ValueError):
+        raise refuse(name, "numbers", values) from None
+    if len(means) < 2 or not all(map(isfinite, means)):
+        raise refuse(name, "two or more finite numbers", values)
+    return means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalLosses(TableProblem):
-    """Independent normal losses with unit variances: what many tests take for granted.
+    """Independent normal losses with unit variances, as many tests assume.
 
     Parameters
     ----------
     means : tuple of float
         Expected loss of every learner; equal by default.
-    plan : str
+    cv : str
         ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"resample:30:0.1"``: the shape of the table.
     datasets : int
-        More than 1: so many data sets, one loss per learner on each.
+        Number of data sets. If above 1, there is one loss per learner and data set.
     repetitions : int
-        More than 1: learners that are stochastic. Each loss is repeated so often, with a normal
-        deviation of a fifth of its own.
+        Number of repetitions of stochastic learners. Each repetition deviates from the loss by a
+        normal number with a fifth of its standard deviation.
 
     Examples
     --------
     >>> import numpy as np
-    >>> NormalLosses(plan="5x2").tables(np.random.default_rng(0), 3).shape
+    >>> NormalLosses(cv="5x2").tables(np.random.default_rng(0), 3).shape
     (3, 2, 1, 5, 2, 1)
     """
 
     means: tuple[float, ...] = (0.0, 0.0)
-    plan: str = "10x10"
+    cv: str = "10x10"
     datasets: int = 1
     repetitions: int = 1
 
     def __post_init__(self) -> None:
-        try:
-            means = tuple(float(mean) for mean in self.means)
-        except (TypeError, ValueError):
-            raise refuse("means of problem 'normal'", "numbers", self.means) from None
-        if len(means) < 2 or not all(map(isfinite, means)):
-            raise refuse("means of problem 'normal'", "two or more finite numbers", self.means)
-        object.__setattr__(self, "means", means)
+        object.__setattr__(self, "means", _finite_means(self.means, "means of problem 'normal'"))
         whole(self.datasets, "datasets of problem 'normal'", at_least=1)
         whole(self.repetitions, "repetitions of problem 'normal'", at_least=1)
-        if self._kind().folds is None:
-            raise ArgumentError("plan of problem 'normal' must say its number of folds; got 'loo'.")
+        self._split_design()
 
-    def _kind(self) -> Design:
-        spec = specify(self.plan, {})
+    def _split_design(self) -> Design:
+        spec = specify(self.cv, {})
         if spec.folds is None:
-            raise ArgumentError("plan of problem 'normal' must say its number of folds; got 'loo'.")
+            raise ArgumentError("cv of problem 'normal' must have a number of folds; got 'loo'.")
         n_test = None if spec.test_fraction is None else max(1, round(1000 * spec.test_fraction))
         return Design(
             kind=spec.kind,
@@ -98,7 +81,7 @@ class NormalLosses(TableProblem):
 
     @property
     def design(self) -> Design:
-        shape = Design(kind="scores") if self.datasets > 1 else self._kind()
+        shape = Design(kind="scores") if self.datasets > 1 else self._split_design()
         return shape.with_(repetitions=self.repetitions)
 
     @property
@@ -108,15 +91,15 @@ class NormalLosses(TableProblem):
     def tables(self, rng: np.random.Generator, count: int) -> Floats:
         design = self.design
         shape = (count, len(self.means), self.datasets, design.runs, design.folds, 1)
-        drawn: Floats = rng.standard_normal(shape) + np.reshape(self.means, (-1, 1, 1, 1, 1))
+        losses: Floats = rng.standard_normal(shape) + np.reshape(self.means, (-1, 1, 1, 1, 1))
         if self.repetitions == 1:
-            return drawn
-        return drawn + _REPEATED * rng.standard_normal((*shape[:-1], self.repetitions))
+            return losses
+        return losses + REPETITION_SD * rng.standard_normal((*shape[:-1], self.repetitions))
 
     def describe(self) -> str:
-        where = f"{self.datasets} data sets" if self.datasets > 1 else f"the shape {self.plan}"
-        often = f", {self.repetitions} repetitions of each" if self.repetitions > 1 else ""
-        return f"independent normal losses of {len(self.means)} learners on {where}{often}"
+        shape = f"{self.datasets} data sets" if self.datasets > 1 else f"the shape {self.cv}"
+        repeated = f", {self.repetitions} repetitions of each" if self.repetitions > 1 else ""
+        return f"independent normal losses of {len(self.means)} learners on {shape}{repeated}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,16 +113,17 @@ class RightOrWrong(TableProblem):
     instances : int
         Size of the test set.
     folds : int, optional
-        Deal the instances to so many folds of equal size, as one run of cross-validation does;
-        the losses are then the shares of wrong answers by fold.
+        Divide the instances into this many folds of equal size, as one run of cross-validation
+        does; the losses are then error rates by fold.
     shared : float
-        Share of instances that are equally hard for all learners: of two learners of one error
-        rate, both are right there or both are wrong. Elsewhere they err independently.
+        Share of instances that are equally hard for all learners: two learners with the same
+        error rate are both right or both wrong on them. On the other instances they err
+        independently.
 
     Notes
     -----
-    A learner is wrong on an instance where u < its error rate, u uniform: one u for all learners
-    on shared instances, one for each elsewhere. So the error rates hold whatever is shared.
+    A learner is wrong on an instance if u < its error rate, u uniform: one u for all learners on
+    shared instances, one for each on the others. So `shared` does not change the error rates.
 
     Examples
     --------
@@ -195,24 +179,24 @@ class RightOrWrong(TableProblem):
         wrong = (u < np.reshape(self.errors, (-1, 1, 1, 1, 1))).astype(np.float64)
         if self.folds is None:
             return wrong
-        dealt: Floats = wrong.reshape(*shape[:4], self.folds, -1, 1).mean(axis=5)
-        return dealt
+        by_fold: Floats = wrong.reshape(*shape[:4], self.folds, -1, 1).mean(axis=5)
+        return by_fold
 
     def describe(self) -> str:
-        where = "" if self.folds is None else f" in {self.folds} folds"
+        folds = "" if self.folds is None else f" in {self.folds} folds"
         same = f", {100 * self.shared:g} % of them equally hard for all" if self.shared else ""
-        instances = f"{self.instances} instances{where}{same}"
+        instances = f"{self.instances} instances{folds}{same}"
         return f"{len(self.errors)} learners, right or wrong on {instances}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalMinima(TableProblem):
-    """Binomial errors of stochastic learners that are at times trapped in a local minimum.
+    """Binomial errors of stochastic learners that are sometimes trapped in a local minimum.
 
     Parameters
     ----------
     step : float
-        Mean error of learner i is 0.30 + i step; 0: all equal.
+        The mean error of learner i is 0.30 + i step; 0: all equal.
     learners, datasets, folds, repetitions : int
         Size of a table.
     deterministic : tuple of int
@@ -222,9 +206,9 @@ class LocalMinima(TableProblem):
 
     Notes
     -----
-    On every data set one learner, drawn at random, has the error 0.2; the error of the others is
-    such that the means hold exactly. A fold tests 10 to 20 instances, the same number for all
-    folds of a data set. The winners are drawn anew for every table.
+    On every data set one learner, drawn at random for each table, has the error 0.2; the errors
+    of the others are chosen to give the exact means. A fold tests 10 to 20 instances, the same
+    number for all folds of a data set.
 
     References
     ----------
@@ -258,7 +242,7 @@ class LocalMinima(TableProblem):
             )
         if not 0 <= self.trapped < 1:
             raise refuse("trapped of problem 'local-minima'", "from 0 to below 1", self.trapped)
-        if any(not 0 <= one < self.learners for one in self.deterministic):
+        if any(not 0 <= index < self.learners for index in self.deterministic):
             raise refuse(
                 "deterministic of problem 'local-minima'",
                 f"learners from 0 to {self.learners - 1}",
@@ -271,7 +255,7 @@ class LocalMinima(TableProblem):
 
     @property
     def true_means(self) -> tuple[float, ...]:
-        return tuple(0.30 + place * self.step for place in range(self.learners))
+        return tuple(0.30 + index * self.step for index in range(self.learners))
 
     def tables(self, rng: np.random.Generator, count: int) -> Floats:
         K, D, F, R = self.learners, self.datasets, self.folds, self.repetitions
@@ -285,8 +269,8 @@ class LocalMinima(TableProblem):
         n = rng.integers(10, 21, (count, 1, D, 1, 1))
         p = np.broadcast_to(error[..., np.newaxis, np.newaxis], (count, K, D, F, R))
         losses = rng.binomial(n, p) / n
-        for one in self.deterministic:
-            losses[:, one] = losses[:, one, :, :, :1]
+        for index in self.deterministic:
+            losses[:, index] = losses[:, index, :, :, :1]
         if self.trapped:
             stochastic = np.ones((K, 1, 1, 1), dtype=bool)
             stochastic[list(self.deterministic)] = False
@@ -300,19 +284,9 @@ class LocalMinima(TableProblem):
         )
 
 
-# Losses of K learners on many data sets, drawn from models of several shapes.
-
-
-SHAPES = ("normal", "lognormal", "rounded", "counts")
-DIFFICULTY = 0.15
-"""Data sets differ: a number from -0.15 to 0.15 is added to the losses of all learners."""
-INSTANCES = 50
-"""Test instances of a data set, for counts."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManyDataSets(TableProblem):
-    """One loss per learner and data set; the means are exact whatever the shape.
+    """One loss per learner and data set, with exact means for every shape.
 
     Parameters
     ----------
@@ -320,15 +294,15 @@ class ManyDataSets(TableProblem):
         Expected loss of every learner.
     sds : float or tuple of float
         Standard deviation of a learner's loss on a data set; one for all, or one per learner.
-        Not used by counts.
+        Counts ignore it.
     datasets : int
         Number of data sets.
     shape : {"normal", "lognormal", "rounded", "counts"}
-        How losses scatter: normal; skewed to the right (lognormal with log-sd 1, centred);
-        normal and rounded to two digits, so that many are tied; shares of wrong answers on 50
-        test instances.
+        Distribution of the losses: normal; skewed to the right (lognormal with log-sd 1,
+        centred); normal and rounded to two digits, which gives many ties; error rates on 50 test
+        instances.
     varying : bool
-        The scatter varies over data sets too: all standard deviations of a data set are
+        Let the spread vary over data sets too: all standard deviations of a data set are
         multiplied by exp(z), z standard normal.
 
     Notes
@@ -337,7 +311,7 @@ class ManyDataSets(TableProblem):
     U(-0.15, 0.15), e of mean 0 and variance 1, independent. As the difficulty covers whole
     hundredths evenly, rounding leaves the means as they are. Two learners with equal means and
     standard deviations are exchangeable; with unequal ones their difference is symmetric about 0
-    for all shapes but the lognormal.
+    for all shapes except the lognormal.
 
     Examples
     --------
@@ -355,19 +329,14 @@ class ManyDataSets(TableProblem):
 
     def __post_init__(self) -> None:
         where = "of problem 'many-data-sets'"
-        try:
-            means = tuple(float(mean) for mean in self.means)
-        except (TypeError, ValueError):
-            raise refuse(f"means {where}", "numbers", self.means) from None
-        if len(means) < 2 or not all(map(isfinite, means)):
-            raise refuse(f"means {where}", "two or more finite numbers", self.means)
+        means = _finite_means(self.means, f"means {where}")
         object.__setattr__(self, "means", means)
-        given = self.sds
-        sds = tuple(given) if isinstance(given, tuple | list) else (given,) * len(means)
+        several = isinstance(self.sds, tuple | list)
+        sds = tuple(self.sds) if several else (self.sds,) * len(means)  # type: ignore[arg-type]
         if len(sds) != len(means):
-            raise refuse(f"sds {where}", f"one number, or {len(means)} as the means", given)
+            raise refuse(f"sds {where}", f"one number, or {len(means)} as the means", self.sds)
         sds = tuple(positive(sd, f"sds {where}") for sd in sds)
-        object.__setattr__(self, "sds", sds if isinstance(given, tuple | list) else sds[0])
+        object.__setattr__(self, "sds", sds if several else sds[0])
         whole(self.datasets, f"datasets {where}", at_least=2)
         one_of(self.shape, f"shape {where}", SHAPES)
         if self.shape == "counts":
@@ -404,16 +373,16 @@ class ManyDataSets(TableProblem):
         return losses[..., np.newaxis, np.newaxis, np.newaxis]
 
     def describe(self) -> str:
-        scatter = {
+        losses = {
             "normal": "normal losses",
             "lognormal": "lognormal losses",
             "rounded": "normal losses, rounded to two digits,",
-            "counts": f"shares of wrong answers on {INSTANCES} instances",
+            "counts": f"error rates on {INSTANCES} instances",
         }[self.shape]
-        more = []
+        spreads = []
         if isinstance(self.sds, tuple) and len(set(self.sds)) > 1:
-            more.append("with unequal variances over learners")
+            spreads.append("with unequal variances over learners")
         if self.varying:
-            more.append("with unequal variances over data sets")
-        unequal = f" {' and '.join(more)}" if more else ""
-        return f"{scatter} of {len(self.means)} learners on {self.datasets} data sets{unequal}"
+            spreads.append("with unequal variances over data sets")
+        unequal = f" {' and '.join(spreads)}" if spreads else ""
+        return f"{losses} of {len(self.means)} learners on {self.datasets} data sets{unequal}"

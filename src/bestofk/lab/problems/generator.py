@@ -1,4 +1,4 @@
-"""A generator of problems: what it draws is a data set, and it says what is true of it."""
+"""Base classes of problems: generators of data sets, and generators of loss tables."""
 
 from __future__ import annotations
 
@@ -8,68 +8,96 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk._base.checks import Floats
 from bestofk._base.code_identity.identity import Identity, identify
 from bestofk.data.schema import Encoded
+from bestofk.splits.design import Design
 
 if TYPE_CHECKING:
     from bestofk.data.dataset import DataSet
 
 
 class DataProblem(ABC):
-    """Draws data sets of one kind.
+    """Generate data sets of one kind.
 
-    A generator is a frozen dataclass of its settings. What it draws depends on them and on the
-    generator of random numbers alone.
+    A generator is a frozen dataclass of its settings. Its data sets depend only on the settings
+    and on the random number generator.
     """
 
     __slots__ = ()
 
     @abstractmethod
     def encoded(self, rng: np.random.Generator) -> Encoded:
-        """One data set as the kernels want it."""
+        """Draw one data set in the encoding of the learners' kernels."""
 
     @abstractmethod
     def describe(self) -> str:
-        """The data sets in words, without a verb."""
+        """Describe the data sets in a noun phrase."""
 
     def draw(self, rng: np.random.Generator, name: str = "drawn") -> DataSet:
-        """One data set."""
+        """Draw one data set."""
         return dataset_of(self.encoded(rng), name)
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same settings and the same code, on every machine."""
+        """A digest of the settings and the code, equal on every machine."""
         return self.identity.digest
 
     @property
     def identity(self) -> Identity:
-        """The fingerprint, and why it cannot be known again, where it cannot."""
-        held = {one.name: _content(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
-        return identify(type(self), held)
+        """The fingerprint, or the reason why there is none."""
+        settings = {
+            setting.name: _content(getattr(self, setting.name))
+            for setting in fields(self)  # type: ignore[arg-type]
+        }
+        return identify(type(self), settings)
+
+
+class TableProblem(ABC):
+    """Generate tables of losses without data or learners; a frozen dataclass of its settings."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def tables(self, rng: np.random.Generator, count: int) -> Floats:
+        """Draw (count, learners, data sets, runs, folds, repetitions) independent tables."""
+
+    @property
+    @abstractmethod
+    def design(self) -> Design:
+        """The design that the losses imitate."""
+
+    @property
+    @abstractmethod
+    def true_means(self) -> tuple[float, ...]:
+        """Expected loss of every learner."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Describe the tables in a noun phrase."""
 
 
 def _content(value: Any) -> Any:
-    """Data sets and other problems know their own."""
-    found = getattr(value, "fingerprint", None)
-    return found if isinstance(found, str) else value
+    """Return the fingerprint of data sets and problems, and any other value itself."""
+    fingerprint = getattr(value, "fingerprint", None)
+    return fingerprint if isinstance(fingerprint, str) else value
 
 
 def dataset_of(encoded: Encoded, name: str) -> DataSet:
-    """A data set from encoded rows: columns x1, x2, ..., nominal values by their codes."""
+    """Return encoded rows as a data set: columns x1, x2, ..., nominal values by their codes."""
     import pandas as pd
 
     from bestofk.data.dataset import DataSet
 
     columns: dict[str, Any] = {}
-    for place, values in enumerate(encoded.cardinality.tolist()):
-        column = encoded.values[:, place]
-        if values:
+    for index, cardinality in enumerate(encoded.cardinality.tolist()):
+        column: Any = encoded.values[:, index]
+        if cardinality:
             codes = np.where(np.isnan(column), -1, column).astype(np.int64)
-            columns[f"x{place + 1}"] = pd.Categorical.from_codes(
-                codes, categories=pd.Index([str(code) for code in range(values)])
+            column = pd.Categorical.from_codes(
+                codes, categories=pd.Index([str(code) for code in range(cardinality)])
             )
-        else:
-            columns[f"x{place + 1}"] = column
+        columns[f"x{index + 1}"] = column
     labels = pd.Index([str(label) for label in encoded.classes.tolist()])
     y = pd.Series(pd.Categorical.from_codes(encoded.y, categories=labels), name="class")
     return DataSet(name=name, X=pd.DataFrame(columns), y=y, task="classification")

@@ -1,4 +1,4 @@
-"""Bayesian networks over binary attributes and a binary class: given, read or drawn."""
+"""Bayesian networks over binary attributes and a binary class: read from files or drawn."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from bestofk.data.schema import Encoded
 from bestofk.lab.problems.generator import DataProblem
 
 PAPER_SETS = (2, 3, 4)
-MOST_NODES = 20
-"""More binary nodes than this are too many to list their joint states."""
+MAX_NODES = 20
+"""Largest number of binary nodes whose joint states are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BayesianNetwork(DataProblem):
-    """Binary nodes, the last of them the class, each with a table given its parents.
+    """A network of binary nodes, the class last, each with a table given its parents.
 
     Parameters
     ----------
     parents : tuple of tuples of int
         The parents of every node.
     tables : tuple of tuples of float
-        P(node = 1) for every state of the parents, the first parent the lowest bit.
+        P(node = 1) for every state of the parents; the first parent is the lowest bit.
     rows : int
         Size of a data set.
     source : str
-        Where the network comes from, in words.
+        A short description of the origin of the network.
 
     Examples
     --------
-    A class that its one attribute tells with an error of 0.1:
+    A class that one attribute predicts with an error of 0.1:
 
     >>> network = BayesianNetwork(parents=((1,), ()), tables=((0.1, 0.9), (0.5,)))
     >>> round(network.bayes_error, 3)
@@ -54,9 +54,9 @@ class BayesianNetwork(DataProblem):
     def __post_init__(self) -> None:
         whole(self.rows, "rows of problem 'network'", at_least=4)
         n = len(self.parents)
-        if not 2 <= n <= MOST_NODES or len(self.tables) != n:
+        if not 2 <= n <= MAX_NODES or len(self.tables) != n:
             raise ArgumentError(
-                f"A network must have a class, 1 to {MOST_NODES - 1} attributes and a table for "
+                f"A network must have a class, 1 to {MAX_NODES - 1} attributes and a table for "
                 f"each; got {n} nodes and {len(self.tables)} tables."
             )
         for node, (above, table) in enumerate(zip(self.parents, self.tables, strict=True)):
@@ -70,7 +70,7 @@ class BayesianNetwork(DataProblem):
         self.order()
 
     def order(self) -> tuple[int, ...]:
-        """The nodes, each after its parents."""
+        """Return the nodes, each after its parents."""
         order: list[int] = []
         while len(order) < len(self.parents):
             ready = [
@@ -79,7 +79,7 @@ class BayesianNetwork(DataProblem):
                 if node not in order and set(above) <= set(order)
             ]
             if not ready:
-                raise ArgumentError("The arcs of a network must have no cycle; these have one.")
+                raise ArgumentError("The arcs of a network must not form a cycle.")
             order.extend(ready)
         return tuple(order)
 
@@ -100,7 +100,7 @@ class BayesianNetwork(DataProblem):
         )
 
     def joint(self) -> tuple[Floats, Floats]:
-        """All states of the attributes (2^d, d), and the probability of each with either class."""
+        """Return all states of the attributes (2^d, d), and their probability with either class."""
         n = len(self.parents)
         states = np.arange(2**n)
         bits = (states[:, np.newaxis] >> np.arange(n)) & 1
@@ -109,8 +109,8 @@ class BayesianNetwork(DataProblem):
             state = np.zeros(2**n, dtype=np.int64)
             for bit, parent in enumerate(above):
                 state += bits[:, parent] << bit
-            one = np.array(table)[state]
-            weight *= np.where(bits[:, node] == 1, one, 1.0 - one)
+            p = np.array(table)[state]
+            weight *= np.where(bits[:, node] == 1, p, 1.0 - p)
         half = 2 ** (n - 1)
         return bits[:half, :-1].astype(np.float64), weight.reshape(2, half).T
 
@@ -133,7 +133,7 @@ class BayesianNetwork(DataProblem):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For a file that `network` reads again."""
+        """Return the network in the JSON layout that `network` reads."""
         return {
             "parents": [list(above) for above in self.parents],
             "p1": [list(table) for table in self.tables],
@@ -150,48 +150,48 @@ def network(
     attributes: int = 10,
     most_parents: int = 3,
 ) -> BayesianNetwork:
-    """A Bayesian network that fits the paper's Sets 2 to 4, or is read from a file, or drawn.
+    """Return a Bayesian network: for the paper's Sets 2 to 4, from a file, or drawn.
 
     Parameters
     ----------
     paper : {2, 3, 4}, optional
-        A network on which naive Bayes and C4.5 have the accuracies that the paper prints for that
-        set (the paper does not print its networks).
+        A network on which naive Bayes and C4.5 have the accuracies that the paper reports for
+        that set (the paper does not show its networks).
     file : path, optional
         JSON with ``parents`` and ``p1``, as `BayesianNetwork.as_json` gives.
     seed : int, optional
-        Draw structure and tables.
+        Draw the structure and the tables with this seed.
     rows : int
         Size of a data set.
     attributes, most_parents : int
-        Of a network that is drawn.
+        Size of a drawn network.
 
     Examples
     --------
     >>> round(network(paper=2).bayes_error, 3)
     0.084
     """
-    given = [name for name, value in {"paper": paper, "file": file, "seed": seed}.items()
-             if value is not None]  # fmt: skip
-    if len(given) != 1:
+    choices = [name for name, value in {"paper": paper, "file": file, "seed": seed}.items()
+               if value is not None]  # fmt: skip
+    if len(choices) != 1:
         raise ArgumentError(
             "A network must be chosen by one of paper (2, 3 or 4), file, or seed; got "
-            f"{' and '.join(given) or 'none'}."
+            f"{' and '.join(choices) or 'none'}."
         )
     if paper is not None:
         if paper not in PAPER_SETS:
-            raise ArgumentError(f"paper must be 2, 3 or 4, the sets that differ; got {paper!r}.")
+            raise ArgumentError(f"paper must be 2, 3 or 4; got {paper!r}.")
         return _from_json(_paper_sets()[str(paper)], rows, f"for Set {paper} of Bouckaert 2003")
     if file is not None:
         try:
-            found = json.loads(Path(file).read_text(encoding="utf-8"))
-            return _from_json(found, rows, Path(file).name)
-        except (OSError, ValueError, KeyError, TypeError) as wrong:
-            if isinstance(wrong, ArgumentError):
-                raise
+            contents = json.loads(Path(file).read_text(encoding="utf-8"))
+            return _from_json(contents, rows, Path(file).name)
+        except ArgumentError:
+            raise
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise ArgumentError(
                 f"file must hold a network as JSON with parents and p1; {os.fspath(file)!r}: "
-                f"{wrong}."
+                f"{error}."
             ) from None
     return draw_network(generator(seed), rows=rows, attributes=attributes,
                         most_parents=most_parents)  # fmt: skip
@@ -200,24 +200,24 @@ def network(
 def draw_network(
     rng: np.random.Generator, *, rows: int = 300, attributes: int = 10, most_parents: int = 3
 ) -> BayesianNetwork:
-    """Random structure and tables: nodes in random order, up to so many parents before each."""
+    """Draw a network: nodes in random order, each with up to `most_parents` earlier parents."""
     n = whole(attributes, "attributes of problem 'network'", at_least=1) + 1
     whole(most_parents, "most_parents of problem 'network'", at_least=1)
     order = rng.permutation(n)
     parents: list[tuple[int, ...]] = [()] * n
     tables: list[tuple[float, ...]] = [()] * n
-    for place, node in enumerate(order.tolist()):
-        count = int(rng.integers(0, min(place, most_parents) + 1))
-        above = sorted(rng.choice(order[:place], size=count, replace=False).tolist())
+    for index, node in enumerate(order.tolist()):
+        count = int(rng.integers(0, min(index, most_parents) + 1))
+        above = sorted(rng.choice(order[:index], size=count, replace=False).tolist())
         parents[node] = tuple(above)
         tables[node] = tuple(rng.random(2**count).tolist())
     return BayesianNetwork(parents=tuple(parents), tables=tuple(tables), rows=rows, source="drawn")
 
 
-def _from_json(found: dict[str, Any], rows: int, source: str) -> BayesianNetwork:
+def _from_json(contents: dict[str, Any], rows: int, source: str) -> BayesianNetwork:
     return BayesianNetwork(
-        parents=tuple(tuple(int(parent) for parent in above) for above in found["parents"]),
-        tables=tuple(tuple(float(p) for p in table) for table in found["p1"]),
+        parents=tuple(tuple(int(parent) for parent in above) for above in contents["parents"]),
+        tables=tuple(tuple(float(p) for p in table) for table in contents["p1"]),
         rows=rows,
         source=source,
     )
@@ -226,5 +226,5 @@ def _from_json(found: dict[str, Any], rows: int, source: str) -> BayesianNetwork
 @cache
 def _paper_sets() -> dict[str, Any]:
     text = files("bestofk.lab.problems").joinpath("networks.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)["sets"]
-    return found
+    sets: dict[str, Any] = json.loads(text)["sets"]
+    return sets

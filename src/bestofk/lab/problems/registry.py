@@ -1,4 +1,4 @@
-"""The generators of problems: one entry each, read by the command line, the docs and the lab."""
+"""The registry of problems, used by the command line, the docs and the lab."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import Advice, ArgumentError
 from bestofk._base.registry import Registry, resolve
-from bestofk.lab.problems.drawn_losses import TableProblem
-from bestofk.lab.problems.generator import DataProblem
+from bestofk.lab.problems.generator import DataProblem, TableProblem
 
 Problem = DataProblem | TableProblem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemEntry:
-    """What the library knows of one generator of problems."""
+    """The registered facts of one problem generator."""
 
     name: str
     maker: str
-    """Where its class or function is, as ``package.module:name``; imported on use."""
+    """Its class or function as ``package.module:name``; imported on use."""
     summary: str
     paper: str
     draws: str = "data"
-    """``"data"`` sets, or ``"losses"`` directly."""
+    """``"data"`` for data sets, ``"losses"`` for loss tables."""
 
     def load(self) -> Any:
-        """What makes the problem from its settings."""
+        """Import the class or function."""
         return resolve(self.maker)
 
 
@@ -36,13 +35,13 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
     ProblemEntry(
         name="binary",
         maker="bestofk.lab.problems.classes:BinaryAttributes",
-        summary="independent binary attributes and a class that has nothing to do with them",
+        summary="independent binary attributes and a class that is independent of them",
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
     ),
     ProblemEntry(
         name="network",
         maker="bestofk.lab.problems.networks:network",
-        summary="a Bayesian network: of the paper's Sets 2 to 4, from a file, or drawn",
+        summary="a Bayesian network: for the paper's Sets 2 to 4, from a file, or drawn",
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
     ),
     ProblemEntry(
@@ -53,26 +52,26 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
     ),
     ProblemEntry(
         name="blocks",
-        maker="bestofk.lab.problems.given_rows:ColumnBlocks",
-        summary="K learners of one kind, each with its own columns: equal, with signal",
+        maker="bestofk.lab.problems.classes:ColumnBlocks",
+        summary="K copies of one learner, each with its own columns: equal, with signal",
         paper="Fisher 1935, The design of experiments",
     ),
     ProblemEntry(
         name="shuffled",
         maker="bestofk.lab.problems.given_rows:ShuffledLabels",
-        summary="my data with shuffled labels: nothing can be learnt",
+        summary="your data with shuffled labels: nothing can be learnt",
         paper="Fisher 1935, The design of experiments",
     ),
     ProblemEntry(
         name="degraded",
         maker="bestofk.lab.problems.given_rows:Degraded",
-        summary="my data, one learner against itself made worse by a given amount",
+        summary="your data, one learner against a copy made worse by a given amount",
         paper="Dietterich 1998, Approximate statistical tests",
     ),
     ProblemEntry(
         name="normal",
         maker="bestofk.lab.problems.drawn_losses:NormalLosses",
-        summary="independent normal losses: theory tells what the tests do",
+        summary="independent normal losses, for which theory gives the error rates",
         paper="Student 1908, The probable error of a mean",
         draws="losses",
     ),
@@ -93,7 +92,7 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
     ProblemEntry(
         name="local-minima",
         maker="bestofk.lab.problems.drawn_losses:LocalMinima",
-        summary="binomial losses on many data sets, stochastic learners at times trapped",
+        summary="binomial losses on many data sets, stochastic learners sometimes trapped",
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments",
         draws="losses",
     ),
@@ -101,53 +100,49 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
 
 
 def problem(text: str, **settings: Any) -> Problem:
-    """A generator of problems.
+    """Return a problem generator.
 
     Parameters
     ----------
     text : str
-        A name of `PROBLEMS`, with settings in parentheses where wanted.
+        A name of `PROBLEMS`, optionally with settings in parentheses.
     **settings
         More settings, such as ``data=`` for *shuffled* and *degraded*.
 
     Examples
     --------
     >>> problem("binary(rows=100, class_probability=0.3)").describe()
-    '100 rows, 10 binary attributes and a class (probability 0.3) that have nothing to do with \
-each other'
+    '100 rows, 10 binary attributes and a class (probability 0.3), all independent'
     >>> problem("binery")
     Traceback (most recent call last):
     bestofk._base.errors.UnknownNameError: There is no problem 'binery': did you mean 'binary'?
     """
     from bestofk.learners.specification import call_of
 
-    name, written = call_of(text, "problem")
+    name, text_settings = call_of(text, "problem")
     maker = PROBLEMS[name].load()
-    settings = {**written, **settings}
-    known = inspect.signature(maker).parameters
+    settings = {**text_settings, **settings}
+    parameters = inspect.signature(maker).parameters
     for setting in settings:
-        if setting not in known:
+        if setting not in parameters:
             raise ArgumentError(
-                f"The settings of problem {name!r} must be among: {', '.join(known)}; got "
+                f"The settings of problem {name!r} must be among: {', '.join(parameters)}; got "
                 f"{setting!r}."
             )
-    for setting, parameter in known.items():
+    for setting, parameter in parameters.items():
         if parameter.default is inspect.Parameter.empty and setting not in settings:
-            raise ArgumentError(
-                f"Problem {name!r} must be given {setting}"
-                + (", your rows (on the command line: --data)." if setting == "data" else ".")
-            )
-    made: Problem = maker(**settings)
-    return made
+            raise ArgumentError(f"Problem {name!r} needs ", Advice(setting, ...))
+    result: Problem = maker(**settings)
+    return result
 
 
-def as_problem(given: Any) -> Problem:
-    """A problem, from itself or from its text."""
-    if isinstance(given, DataProblem | TableProblem):
-        return given
-    if isinstance(given, str):
-        return problem(given)
+def as_problem(value: Any) -> Problem:
+    """Return a problem, which may be given as its text."""
+    if isinstance(value, DataProblem | TableProblem):
+        return value
+    if isinstance(value, str):
+        return problem(value)
     raise ArgumentError(
-        f"problem must be a name such as 'binary' or what bestofk.lab.problem makes; got "
-        f"{given!r:.60}."
+        f"problem must be a name such as 'binary' or a result of bestofk.lab.problem; got "
+        f"{value!r:.60}."
     )

@@ -19,7 +19,8 @@ from bestofk.lab.collect_outcomes import Outcomes, outcomes
 from bestofk.lab.problems.classes import BinaryAttributes
 from bestofk.lab.problems.generator import DataProblem
 from bestofk.lab.problems.networks import network
-from bestofk.lab.simulation import Simulation, SimulationTask, simulate
+from bestofk.lab.simulation import Simulation, simulate
+from bestofk.lab.simulation_task import SimulationTask
 from bestofk.papers.comparison import Request
 from bestofk.run.metrics import as_loss
 from bestofk.splits.plans import plan

@@ -11,17 +11,17 @@ import numpy as np
 from bestofk.decide.choose_test import caution_of
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping.bootstrap_looks import IntervalVerdict
 from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import still_open
 from bestofk.decide.stopping.races import Band, Race, RacedLearner
 from bestofk.decide.stopping.rule import Kind, StopReason, stop_sentence
-from bestofk.decide.stopping.stopped_order import (
+from bestofk.decide.stopping.stopped_decision import (
     StoppedDecision,
     evidence_so_far,
     order_so_far,
     stated_order,
 )
+from bestofk.decide.stopping.verdicts import IntervalVerdict
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.conclude import cost_table, failed_cell, setting_of
 from bestofk.run.evaluation.results import amended, as_table
@@ -199,7 +199,7 @@ def _learners(
                 cause,
                 planned=held.planned.test.runs,
                 limit=rule.settle == "limit",
-                risk=f"{100 * rule.risk:.4g} %",
+                confidence=f"{100 * (1 - rule.risk):.4g} %",
                 unit=held.planned.unit,
             )
         known = last.losses[place, :runs]

@@ -13,8 +13,8 @@ from bestofk.decide.foresee import Foreseen, foresee
 from bestofk.decide.registry import decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule
-from bestofk.decide.stopping.bootstrap_looks import PlannedTest
-from bestofk.decide.stopping.planned_units import MOST_UNITS, PlannedUnits
+from bestofk.decide.stopping.planned_units import MAX_UNITS, PlannedUnits
+from bestofk.decide.stopping.verdicts import PlannedTest
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.stats.pairwise.calibration import Calibration
@@ -179,9 +179,9 @@ def _over_datasets(
     span: float | None,
 ) -> PlannedRace:
     """The race over data sets: nothing is predicted, so that no risk is taken."""
-    if datasets > MOST_UNITS:
+    if datasets > MAX_UNITS:
         raise ArgumentError(
-            f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
+            f"stop='settled' is for up to {MAX_UNITS} data sets; got {datasets}: leave stop out."
         )
     by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
     can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
@@ -207,7 +207,7 @@ def _over_datasets(
 def _datasets_needed(family: Family) -> int:
     """So many must all speak for one learner, or the correction leaves no claim."""
     found = 1
-    while found < MOST_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
+    while found < MAX_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
         found += 1
     return found
 

@@ -15,7 +15,7 @@ from bestofk.decide.preference import NO_PREFERENCE, Preference, alike_ranks, ar
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.stopped import progress_line
 from bestofk.decide.stopping import Look, PlannedT, race
-from bestofk.decide.stopping.bootstrap_looks import PlannedTest
+from bestofk.decide.stopping.verdicts import PlannedTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import cost_table
 from bestofk.run.engines.threads import held_threads

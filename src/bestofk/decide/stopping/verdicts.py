@@ -1,4 +1,4 @@
-"""What intervals of the pairs leave open of a verdict: who may still be recommended."""
+"""Verdicts from intervals of the pairs: which claims are certain, and which are possible."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from bestofk.decide.stopping.bounds import SLACK, Bounds, PlannedT
 from bestofk.decide.stopping.planned_units import PlannedUnits
 
 PlannedTest = PlannedT | PlannedUnits
-"""A test of a plan whose rest can be bounded."""
-_AT_A_TIME = 256
+"""A planned test whose remaining results can be bounded."""
+_BATCH_PAIRS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IntervalVerdict:
-    """What is sure and what is possible, by places in the order of preference.
+    """Certain and possible claims about K learners in order of preference.
 
     Attributes
     ----------
     sure, possible : (K, K) arrays of bool
         ``sure[i, j]``: the full plan will show j to be better than i; ``possible``: it may.
     mean_low, mean_high : (K, K) arrays
-        The mean of i less that of j at the end of the plan.
+        Bounds of the mean of i minus that of j at the end of the plan.
     guard : bool
-        As for MultiTest: a candidate is passed over while a learner preferred to it that was
-        struck out has the smaller mean.
+        As for MultiTest: skip a candidate while a more preferred learner that was overridden has
+        the smaller mean.
     stated : bool
-        There is a preference; without one the smallest mean is recommended.
+        Whether there is a preference; without one the smallest mean is recommended.
     ranks : (K,) array or None
-        What the preference says of every learner, the smallest preferred, where it leaves some
-        alike: those come in the order of their means at the end of the plan, which may be open.
+        The preference rank of every learner, smallest first, if some ranks are equal. Equal
+        learners are ordered by their means at the end of the plan, which may still be open.
     """
 
     sure: Bools
@@ -47,11 +47,11 @@ class IntervalVerdict:
 
     @property
     def learners(self) -> int:
-        """K."""
+        """Number of learners, K."""
         return len(self.sure)
 
     def candidates(self, among: Bools | None = None) -> Bools:
-        """(K,): who may still be recommended by the full plan, of those that are left."""
+        """Return a (K,) mask of the learners that the full plan may still recommend."""
         left = np.ones(self.learners, dtype=bool) if among is None else among
         if not self.stated:
             return left & ~((self.mean_high < 0) & left[:, np.newaxis]).any(axis=0)
@@ -61,23 +61,23 @@ class IntervalVerdict:
             np.triu(edges) & left[np.newaxis, :] for edges in (self.sure, self.possible)
         )
         struck, may_be_struck = left & sure.any(axis=1), left & possible.any(axis=1)
-        found = np.zeros(self.learners, dtype=bool)
-        for place in np.flatnonzero(left).tolist():
-            if struck[place]:
+        candidates = np.zeros(self.learners, dtype=bool)
+        for index in np.flatnonzero(left).tolist():
+            if struck[index]:
                 continue
-            before = np.arange(self.learners) < place
-            passed = self.guard and bool((self.mean_high[:, place] < 0)[before & struck].any())
-            found[place] = not passed
+            before = np.arange(self.learners) < index
+            passed = self.guard and bool((self.mean_high[:, index] < 0)[before & struck].any())
+            candidates[index] = not passed
             may_be_passed = self.guard and bool(
-                (self.mean_low[:, place] < 0)[before & may_be_struck].any()
+                (self.mean_low[:, index] < 0)[before & may_be_struck].any()
             )
-            if not may_be_struck[place] and not may_be_passed:
-                return found
-        # nobody is sure to end the walk, so that of those passed over one may be taken too
+            if not may_be_struck[index] and not may_be_passed:
+                return candidates
+        # no learner is certain to end the search, so a skipped learner may be recommended too
         return left & ~struck
 
     def _candidates_of_ranks(self, left: Bools, ranks: Floats) -> Bools:
-        """The same where the preference leaves some alike, whose order is that of their means."""
+        """Return the candidates if equally preferred learners are ordered by their means."""
         earlier = ranks[:, np.newaxis] < ranks
         alike = ranks[:, np.newaxis] == ranks
         np.fill_diagonal(alike, False)
@@ -97,30 +97,40 @@ class IntervalVerdict:
         return np.asarray(left & ~struck & ~passed & ~(before & ends[:, np.newaxis]).any(axis=0))
 
     def order(self) -> tuple[Ints, bool]:
-        """The learners whose place is settled, best first, and whether all of them are."""
+        """Return the learners whose rank is settled, best first, and whether all of them are."""
         left = np.ones(self.learners, dtype=bool)
-        found: list[int] = []
+        ranking: list[int] = []
         while left.any():
             candidates = np.flatnonzero(self.candidates(left))
             if len(candidates) != 1:
-                return np.array(found, dtype=np.int64), False
-            found.append(int(candidates[0]))
+                break
+            ranking.append(int(candidates[0]))
             left[candidates[0]] = False
-        return np.array(found, dtype=np.int64), True
+        return np.array(ranking, dtype=np.int64), not left.any()
 
     def open_pairs(self) -> Bools:
-        """(K, K): whether a claim about the pair is possible in some direction and not sure."""
-        return (self.possible & ~self.sure) | (self.possible & ~self.sure).T
+        """Return a (K, K) mask of pairs with a claim that is possible but not certain."""
+        undecided = self.possible & ~self.sure
+        return undecided | undecided.T
 
     def unranked_pairs(self) -> Bools:
-        """(K, K): whether either of the two may have the smaller mean in the end."""
+        """Return a (K, K) mask of pairs of which either may end with the smaller mean."""
         return (self.mean_low < 0) & (self.mean_high > 0)
 
 
 @lru_cache(maxsize=32)
 def pairs_of(learners: int) -> tuple[Ints, Ints]:
-    """The two learners of every pair, in the order that bounds have."""
+    """Return the two learners of every pair, in the order of the bounds."""
     return np.triu_indices(learners, 1)
+
+
+@lru_cache(maxsize=32)
+def pair_numbers(learners: int) -> Ints:
+    """Return a (K, K) table of the numbers of the pairs i < j; 0 elsewhere."""
+    numbers = np.zeros((learners, learners), dtype=np.int64)
+    rows, columns = pairs_of(learners)
+    numbers[rows, columns] = np.arange(len(rows))
+    return numbers
 
 
 def interval_verdict(
@@ -132,22 +142,19 @@ def interval_verdict(
     stated: bool = True,
     ranks: Floats | None = None,
 ) -> IntervalVerdict:
-    """The claims that the full plan is sure to make, and those that it may make.
+    """Return the claims that the full plan is certain to make, and those that it may make.
 
-    `bounds` are of all pairs, in the order of ``numpy.triu_indices(K, 1)``; `ranks` are for a
-    preference that leaves some learners alike. The corrections
-    reject more the smaller the p-values are, each of them: what the largest p-values reject is
-    rejected by the full plan, and that is within what the smallest reject.
+    `bounds` holds all pairs in the order of ``numpy.triu_indices(K, 1)``; `ranks` describes a
+    preference with equal ranks. Corrections are monotone in every p-value: the full plan rejects
+    whatever the largest p-values reject, and nothing that the smallest do not reject.
     """
     K = family.learners
     rows, columns = pairs_of(K)
     first, second = family.pairs()
-    place = np.zeros((K, K), dtype=np.int64)
-    place[rows, columns] = np.arange(len(rows))
-    tested = place[first, second]
+    tested = pair_numbers(K)[first, second]
     one_sided = family.alternative != "two-sided"
     if one_sided and ranks is not None:
-        # which of two that are alike goes first, and so the side, is known at the end
+        # the side of two equally preferred learners is known only at the end
         bounds = _either_way(bounds, ranks[rows] == ranks[columns])
     smallest, largest = test.pvalues(bounds, family.alternative)
     must = family.adjust(largest[tested]) <= family.alpha
@@ -176,7 +183,7 @@ def interval_verdict(
 
 
 def _either_way(bounds: Bounds, alike: Bools) -> Bounds:
-    """The statistics of some pairs, whichever of the two goes first."""
+    """Return bounds that hold for both directions of the pairs that are `alike`."""
     far = np.maximum(np.abs(bounds.t_low), np.abs(bounds.t_high))
     return replace(
         bounds,
@@ -186,39 +193,35 @@ def _either_way(bounds: Bounds, alike: Bools) -> Bounds:
 
 
 def _may(test: PlannedTest, family: Family, smallest: Floats, farthest: Floats) -> Bools:
-    """Whether a pair may be claimed in one direction, where its statistic reaches `farthest`.
+    """Return whether pairs may be claimed in the direction in which they reach `farthest`.
 
     The other pairs have their smallest p-values, this one the smallest in that direction.
     """
-    found = (farthest > 0) & (family.adjust(smallest) <= family.alpha)
-    asked = np.flatnonzero(found)
-    own = test.pvalue(farthest[asked], family.alternative) * (1.0 - SLACK)
-    for at in range(0, len(asked), _AT_A_TIME):
-        part = asked[at : at + _AT_A_TIME]
+    possible = (farthest > 0) & (family.adjust(smallest) <= family.alpha)
+    pairs = np.flatnonzero(possible)
+    pvalues = test.pvalue(farthest[pairs], family.alternative) * (1.0 - SLACK)
+    for start in range(0, len(pairs), _BATCH_PAIRS):
+        part = pairs[start : start + _BATCH_PAIRS]
         each = np.repeat(smallest[np.newaxis], len(part), axis=0)
-        each[np.arange(len(part)), part] = own[at : at + _AT_A_TIME]
+        each[np.arange(len(part)), part] = pvalues[start : start + _BATCH_PAIRS]
         adjusted = family.adjust(each)[np.arange(len(part)), part]
-        found[part] = adjusted <= family.alpha
-    return found
+        possible[part] = adjusted <= family.alpha
+    return possible
 
 
 def settled_by_others(bounds: Bounds, test: PlannedTest, family: Family) -> Bools:
-    """(K, K): whether a pair may be settled, or is, by what the other pairs bring alone.
+    """Return a (K, K) mask of pairs that results of the other pairs alone may settle.
 
-    A claim is the surer the smaller the p-values of the others are, and the less possible the
-    larger they are.
+    Smaller p-values of the other pairs make a claim more certain, larger ones less possible.
     """
     first, second = family.pairs()
-    place = np.zeros((family.learners, family.learners), dtype=np.int64)
-    place[pairs_of(family.learners)] = np.arange(len(bounds.t_low))
-    smallest, largest = (
-        each[place[first, second]] for each in test.pvalues(bounds, family.alternative)
-    )
-    found = np.ones((family.learners, family.learners), dtype=bool)
-    for at, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+    tested = pair_numbers(family.learners)[first, second]
+    smallest, largest = (each[tested] for each in test.pvalues(bounds, family.alternative))
+    settled = np.ones((family.learners, family.learners), dtype=bool)
+    for row, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         claimed, not_claimed = smallest.copy(), largest.copy()
-        claimed[at], not_claimed[at] = largest[at], smallest[at]
-        sure = family.adjust(claimed)[at] <= family.alpha
-        never = family.adjust(not_claimed)[at] > family.alpha
-        found[i, j] = found[j, i] = sure or never
-    return found
+        claimed[row], not_claimed[row] = largest[row], smallest[row]
+        sure = family.adjust(claimed)[row] <= family.alpha
+        never = family.adjust(not_claimed)[row] > family.alpha
+        settled[i, j] = settled[j, i] = sure or never
+    return settled

@@ -1,4 +1,4 @@
-"""The decision of a race that was stopped: what is settled is claimed, and nothing more."""
+"""The decision of a race that stopped early, which claims only what is settled."""
 
 from __future__ import annotations
 
@@ -15,25 +15,24 @@ from bestofk.decide.preference import Name, Preference
 from bestofk.decide.procedures.graph import Step, sort_by_overrides
 from bestofk.decide.statements.stopped import NOT_SETTLED
 from bestofk.decide.statements.wording import listing
-from bestofk.decide.stopping.bootstrap_looks import IntervalVerdict, PlannedTest
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.decide.stopping.races import Race
+from bestofk.decide.stopping.verdicts import IntervalVerdict, PlannedTest
 from bestofk.stats.tails import pvalue_of_t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppedPair(Pair):
-    """One pair, on the runs that both learners have."""
+    """One pair, on the runs that both learners completed."""
 
     settled: bool = True
-    """Whether the full plan would make this claim, or none."""
+    """Whether the claim of the full plan about this pair is settled."""
 
     @property
     def verdict(self) -> str:
         """The claim in words."""
-        return f"{self.better} is better" if self.rejected else self._unclaimed()
-
-    def _unclaimed(self) -> str:
+        if self.rejected:
+            return f"{self.better} is better"
         return "no evidence" if self.settled else NOT_SETTLED
 
     def explain(self) -> str:
@@ -41,54 +40,53 @@ class StoppedPair(Pair):
         if self.settled:
             return Pair.explain(self)
         return (
-            f"Whether {self.a} and {self.b} differ is not settled (so far they do by "
+            f"It is not settled whether {self.a} and {self.b} differ (so far they differ by "
             f"{number(abs(self.estimate))} in {self.metric.mean})."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The row for strict JSON, in the user's metric."""
+        """Return the row for strict JSON, in the user's metric."""
         return {**Pair.to_dict(self), "settled": self.settled}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoppedEvidence(Evidence):
-    """The pairs of a race that was stopped.
+    """The pairs of a race that stopped early.
 
     Attributes
     ----------
     unsettled : (P,) array of bool
-        A claim about the pair is possible, and not sure.
+        Whether a claim about the pair is possible but not certain.
     """
 
     unsettled: Bools
 
     def pair(self, row: int) -> StoppedPair:
-        """One row."""
-        one = Evidence.pair(self, row)
-        held = {name.name: getattr(one, name.name) for name in fields(one)}
-        return StoppedPair(**held, settled=not self.unsettled[row])
+        """Return one row."""
+        pair = Evidence.pair(self, row)
+        values = {field.name: getattr(pair, field.name) for field in fields(pair)}
+        return StoppedPair(**values, settled=not self.unsettled[row])
 
     def explain(self) -> str:
-        """Which pairs are settled to differ, and how many are not settled."""
-        found = [f"{better} is better than {worse}" for better, worse in
-                 self.claims()]  # fmt: skip
-        shown = f"Settled: {listing(found)}." if found else "No claim is settled."
+        """State which claims are settled, and how many pairs are not settled."""
+        claims = [f"{better} is better than {worse}" for better, worse in self.claims()]
+        shown = f"Settled: {listing(claims)}." if claims else "No claim is settled."
         left = int(self.unsettled.sum())
         return f"{counted(len(self), 'pair')}. {shown} Not settled: {counted(left, 'pair')}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StoppedDecision(Decision):
-    """What was decided before the plan was at its end.
+    """The decision of a race that stopped before the end of the plan.
 
-    Claims are those that the full plan is sure to make, given the risk of the race; the numbers
-    of a pair are of the runs that both of its learners have, under the test of the plan. Means of
+    Its claims are those that the full plan will make, up to the risk of the race. The numbers of
+    a pair use the runs that both learners completed, under the test of the plan. Means of
     learners with different numbers of runs are not ranked.
 
     Attributes
     ----------
     race : Race
-        Who ran how far, and why.
+        How far each learner ran, and why it stopped.
     """
 
     race: Race
@@ -106,12 +104,12 @@ class StoppedDecision(Decision):
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """None: further steps are not settled."""
+        """Empty: further steps are not settled."""
         return ()
 
     @property
     def standings(self) -> tuple[Standing, ...]:
-        """How every other learner stands to the recommended one; more runs first."""
+        """The comparison of every other learner with the recommended one; more runs first."""
         best = self.recommended
         if best is None:
             return ()
@@ -121,14 +119,14 @@ class StoppedDecision(Decision):
         return tuple(self.against(name, best) for name in others)
 
     def against(self, name: Name, other: Name) -> Standing:
-        """How `name` stands to `other`; without p-values where that is not settled."""
-        found = Decision.against(self, name, other)
+        """Compare `name` with `other`; without p-values if the pair is not settled."""
+        standing = Decision.against(self, name, other)
         evidence, row = self.evidence, self.evidence.row(name, other)
         if row is None or not isinstance(evidence, StoppedEvidence):
-            return found
-        if found.verdict != "no evidence" or not evidence.unsettled[row]:
-            return found
-        return replace(found, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
+            return standing
+        if standing.verdict != "no evidence" or not evidence.unsettled[row]:
+            return standing
+        return replace(standing, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
 
     @property
     def run_noun(self) -> str:
@@ -136,11 +134,11 @@ class StoppedDecision(Decision):
         return self.race.unit
 
     def runs_of(self, name: Name) -> int | None:
-        """Runs (or data sets) that the mean of a learner is taken over."""
+        """Return the number of runs (or data sets) in the mean of a learner."""
         return self.race.runs[str(name)]
 
     def to_dict(self) -> dict[str, Any]:
-        """The decision for strict JSON."""
+        """Return the decision for strict JSON."""
         return {**Decision.to_dict(self), "race": self.race.to_dict()}
 
 
@@ -150,11 +148,11 @@ def evidence_so_far(
     test: PlannedTest,
     family: Family,
     verdict: IntervalVerdict,
-    **kept: Any,
+    **facts: Any,
 ) -> StoppedEvidence:
-    """Every pair on the runs that both learners have; claimed is only what is sure.
+    """Return every pair on the runs that both learners completed, with certain claims only.
 
-    `losses` are (K, runs, folds) in the order of `names`, NaN where nothing was run.
+    `losses` is (K, runs, folds) in the order of `names`, NaN for cells that were not run.
     """
     first, second = family.pairs()
     differences = (losses[first] - losses[second]).reshape(len(first), -1)
@@ -205,20 +203,20 @@ def evidence_so_far(
         alternative=family.alternative,
         found={"standard_error": error, **one_sided},
         unsettled=unsettled,
-        **kept,
+        **facts,
     )
 
 
 def order_so_far(
     evidence: Evidence, verdict: IntervalVerdict, losses: Floats, *, settled: bool
 ) -> Ints:
-    """Places of the learners whose rank is settled, best first: all, or the best one alone.
+    """Return the learners whose rank is settled, best first: all, or only the best.
 
-    Where nothing is settled, the one that the test would take on what is there.
+    If none is settled, return the learner that the test would pick from the results so far.
     """
-    found, whole = verdict.order()
-    if whole:
-        return found
+    ranking, complete = verdict.order()
+    if complete:
+        return ranking
     candidates = np.flatnonzero(verdict.candidates())
     if settled or len(candidates) == 1:
         return candidates[:1]
@@ -234,7 +232,7 @@ def order_so_far(
 
 
 def stated_order(preference: Preference, prefer: Ints, best: Ints) -> Ints:
-    """Places in the order of preference; without one the recommended learner goes first."""
+    """Return the learners by preference; without one the recommended learner goes first."""
     if preference.stated or not len(best):
         return prefer
     rest = prefer[~np.isin(prefer, best)]

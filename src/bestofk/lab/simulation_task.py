@@ -1,0 +1,382 @@
+"""The task of a simulation: draw and split data sets, fit the learners, return their losses."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.code_identity.identity import Identity, identify
+from bestofk._base.errors import RunError
+from bestofk.data.dataset import DataSet
+from bestofk.data.schema import Encoded
+from bestofk.lab.problems.classes import ColumnBlocks
+from bestofk.lab.problems.generator import DataProblem, dataset_of
+from bestofk.lab.problems.given_rows import Degraded
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import (
+    PlanErrors,
+    errors_of,
+    plan_errors,
+    predict_plan,
+    predict_subsets,
+    seed_names,
+)
+from bestofk.run.caught_warnings import caught_warnings
+from bestofk.run.cells import Failure
+from bestofk.run.evaluation.evaluate import Evaluator
+from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.run.metrics import Loss
+from bestofk.run.store.payloads import Payload
+from bestofk.run.store.store import Store
+from bestofk.run.task import ItemEvaluator, Task
+from bestofk.splits.design import Design
+from bestofk.splits.plans import Plan
+from bestofk.splits.splits import Splits
+
+DATA, SPLITS, SPOIL = 1, 2, 3
+"""Part of every seed: changing one of these numbers changes every simulation."""
+PAYLOAD_KIND, PAYLOAD_NAME = "simulation", "losses"
+"""A store keeps the bytes of (learners, losses) floats for each data set."""
+SEND_INTERVAL_SECONDS = 0.05
+"""Time between two messages of a worker that runs built-in learners."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitSet:
+    """The number of a data set and of one choice of its random splits."""
+
+    number: int
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SetLosses:
+    """The losses on one data set, or the failure."""
+
+    key: str
+    """The digest of the item."""
+    losses: Floats | None
+    """Shape (learners, losses)."""
+    failure: Failure | None = None
+    seconds: float | None = None
+    """Time taken; None for the first item of a process, which also loads the kernels."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimulationTask(Task[SplitSet, SetLosses]):
+    """Everything that determines the data sets of a simulation and their losses.
+
+    An item is one data set with one choice of random splits.
+    """
+
+    unit: ClassVar[str] = "data sets"
+
+    problem: DataProblem
+    contenders: tuple[NamedLearner, ...]
+    plan: Plan
+    loss: Loss
+    seed: int
+    threads: int = 1
+
+    @cached_property
+    def trusted(self) -> bool:
+        return all(is_trusted(contender.estimator) for contender in self.contenders)
+
+    @cached_property
+    def _code(self) -> Identity:
+        """The code that draws, splits and scores."""
+        return identify(type(self.plan), SetEvaluator, self.loss.of, self.loss.needs)
+
+    @cached_property
+    def _inputs(self) -> str:
+        """Everything that all losses depend on."""
+        learners = "+".join(contender.fingerprint for contender in self.contenders)
+        plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
+        code = f"{self._code.digest} {self.threads}"
+        return f"{(self.problem.fingerprint, learners, plan, self.loss.name, code)!r}"
+
+    @property
+    def unknown(self) -> str:
+        """Return why a store cannot recognise these losses; empty if it can."""
+        reasons = (
+            *(f"{learner.name}: {learner.unknown}" for learner in self.contenders
+              if learner.unknown),
+            *(f"the problem: {reason}" for reason in [self.problem.identity.unknown] if reason),
+            *(f"the loss: {reason}" for reason in [self._code.unknown] if reason),
+        )  # fmt: skip
+        return next(iter(reasons), "")
+
+    def key(self, item: SplitSet) -> str:
+        text = f"simulation {self._inputs} {item.number} {item.repeat}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def key_of(self, result: SetLosses) -> str:
+        return result.key
+
+    def lost(self, item: SplitSet, failure: Failure) -> SetLosses:
+        reason = f"data set {item.number + 1}: {failure.reason}"
+        return SetLosses(key=self.key(item), losses=None, failure=replace(failure, reason=reason))
+
+    def find(self, store: Store, items: Mapping[str, SplitSet]) -> dict[str, SetLosses]:
+        payloads = store.get_payloads(list(items), name=PAYLOAD_NAME)
+        return {
+            key: SetLosses(
+                key=key,
+                losses=np.frombuffer(data, dtype="<f8").reshape(len(self.learners), -1),
+            )
+            for key, data in payloads.items()
+        }
+
+    def keep(self, store: Store, result: SetLosses) -> None:
+        if result.losses is not None:
+            data = result.losses.astype("<f8").tobytes()
+            store.put_payloads(
+                [Payload(digest=result.key, name=PAYLOAD_NAME, kind=PAYLOAD_KIND, data=data)]
+            )
+
+    def label(self, item: SplitSet) -> str:
+        names = " and ".join(contender.name for contender in self.contenders)
+        return f"{names} on data set {item.number + 1}"
+
+    def failed(self, result: SetLosses) -> bool:
+        return result.failure is not None
+
+    def seconds(self, result: SetLosses) -> float | None:
+        return result.seconds
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of the learners whose losses are simulated, most preferred first."""
+        names = tuple(contender.name for contender in self.contenders)
+        problem = self.problem
+        if isinstance(problem, ColumnBlocks):
+            return tuple(f"{names[0]} {block + 1}" for block in range(len(problem.errors)))
+        if not isinstance(problem, Degraded):
+            return names
+        worse = [f"{names[0]}, degraded{f' {copy + 1}' * (problem.copies > 1)}"
+                 for copy in range(problem.copies)]  # fmt: skip
+        return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
+
+    def seen(self, encoded: Encoded) -> list[tuple[NamedLearner, Encoded]]:
+        """Return each learner with the data it sees: all columns, or its own block."""
+        problem = self.problem
+        if isinstance(problem, ColumnBlocks):
+            (contender,) = self.contenders
+            return [(contender, problem.block(encoded, block))
+                    for block in range(len(problem.errors))]  # fmt: skip
+        return [(contender, encoded) for contender in self.contenders]
+
+    @property
+    def by_instance(self) -> bool:
+        """Whether there is one loss for each instance of one test set, as in `compare`."""
+        return self.plan.kind == "holdout" and self.loss.name == "zero-one"
+
+    def design(self, splits: Splits) -> Design:
+        """Return the design of the losses on one data set."""
+        if not self.by_instance:
+            return splits.design
+        return Design(kind="test-set", folds=int(splits.marks[0].sum()))
+
+    def evaluator(self) -> SetEvaluator:
+        return SetEvaluator(self)
+
+    def rng(self, purpose: int, *numbers: int) -> np.random.Generator:
+        """Return the random number stream of one purpose and data set."""
+        return np.random.default_rng(
+            np.random.SeedSequence(self.seed, spawn_key=(purpose, *numbers))
+        )
+
+    def encoded(self, number: int) -> Encoded:
+        """Draw data set `number`."""
+        return self.problem.encoded(self.rng(DATA, number))
+
+    def splits(self, number: int, repeat: int, encoded: Encoded) -> Splits:
+        """Split data set `number`, as the plan does with another seed."""
+        key = np.random.SeedSequence(self.seed, spawn_key=(SPLITS, number, repeat))
+        seed = int(key.generate_state(1, np.uint64)[0])
+        return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
+
+
+class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
+    """Evaluate the data sets of one simulation."""
+
+    def __init__(self, task: SimulationTask) -> None:
+        self.task = task
+        self.send_every = SEND_INTERVAL_SECONDS if task.trusted else 0.0
+        self._first_item_done = False
+        zero_one = task.loss.name == "zero-one"
+        self._predicts_plan = {
+            contender.fingerprint: zero_one
+            and hasattr(contender.estimator, "_predict_plan")
+            and not seed_names(contender.estimator)
+            for contender in task.contenders
+        }
+
+    def prepare(self) -> None:
+        """Load the kernels of the learners."""
+        with contextlib.suppress(Exception), caught_warnings():
+            for contender, encoded in self.task.seen(self.task.encoded(0)):
+                if hasattr(contender.estimator, "fit_encoded"):
+                    contender.estimator.load(encoded)
+
+    def evaluate(self, items: Iterable[SplitSet]) -> Iterator[SetLosses]:
+        """Yield the losses of every item."""
+        for item in items:
+            key = self.task.key(item)
+            begin = time.perf_counter()
+            try:
+                losses = self.losses(item.number, item.repeat)
+            except RunError as error:
+                failure = Failure(kind="raised", reason=str(error))
+                yield SetLosses(key=key, losses=None, failure=failure)
+                continue
+            seconds = time.perf_counter() - begin if self._first_item_done else None
+            yield SetLosses(key=key, losses=losses, seconds=seconds)
+            self._first_item_done = True
+
+    def losses(self, number: int, repeat: int) -> Floats:
+        """Return the (learners, losses) of one data set: full runs, then runs on subsets."""
+        task = self.task
+        encoded = task.encoded(number)
+        splits = task.splits(number, repeat, encoded)
+        if isinstance(task.problem, Degraded):
+            return self._degraded(number, encoded, splits)
+        seen = task.seen(encoded)
+        marks = SplitMarks.of(splits.main)
+        if task.by_instance:
+            assert marks is not None
+            tested = splits.marks[0]
+            tables = [self._errors(index, number, seen, splits, marks).wrong[0, tested]
+                      for index in range(len(seen))]  # fmt: skip
+            return np.stack(tables).astype(np.float64)
+        losses = np.empty((len(seen), len(splits)))
+        others = []
+        for index, (contender, rows) in enumerate(seen):
+            if marks is None or not self._predicts_plan[contender.fingerprint]:
+                others.append(index)
+                continue
+            errors = plan_errors(contender.estimator, rows, splits.main, marks)
+            assert errors is not None
+            main = _error_rates(errors, splits.main)
+            losses[index] = np.concatenate([main, _subset_error_rates(contender, rows, splits)])
+        if others and isinstance(task.problem, ColumnBlocks):
+            for index in others:
+                data = self._data(number, seen[index][1])
+                losses[index] = self._fitted(number, data, splits, [seen[index][0]])[0]
+        elif others:
+            data = self._data(number)
+            losses[others] = self._fitted(number, data, splits, [seen[i][0] for i in others])
+        return losses
+
+    def _data(self, number: int, block: Encoded | None = None) -> DataSet:
+        """Return data set `number`, or one block of its columns, as a table."""
+        name = f"data set {number + 1}"
+        if block is not None:
+            return dataset_of(block, name)
+        return self.task.problem.draw(self.task.rng(DATA, number), name=name)
+
+    def _fitted(
+        self, number: int, data: DataSet, splits: Splits, contenders: list[NamedLearner]
+    ) -> Floats:
+        """Return losses of learners that are fitted split by split, as in `compare`."""
+        task = self.task
+        experiment = Experiment(
+            contenders=tuple(contenders),
+            datasets=(data,),
+            splits=(splits,),
+            loss=task.loss,
+            repetitions=1,
+            random_state=task.seed,
+        )
+        losses = np.empty((len(contenders), len(splits)))
+        cells = list(experiment.places())
+        cell_of = {experiment.key(cell).digest: cell for cell in cells}
+        for result in Evaluator(experiment).evaluate(cells):
+            cell = cell_of[result.key.digest]
+            if result.loss is None:
+                assert result.failure is not None
+                raise RunError(
+                    f"{contenders[cell.learner].name} failed on data set {number + 1} (run "
+                    f"{cell.run + 1}, fold {cell.fold + 1}): {result.failure.explain()}"
+                )
+            # runs on subsets of the rows come last and may have another number of folds
+            subset_runs = max(cell.run - splits.runs, 0)
+            full_runs = cell.run - subset_runs
+            split = full_runs * splits.folds + subset_runs * splits.folds_in(cell.run) + cell.fold
+            losses[cell.learner, split] = result.loss
+        return losses
+
+    def _errors(
+        self,
+        index: int,
+        number: int,
+        seen: list[tuple[NamedLearner, Encoded]],
+        splits: Splits,
+        marks: SplitMarks,
+    ) -> PlanErrors:
+        """Return which test rows learner `index` gets wrong."""
+        task = self.task
+        contender, rows = seen[index]
+        if self._predicts_plan[contender.fingerprint]:
+            errors = plan_errors(contender.estimator, rows, splits, marks)
+            assert errors is not None
+            return errors
+        blocks = isinstance(task.problem, ColumnBlocks)
+        data = self._data(number, rows if blocks else None)
+        numbers = (number, index) if blocks else (number,)
+        seeds = task.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
+        try:
+            predicted = predict_plan(contender.estimator, data, splits, seeds=seeds)
+        except Exception as error:
+            # a learner may raise anything
+            raise RunError(f"{contender.name} failed on data set {number + 1}: {error}") from None
+        return errors_of(predicted, rows.y, splits, marks)
+
+    def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
+        """Return losses of one learner, and of copies whose right answers partly count as wrong."""
+        task, problem = self.task, self.task.problem
+        assert isinstance(problem, Degraded)
+        marks = SplitMarks.of(splits)
+        if marks is None:
+            raise RunError("problem 'degraded' needs splits that use every row exactly once.")
+        errors = self._errors(0, number, task.seen(encoded), splits, marks)
+        rates = _error_rates(errors, splits)
+        share = min(1.0, problem.by / max(1.0 - float(rates.mean()), 1e-12))
+        tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0
+        tables = [rates]
+        for copy in range(problem.copies):
+            spoilt = task.rng(SPOIL, number, 1 + copy).random(encoded.n) < share
+            worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
+            tables.append(_error_rates(worse, splits))
+        return np.stack(tables[::-1] if problem.best_last else tables)
+
+
+def _subset_error_rates(contender: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
+    """Return the error rate by fold of the runs on subsets of the rows."""
+    runs = range(splits.runs, splits.runs + splits.subset_runs)
+    tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
+    predicted = predict_subsets(contender.estimator, rows, splits, list(runs))
+    return np.array(
+        [
+            np.count_nonzero(codes != rows.y[test]) / len(test)
+            for codes, test in zip(predicted, tested, strict=True)
+        ]
+    )
+
+
+def _error_rates(errors: PlanErrors, splits: Splits) -> Floats:
+    """Return the error rate by split, in the order (run, fold)."""
+    sizes: Any = splits.design.n_test
+    if sizes is None:
+        sizes = np.bincount(splits.marks[0], minlength=splits.folds)
+    rates: Floats = errors.counts() / np.asarray(sizes, dtype=np.float64)
+    return rates
