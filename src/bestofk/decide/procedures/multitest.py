@@ -197,9 +197,9 @@ def family_of(
         if control is None:
             raise ArgumentError(
                 use(family="control"),
-                " compares one learner with the others: name it, such as ",
+                " compares one learner with the others: name it with ",
                 use(control=str(problem.names[0])),
-                ".",
+                " or another one.",
             )
         if control not in problem.names:
             raise UnknownNameError("learner", control, [str(name) for name in problem.names])
