@@ -110,7 +110,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
         ("import bestofk", ()),
         ("from bestofk.cli import main; main(['--help'])", ()),
         ("from bestofk.cli import main; main(['order', '--help'])", ()),
-        ("import bestofk; bestofk.stats.pairwise, bestofk.stats.multiple, bestofk.decide, bestofk.Losses",
+        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Losses",
          ("numpy",)),
     ],
 )  # fmt: skip
@@ -194,7 +194,7 @@ def test_signals_end_the_work_in_an_orderly_way(tmp_path, fork_server, name, cod
 def test_what_was_told_to_ignore_a_hang_up_goes_on():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with app._orderly_end():
+        with app._interrupt_on_signals():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
         assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

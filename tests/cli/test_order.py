@@ -52,7 +52,10 @@ def test_a_direction_that_nothing_tells_is_refused_with_both_commands(run, score
     code, out, err = run("order", str(path), "--json")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
-    up, down = (err[err.index("'bestofk") :].split(" takes them")[0], err.split("scores, ")[1])
+    up, down = (
+        err[err.index("'bestofk") :].split(" reads the numbers")[0],
+        err.split("scores, ")[1],
+    )
     chosen = []
     for typed in (up, down.partition(" as losses")[0]):
         code, out, err = run(*shlex.split(typed.strip()[1:-1])[1:])
@@ -113,17 +116,18 @@ def test_refusals_name_the_option_and_it_works(run, arguments, words):
 
 
 def test_the_text_is_the_explanation_around_the_table(run):
-    from bestofk.decide.statements.explain import standing_sentences
-
     from bestofk import order
     from bestofk.losses import example_losses
 
     _, out, _ = run("order", "breast-cancer-10x10")
     decision = order(example_losses("breast-cancer-10x10"))
-    told = standing_sentences(decision)  # the table says it
-    lines = [line for line in decision.explain().splitlines() if line not in told]
-    assert out.splitlines()[0] == lines[0]
-    rest = "\n".join(lines[1:])
+    assert out.splitlines()[0] == decision.headline()
+    # The table shows the verdict and the standings.
+    rest = "\n".join(
+        statement.text
+        for statement in decision.statements
+        if statement.kind not in ("verdict", "left out", "standing")
+    )
     assert out.index("recommended") < out.index(rest)
 
 

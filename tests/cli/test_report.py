@@ -27,7 +27,7 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["order", "digits-5x2", "--report", "no/such/r.html"], 2, "there is no folder"),
+        (["order", "digits-5x2", "--report", "no/such/r.html"], 2, "does not exist"),
         (["order", "digits-5x2", "--report", "."], 2, "must name a file"),
         (["report", "nothing.db"], 1, "nothing.db"),
     ],

@@ -47,7 +47,7 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "A paper must be named: multitest"),
+        ([], "Name a paper: multitest"),
         (["multitset"], "did you mean 'multitest'?"),
         (["multitest", "--table", "9"], "There is no table of multitest '9'"),
         (["multitest", "--variant", "papre"], "did you mean 'paper'"),

@@ -172,6 +172,6 @@ def test_many_options_stand_in_sections(run, verb):
         return
     titles = [line for line in out.splitlines() if line.endswith(":") and line[0] != " "]
     if len(options) > 25:
-        assert titles[0] == "What goes in:"
-        assert titles[-1] == "What comes out:"
+        assert titles[0] == "Input:"
+        assert titles[-1] == "Output:"
         assert len(titles) >= 3

@@ -103,7 +103,7 @@ def test_identifiers_are_left_out_and_constants_kept(tmp_path: Path) -> None:
     file = written(tmp_path, "\n".join(lines))
     data = read_dataset(file)
     assert list(data.X.columns) == ["same", "x"]
-    account = " ".join(data.account)
+    account = data.explain()
     assert "every row has a different value: 'id', 'who'" in account
     assert "Kept, with the same value in every row: 'same'." in account
     stated = read_dataset(file, nominal=["who"], numeric=["id"])

@@ -46,7 +46,7 @@ def test_a_file_and_a_frame_are_understood_alike(patients, tmp_path, suffix):
     assert from_file.kinds == from_frame.kinds
     assert from_file.n_missing == from_frame.n_missing == 3
     for data in (from_frame, from_file):
-        account = " ".join(data.account)
+        account = data.explain()
         assert [sentence for sentence in SAID if sentence not in account] == []
         # 2024-01-01 is day 19723 of Unix time
         assert data.X["admitted"].tolist() == [19723.0 + row for row in range(60)]
@@ -135,7 +135,7 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     assert note in bk.open_study(str(store)).explain()
     code, out, err = run(*arguments, "--prepare", "none")
     assert code == 2
-    assert "svm does not take 'patients' as it is" in err
+    assert "svm does not accept 'patients' as it is" in err
     code, out, _ = run(*arguments, "--json")
     assert json.loads(out)["preparation"]["patients"]["c4.5"]["said"] == "none"
 

@@ -99,6 +99,6 @@ def test_failures_stand_in_the_first_section(others):
     assert f"1 of {len(others) + 1} learners failed." in first
     assert "xgb was left out: 10 of 10 fits failed" in first
     assert "ValueError: the matrix is singular" in first
-    assert "10 fits gave no loss; the table below says why." in first
+    assert "10 fits gave no loss; the table below gives the reasons." in first
     assert f"Which of {len(others) + 1} learners to use on iris" in page
     assert 'class="fact alert"' in page

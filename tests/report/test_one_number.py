@@ -15,14 +15,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from bestofk.decide.power.advice import advice
 
 import bestofk as bk
 from bestofk._base.formatting import number, pvalue_words
 from bestofk.cli.terminal import shown_columns
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.tables import learners_table, pairs_table
-from bestofk.report.verdict_groups import groups_of
+from bestofk.report.verdict_groups import forest_of
 from bestofk.report.write_report import live_data
 from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
@@ -294,7 +293,7 @@ def headline_said(order):
 def edges_said(order):
     """The sentence about the preference."""
     told = re.search(
-        r"The data (?:do not )?override this(?: in (none|\d+) of \d+ pairs)?(?:: (.*?))?\.\n",
+        r"The data (?:do not )?override (?:this|it)(?: in (none|\d+) of \d+ pairs)?(?:: (.*?))?\.\n",
         order.explain() + "\n",
     )
     assert told is not None, "no sentence about the preference"
@@ -308,20 +307,18 @@ def groups_said(order):
     """The groups of the page."""
     said = Said(where="groups of the page")
     best = order.recommended
-    for group in groups_of(order):
+    forest = forest_of(order)
+    for group in () if forest is None else forest.groups:
         for member in group.members:
             name = re.sub(r"<[^>]+>", "", str(member.name))
             if group.kind == "recommended":
                 assert name == best
                 continue
-            p = re.search(P, member.words)
-            if p:
-                said.p[frozenset((name, best))] = p[0]
-            both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", member.words)
-            turned = " better by " in f" {member.words}"
-            if both:
-                ends = (name, best) if not turned else (best, name)
-                said.low[ends], said.high[ends] = both[1], both[2]
+            if member.p:
+                said.p[frozenset((name, best))] = re.search(P, member.p)[0]
+            ends = re.fullmatch(rf"({NUMBER}) to ({NUMBER})", member.interval)
+            if ends:
+                said.low[name, best], said.high[name, best] = ends[1], ends[2]
             if group.kind in ("worse", "better"):
                 said.claims.add((best, name) if group.kind == "worse" else (name, best))
     return said
@@ -526,7 +523,7 @@ def check_text(truth):
 
 def check_advice(truth):
     """What is said to settle a pair is about a pair that is open, and its own difference."""
-    for line in advice(truth.order):
+    for line in (statement.text for statement in truth.order.select("next")):
         for a, b, difference in re.findall(r"(L\d) against (L\d) \(difference ([\d.e-]+)\)", line):
             assert not {(a, b), (b, a)} & truth.claims
             estimate = abs(truth.rows[frozenset((a, b))]["estimate"])
@@ -537,7 +534,12 @@ def check_zeros(order):
     """Nothing is printed as minus zero, as not a number, or with a tail of rounding."""
     tables = [learners_table(order), pairs_table(order.evidence)]
     texts = [order.explain(), *(table.to_markdown() for table in tables)]
-    texts += [member.words for group in groups_of(order) for member in group.members]
+    forest = forest_of(order)
+    texts += [
+        f"{member.mean} {member.worse_by} {member.p}"
+        for group in (() if forest is None else forest.groups)
+        for member in group.members
+    ]
     for text in texts:
         assert not re.search(r"(?<![\w.])-0(?:\.0+)?(?![\d.e])|\bnan\b", text), text
 

@@ -104,8 +104,8 @@ def test_cells_of_every_kind():
         "text": ([True, "x"], ["yes", "x"]),
     }  # fmt: skip
     for kind, (cells, shown) in kinds.items():
-        assert Column(key="k", title="k", kind=kind, cells=cells).shown() == shown
-    assert len(OutputTable(name="none", caption="", columns=())) == 0
+        assert Column("k", "k", kind, cells).shown() == shown
+    assert len(OutputTable(name="none", title="", columns=())) == 0
 
 
 @pytest.mark.parametrize("procedure", ["most-wins", "test-first", "anova-choice"])

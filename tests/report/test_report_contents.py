@@ -11,7 +11,8 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, RunError, StoreError
 from bestofk.decide.registry import PROCEDURES
 from bestofk.report import methods as citations
-from bestofk.report.methods import assumptions_of, methods_of
+from bestofk.report.assumptions import assumptions_of
+from bestofk.report.methods import methods_of
 from bestofk.report.write_report import adjusted_by_all, live_data, render_report
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
@@ -58,8 +59,8 @@ def test_references_agree_with_the_registries():
 
 
 def test_a_method_without_an_entry_is_called_by_its_name():
-    assert citations.cited_test("my_test") == citations.Cited(words="the test my_test")
-    assert citations.cited_procedure("by-hand") == citations.Cited(words="by-hand")
+    assert citations.cited_test("my_test") == citations.Cited(text="the test my_test")
+    assert citations.cited_procedure("by-hand") == citations.Cited(text="by-hand")
 
 
 def test_bibtex_is_well_formed():
@@ -100,8 +101,8 @@ def test_the_page_has_the_p_values_of_every_correction():
         ({}, "share training rows", "by design"),
         ({"test": "use-all-data"}, "independent", "doubtful"),
         ({"test": "use-all-data", "df": 10}, "share training rows", "by design"),
-        ({"correction": "none"}, "error of the whole result", "doubtful"),
-        ({}, "error of the whole result", "by design"),
+        ({"correction": "none"}, "error of all claims together", "doubtful"),
+        ({}, "error of all claims together", "by design"),
         ({"correction": "hochberg"}, "positively dependent", "cannot be checked"),
         ({"procedure": "anova-choice"}, "with equal variances", "doubtful"),
     ],
@@ -132,7 +133,7 @@ def test_a_test_without_an_entry_gets_no_assumption_of_another():
 
     order = two(test=by_sign)
     claims = [one.claim for one in assumptions_of(order)]
-    assert "What the test 'by_sign' assumes." in claims
+    assert "The assumptions of the test 'by_sign' hold." in claims
     assert len(claims) == 3  # that, the same splits for all, and the correction
 
 
@@ -264,7 +265,7 @@ def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small
     page = render_report(order)
     table = page[page.index("<caption>The pairs") :]
     table = table[: table.index("</table>")]
-    assert f"of 3,160 pairs the 79 with {order.recommended} (--json has them all)" in table
+    assert f"shows the 79 with {order.recommended} of 3,160 pairs; --json has them all." in table
     # one row of heads, and a row for each of the other learners
     assert table.count("<tr>") == 1 + 79
     assert all(order.recommended in row for row in table.split("<tr>")[2:])

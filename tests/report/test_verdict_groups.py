@@ -5,7 +5,7 @@ import pytest
 from tests.report.page_kinds import table
 
 import bestofk as bk
-from bestofk.report.verdict_groups import SHOWN, forest_of, groups_of
+from bestofk.report.verdict_groups import MAX_OPEN_LEARNERS, forest_of
 
 
 @pytest.mark.parametrize(
@@ -39,11 +39,11 @@ def test_bars_stand_where_the_numbers_say(options):
 
 def test_more_than_twelve_are_folded_and_none_is_lost():
     order = bk.order(table(60, 5, 10))
-    groups = groups_of(order)
+    groups = forest_of(order).groups
     assert sum(len(group.members) for group in groups) == 60
     for group in groups:
         assert (*group.first, *group.rest) == group.members
-        assert len(group.first) <= SHOWN + 1
+        assert len(group.first) <= MAX_OPEN_LEARNERS + 1
         # one alone is not worth a fold
         assert len(group.rest) != 1
 

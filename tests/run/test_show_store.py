@@ -124,7 +124,7 @@ def test_an_empty_store(lasting_url):
     open_store(lasting_url).close()
     assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 fits.")
     assert json.loads(call(lasting_url, "--json").stdout)["studies"] == []
-    assert "the store holds none" in refusal(lasting_url, "--export", "x.csv").message
+    assert "the store has none" in refusal(lasting_url, "--export", "x.csv").message
 
 
 def test_what_is_no_store(tmp_path):
@@ -175,5 +175,5 @@ def test_a_study_of_very_many_names_stays_short(tmp_path, experiment):
 def test_results_that_are_no_fits_are_counted(lasting_url):
     with open_store(lasting_url) as store:
         store.put_payloads([Payload(digest=d, name="n", kind="lab", data=b"x") for d in "ab"])
-    assert "0 studies, 0 fits, 2 results of the lab and the papers." in call(lasting_url).output
+    assert "0 studies, 0 fits, 2 results of simulations and papers." in call(lasting_url).output
     assert json.loads(call(lasting_url, "--json").output)["payloads"] == 2

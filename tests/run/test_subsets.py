@@ -371,7 +371,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
 
 
 def test_the_report_says_what_these_tests_assume():
-    from bestofk.report.methods import assumptions_of
+    from bestofk.report.assumptions import assumptions_of
 
     said = [one.why for one in assumptions_of(compared(NESTED).decision)]
     assert (

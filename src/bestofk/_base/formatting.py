@@ -60,18 +60,29 @@ def pvalue_words(p: float, alpha: float | None = None) -> str:
     >>> pvalue_words(0.0503), pvalue_words(0.0503, alpha=0.05), pvalue_words(1.0)
     ('p = 0.050', 'p = 0.0503', 'p = 1')
     """
+    return f"p {' '.join(pvalue_parts(p, alpha))}"
+
+
+def pvalue_parts(p: float, alpha: float | None = None) -> tuple[str, str]:
+    """Return the relation (``"="``, ``"<"`` or ``">"``) and the digits of `pvalue_words`.
+
+    Examples
+    --------
+    >>> pvalue_parts(0.2), pvalue_parts(0.0)
+    (('=', '0.20'), ('<', '0.0001'))
+    """
     least = 1e-4 if alpha is None or alpha >= 1e-4 else alpha / 100
     if p < least:
-        return f"p < {least:g}"
+        return "<", f"{least:g}"
     if p >= 0.995:
-        return "p = 1" if p == 1.0 else "p > 0.99"
+        return ("=", "1") if p == 1.0 else (">", "0.99")
     # two significant digits: 0.20, 0.048, 0.0012
     decimals = max(2, 1 - floor(log10(p))) if p > 0 else 2
     text = f"{p:.{decimals}f}"
     while alpha is not None and (float(text) <= alpha) != (p <= alpha) and decimals < 17:
         decimals += 1
         text = f"{p:.{decimals}f}"
-    return f"p = {text}"
+    return "=", text
 
 
 NUMBERS = (

@@ -1,10 +1,10 @@
-"""The command line: one file per verb, and the only room that prints."""
+"""The command line: one module per verb; only this package prints."""
 
 from __future__ import annotations
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; returns its exit code."""
+    """Run a command and return its exit code."""
     from bestofk.cli.app import run
 
     return run(arguments)

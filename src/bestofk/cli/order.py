@@ -9,25 +9,24 @@ import click
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     check_report_path,
-    command_line,
     decision_arguments,
     decision_options,
-    echo_json,
+    echo_decision,
     preference,
+    quiet_option,
     read_table,
     reading_options,
     report_option,
     table_options,
     warnings_as_lines,
 )
-from bestofk.cli.say import say, say_name
 
 
-@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand)
 @table_options
 @report_option
 @decision_options
-@click.option("--quiet", is_flag=True, help="Print the order only, best first.")
+@quiet_option
 def order(
     losses: str,
     prefer: str | None,
@@ -37,11 +36,11 @@ def order(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Say which learner of LOSSES to use, how the others rank, and why.
+    """Decide which learner of LOSSES to use, how the others rank, and why.
 
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
-    one (breast-cancer-10x10, digits-5x2).
+    table (breast-cancer-10x10, digits-5x2).
 
     \b
     Examples:
@@ -51,27 +50,25 @@ def order(
       bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
+    from bestofk.cli.terminal import print_decision
     from bestofk.decide.order import order as decide
 
     check_report_path(report_path)
-    asked = decision_arguments(options)
     reading = reading_options(options)
     with warnings_as_lines():
         table = read_table(losses, reading, missing=missing)
         decision = decide(
-            table, prefer=preference(prefer, measured=False), missing=missing, **asked
+            table,
+            prefer=preference(prefer, measured=False),
+            missing=missing,
+            **decision_arguments(options),
         )
-    if report_path is not None:
-        decision.report(report_path, command=command_line())
-    if as_json:
-        more: dict[str, Any] = {"report": report_path} if report_path else {}
-        echo_json({**decision.to_dict(), "account": list(table.account), **more})
-    elif quiet:
-        for name in decision.ranking:
-            say_name(name)
-    else:
-        from bestofk.cli.terminal import print_decision
-
-        print_decision(decision)
-        if report_path is not None:
-            say(f"The report is in {report_path}.")
+    echo_decision(
+        decision,
+        print_decision,
+        ranking=decision.ranking,
+        report_path=report_path,
+        as_json=as_json,
+        quiet=quiet,
+        more={"account": list(table.account)},
+    )

@@ -1,4 +1,4 @@
-"""``bestofk report``: a report of what a store holds."""
+"""``bestofk report``: write a report of a stored study."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from bestofk.cli.options import (
 from bestofk.cli.say import say
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("store", metavar="STORE")
-@click.option("--study", type=int, metavar="N", help="Which study, where the store holds several.")
+@click.option("--study", type=int, metavar="N", help="Which study, if the store has several.")
 @click.option("--decision", "which", type=int, metavar="N",
-              help="Which decision about it, 1 the first; by default the last.")  # fmt: skip
+              help="Which decision about it, counted from 1; by default the last.")  # fmt: skip
 @click.option("--output", metavar="FILE", default="report.html", show_default=True)
-@click.option("--title", metavar="TEXT", help="The heading; by default what was compared.")
+@click.option("--title", metavar="TEXT", help="Heading of the report.")
 @decision_options
 def report(
     store: str,
@@ -35,11 +35,11 @@ def report(
     as_json: bool,
     **decision: Any,
 ) -> None:
-    """Write a report of a study of STORE, decided as it was when it was run: one HTML file.
+    """Write a report of a study in STORE, with its stored decision, as one HTML file.
 
-    STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). Nothing is run
-    and nothing in the store is changed. An option that you give changes that one option of the
-    decision; --prefer none takes the preference away.
+    STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). The command runs
+    no fits and does not change the store. Options that you type change the decision; --prefer none
+    removes the preference.
 
     \b
     Examples:
@@ -52,18 +52,18 @@ def report(
     check_report_path(output, "--output")
     changes = changed_options(decision, prefer)
     with warnings_as_lines():
-        found = open_study(store, study, decision=which, **changes)
-    # the command that ran the study repeats it; otherwise this repeats the report
-    ran = found.spec.command if found.spec is not None and not changes else ()
-    path = found.report(output, title=title, command=ran or command_line())
+        opened = open_study(store, study, decision=which, **changes)
+    # The stored command repeats an unchanged study; this command repeats the report.
+    stored = opened.spec.command if opened.spec is not None and not changes else ()
+    path = opened.report(output, title=title, command=stored or command_line())
     if as_json:
-        echo_json({**found.to_dict(), "report": str(path)})
+        echo_json({**opened.to_dict(), "report": str(path)})
         return
-    print_sentences(found.headline())
+    print_sentences(opened.headline())
     say(f"The report is in {path}.")
 
 
 for _option in report.params:
-    # what is not typed is as it was when the study was run
+    # Options that are not typed keep their stored values.
     if isinstance(_option, click.Option) and _option.name in ("procedure", "test", "alpha", "seed"):
         _option.show_default = False

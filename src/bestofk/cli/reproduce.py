@@ -1,7 +1,8 @@
-"""``bestofk reproduce``: the papers' tables again, next to the published ones."""
+"""``bestofk reproduce``: reproduce the papers' tables next to the published numbers."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,40 +10,42 @@ from typing import TYPE_CHECKING
 import click
 
 from bestofk._base.atomic_write import write_text
-from bestofk.cli.options import echo_json, warnings_as_lines
+from bestofk.cli.options import echo_json, json_option, scheduler_option, warnings_as_lines
 from bestofk.cli.say import say_entry
 
 if TYPE_CHECKING:
     from bestofk.papers.registry import Reproduction
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("paper", metavar="[PAPER]", required=False)
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
-@click.option("--variant", metavar="NAME", help="Another way of running it; see --list.")
-@click.option("--runs", type=click.IntRange(min=1), help="How often the experiment is repeated.")
+@click.option("--variant", metavar="NAME", help="Variant of the experiment; see --list.")
+@click.option("--runs", type=click.IntRange(min=1), help="Number of repetitions of the experiment.")
 @click.option("--jobs", "--n-jobs", "jobs", type=int, default=1, show_default=True,
-              help="Workers; -1: all cores.")  # fmt: skip
+              help="Number of workers; -1 for all cores.")  # fmt: skip
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes or dask."
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler.")
-@click.option("--store", metavar="URL", help="Keep finished work here, and resume from it.")
+@scheduler_option
+@click.option("--store", metavar="URL", help="Save finished work here, and resume from it.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the data sets; by default BESTOFK_DATA.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="For random draws; see --list.")
-@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of random draws; see --list.")
+@click.option(
+    "--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this file."
+)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write this file.")
 @click.option(
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),
     help="Write the figures into this folder, as SVG.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--printed", is_flag=True, help="Show the printed figures only; nothing is run.")
+@json_option
+@click.option("--printed", is_flag=True, help="Show only the published numbers; run nothing.")
 @click.option("--list", "listing", is_flag=True, help="List the papers, tables and variants.")
 def reproduce(
     paper: str | None,
@@ -62,9 +65,9 @@ def reproduce(
     printed: bool,
     listing: bool,
 ) -> None:
-    """Compute the tables of PAPER again, and print our results next to the published ones.
+    """Reproduce the tables of PAPER, and print the results next to the published numbers.
 
-    Without --runs a small size runs; --list tells the sizes. With --store an interrupted call
+    Without --runs the experiment is small; --list shows its size. With --store an interrupted call
     resumes where it stopped.
 
     \b
@@ -79,12 +82,10 @@ def reproduce(
         _list(as_json)
         return
     if paper is None:
-        raise click.UsageError(
-            f"A paper must be named: {', '.join(REPRODUCTIONS)}; --list tells more."
-        )
+        raise click.UsageError(f"Name a paper: {', '.join(REPRODUCTIONS)}; --list shows more.")
     entry = REPRODUCTIONS[paper]
     _check(entry, tables, variant, jobs)
-    # what cannot run is said before any data set is read
+    # Check the engine before any data set is read.
     Engine(name=engine, jobs=jobs, scheduler=scheduler)
     if printed:
         _printed(entry, tables, as_json)
@@ -113,8 +114,8 @@ def reproduce(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
         for title, svg in account.figures.items():
-            name = "".join(c if c.isalnum() else "-" for c in f"{paper} {title}".lower())
-            write_text(figures / f"{name.replace('--', '-').replace('--', '-')}.svg", svg)
+            name = "-".join(re.findall(r"[^\W_]+", f"{paper} {title}".lower()))
+            write_text(figures / f"{name}.svg", svg)
     if as_json:
         echo_json(account.to_dict())
     else:
@@ -185,11 +186,11 @@ def _list(as_json: bool) -> None:
         ]
         if entry.data is not None:
             facts.append(f"data sets: bestofk datasets fetch {entry.data}")
-        say_entry(entry.name, *facts, beside=[entry.paper])
+        say_entry(entry.name, *facts, details=[entry.paper])
 
 
 def _progress(line: str) -> None:
-    """On a terminal only, one line that is written over."""
+    """Print progress on a terminal, as one line that is overwritten."""
     if sys.stderr.isatty():
         click.echo(f"\r{line[:100]:<100}", err=True, nl=False)
 

@@ -1,8 +1,8 @@
-"""The one way to standard output and standard error: names are data, and terminals are obedient.
+"""Print text without control characters, on terminals of any encoding.
 
-Whatever a verb prints goes through `say` (or, styled, through `bestofk.cli.terminal.plain`), which
-lets no control character pass. What the terminal's encoding cannot hold is written in other
-characters, never raised.
+All output goes through `say` or, with styles, through `bestofk.cli.terminal.plain`, because names
+of learners and data sets may contain control characters. Characters that the encoding of the
+terminal lacks are replaced.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import click
 from bestofk._base.formatting import printable
 
 PROSE_WIDTH = 100
-"""Sentences are wrapped at this many columns, however wide the terminal is."""
-ENTRY = " " * 6
-"""What stands below the name of an entry is set in so far."""
+"""Width at which sentences are wrapped on wide terminals."""
+ENTRY_INDENT = " " * 6
+"""Indentation of the facts below the name of an entry."""
 
 _ASCII = {
     "·": ".", "●": "o", "○": "o", "…": "...", "µ": "u", "μ": "u", "×": "x", "±": "+-", "–": "-",
@@ -36,7 +36,7 @@ _ASCII = {
 
 
 def safe(text: str) -> str:
-    r"""Text that makes a terminal do nothing but show it; lines stay lines.
+    r"""Return text without control characters; line ends stay.
 
     Examples
     --------
@@ -47,60 +47,60 @@ def safe(text: str) -> str:
 
 
 def say(text: object = "", *, err: bool = False) -> None:
-    """Print a line, or several."""
+    """Print one or more lines."""
     click.echo(safe(str(text)), err=err)
 
 
 def say_name(name: object) -> None:
-    """Print a name on a line of its own, whatever it holds."""
+    """Print a name on one line."""
     click.echo(printable(" ".join(str(name).splitlines())))
 
 
-def say_entry(name: str, *facts: str, beside: Sequence[str] = ()) -> None:
-    """Print one entry of a list: its name, what holds for it, and dimmed what stands `beside`."""
+def say_entry(name: str, *facts: str, details: Sequence[str] = ()) -> None:
+    """Print an entry of a list: its name, its facts, and its details dimmed."""
     click.echo(f"  {click.style(safe(name), bold=True)}")
     for fact in facts:
-        click.echo(_set_in(fact))
-    for fact in beside:
-        if fact:
-            click.echo(click.style(_set_in(fact), dim=True))
+        click.echo(_indented(fact))
+    for detail in details:
+        if detail:
+            click.echo(click.style(_indented(detail), dim=True))
 
 
-def _set_in(text: str) -> str:
-    """A paragraph below a name; on a terminal, or where COLUMNS is exported, wrapped at words."""
+def _indented(text: str) -> str:
+    """Return an indented paragraph, wrapped on a terminal or if COLUMNS is set."""
     text = safe(text)
     if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
-        return ENTRY + text
-    width = max(min(shutil.get_terminal_size().columns, PROSE_WIDTH), 2 * len(ENTRY))
+        return ENTRY_INDENT + text
+    width = max(min(shutil.get_terminal_size().columns, PROSE_WIDTH), 2 * len(ENTRY_INDENT))
     return textwrap.fill(
-        text, width=width, initial_indent=ENTRY, subsequent_indent=ENTRY,
+        text, width=width, initial_indent=ENTRY_INDENT, subsequent_indent=ENTRY_INDENT,
         break_long_words=False, break_on_hyphens=False,
     )  # fmt: skip
 
 
 def use_plain_characters() -> None:
-    """Let standard output and error write what their encoding cannot hold in other characters."""
-    codecs.register_error("bestofk", _otherwise)
+    """Replace characters that the encoding of stdout or stderr lacks."""
+    codecs.register_error("bestofk", _replace)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            # a stream that was redirected in the middle of a file cannot be told again
+            # A stream that is redirected into the middle of a file cannot be reconfigured.
             with contextlib.suppress(OSError):
                 reconfigure(errors="bestofk")
 
 
-def holds_everything(stream: TextIO) -> bool:
-    """Whether the stream's encoding holds every character."""
+def encodes_all_characters(stream: TextIO) -> bool:
+    """Return whether the encoding of the stream has every character."""
     return (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
 
 
-def _otherwise(error: UnicodeError) -> tuple[str, int]:
+def _replace(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return "".join(map(_other, error.object[error.start : error.end])), error.end
+    return "".join(map(_ascii, error.object[error.start : error.end])), error.end
 
 
-def _other(character: str) -> str:
+def _ascii(character: str) -> str:
     if character in _ASCII:
         return _ASCII[character]
     bare = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()

@@ -1,4 +1,4 @@
-"""``bestofk show``: what a store holds."""
+"""``bestofk show``: the studies in a store."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk.cli.options import echo_json, warnings_as_lines
+from bestofk._base.formatting import counted
+from bestofk.cli.options import echo_json, json_option, warnings_as_lines
 from bestofk.cli.say import say
+from bestofk.decide.statements.statement import KINDS
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
     from bestofk.run.store.stored_study import StoredDecision, StoredStudy, Tally
     from bestofk.run.study import Study
 
-MOST_NAMES = 12
-"""So many learners or data sets are named; the JSON has all."""
-MOST_FAILURES = 10
-MOST_DECIDED = 20
-"""Of more studies only what was asked is shown."""
+MAX_NAMES = 12
+"""Learners or data sets that are named; the JSON has all."""
+MAX_FAILURES = 10
+MAX_DECIDED_STUDIES = 20
+"""If there are more studies, their decisions are not shown."""
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command()
 @click.argument("store", metavar="STORE")
 @click.option("--study", type=int, metavar="N", help="Only this study.")
 @click.option(
@@ -29,12 +31,12 @@ MOST_DECIDED = 20
     metavar="FILE",
     help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:
-    """Show what STORE holds: studies, fits done, failures, time.
+    """Show the studies in STORE: fits done, failures, time.
 
-    STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). Nothing in it
-    is changed.
+    STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). The command does
+    not change it.
 
     \b
     Examples:
@@ -54,8 +56,9 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             rows = export_study(opened, shown[0].id, export)
         tallies = [opened.tally(each.spec) for each in shown]
         if as_json:
-            held = _as_json(opened, shown, tallies)
-            echo_json(held if export is None else {**held, "export": export, "rows": rows})
+            contents = _as_json(opened, shown, tallies)
+            exported = {} if export is None else {"export": export, "rows": rows}
+            echo_json({**contents, **exported})
             return
         if export is not None:
             unneeded = _unneeded(_decided(opened, shown[0], 1), tallies[0])
@@ -66,11 +69,11 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
 
 
 def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
-    """The study decided as it was when it was run, or why it cannot be; None of very many."""
+    """Return the study with its decision, or the error message; None if there are many studies."""
     from bestofk._base.errors import BestOfKError
     from bestofk.run.open_study import open_study
 
-    if shown > MOST_DECIDED:
+    if shown > MAX_DECIDED_STUDIES:
         return None
     try:
         with warnings_as_lines():
@@ -81,8 +84,8 @@ def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None
 
 def _which_study(shown: tuple[StoredStudy, ...]) -> str:
     if not shown:
-        return "--export needs a study, and the store holds none."
-    numbers = ", ".join(str(each.id) for each in shown[:MOST_NAMES])
+        return "--export needs a study, and the store has none."
+    numbers = ", ".join(str(each.id) for each in shown[:MAX_NAMES])
     return f"--export needs --study N, one of {numbers}."
 
 
@@ -128,13 +131,13 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
 
     out = console()
     n_cells = store.n_cells()
-    held = (
-        f"{_counted(len(store.studies()), 'study', 'studies')}, {_counted(n_cells, 'fit', 'fits')}"
-    )
+    n_studies = len(store.studies())
+    studies = f"{n_studies} {'study' if n_studies == 1 else 'studies'}"
+    contents = [studies, counted(n_cells, "fit")]
     n_payloads = store.n_payloads()
     if n_payloads:
-        held += f", {_counted(n_payloads, 'result', 'results')} of the lab and the papers"
-    out.print(plain(f"{store.shown_url}: {held}.", style="bold"))
+        contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
+    out.print(plain(f"{store.shown_url}: {', '.join(contents)}.", style="bold"))
     numbers = {each.spec.digest: each.id for each in store.studies()}
     for study, tally in zip(shown, tallies, strict=True):
         spec = study.spec
@@ -142,69 +145,74 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         out.print()
         out.print(plain(f"{study.id}. {title}", style="bold"))
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
-        judged = one_line(", ".join((spec.loss, *spec.also)))
+        metrics = one_line(", ".join((spec.loss, *spec.also)))
         plan = (
-            f"{spec.plan}, loss {judged}, seed {spec.random_state}, "
-            f"{_counted(spec.repetitions, 'repetition', 'repetitions')}"
+            f"{spec.plan}, loss {metrics}, seed {spec.random_state}, "
+            f"{counted(spec.repetitions, 'repetition')}"
         )
-        out.print(plain(f"   begun      {study.created}"))
+        out.print(plain(f"   created    {study.created}"))
         out.print(plain(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
         out.print(plain(f"   data sets  {_names(sets)}"))
         out.print(plain(f"   plan       {plan}"))
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
-            out.print(plain(f"   repeats    study {repeated} over other random splits"))
+            out.print(plain(f"   repeats    study {repeated} with other random splits"))
         decided = _decided(store, study, len(shown))
         out.print(plain(f"   fits       {_progress(tally, _unneeded(decided, tally))}"))
         out.print(plain(f"   time       {_duration(tally.seconds)} in fit and predict"))
-        for failure in tally.failures[:MOST_FAILURES]:
+        for failure in tally.failures[:MAX_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"
             out.print(plain(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
-        if len(tally.failures) > MOST_FAILURES:
-            more = len(tally.failures) - MOST_FAILURES
-            out.print(plain(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
+        more = len(tally.failures) - MAX_FAILURES
+        if more > 0:
+            out.print(
+                plain(f"   failed     ... and {more} more {'reason' if more == 1 else 'reasons'}")
+            )
         for number, record in enumerate(spec.decisions, start=1):
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
-            out.print(plain(f"   {label:<10} {_asked(record)}"))
-        # of several studies the first paragraph each; --study N has the rest
+            out.print(plain(f"   {label:<10} {_settings(record)}"))
+        # Several studies show a headline each; --study N shows the rest.
         for line in _lines(decided, whole=len(shown) == 1):
             out.print(plain(f"   {line}".rstrip()))
 
 
 def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:
     if decided is None:
-        return [f"More than {MOST_DECIDED} studies: --study N says what was decided."]
+        return [f"More than {MAX_DECIDED_STUDIES} studies: --study N shows the decision."]
     if isinstance(decided, str):
         return [decided]
-    return decided.explain().splitlines() if whole else [decided.headline()]
+    if not whole:
+        return [decided.headline()]
+    rest = [kind for kind in KINDS if kind not in ("verdict", "left out")]
+    return [decided.headline(), *(statement.text for statement in decided.select(*rest))]
 
 
-def _asked(record: StoredDecision) -> str:
+def _settings(record: StoredDecision) -> str:
     from bestofk._base.errors import BestOfKError
     from bestofk.run.open_study import decision_of
 
     try:
-        stops = "" if record.race is None else ", stopped when it is settled"
-        return f"{decision_of(record).describe()}{stops}"
+        stop = "" if record.race is None else ", stopped when settled"
+        return f"{decision_of(record).describe()}{stop}"
     except BestOfKError as refusal:
-        return f"is not known to this bestofk: {refusal}"
+        return f"unknown to this version of bestofk: {refusal}"
 
 
 def _unneeded(decided: Study | str | None, tally: Tally) -> int:
-    """Fits that are not there since a race was settled without them."""
+    """Return the number of fits that a settled race saved."""
     race = getattr(decided, "race", None)
     return tally.missing if race is not None and race.ended != "unfinished" else 0
 
 
 def _progress(tally: Tally, unneeded: int) -> str:
-    words = f"{tally.done} of {tally.cells} done"
+    parts = [f"{tally.done} of {tally.cells} done"]
     if tally.failed:
-        words += f", {tally.failed} failed"
+        parts.append(f"{tally.failed} failed")
     if unneeded:
-        return f"{words}, {unneeded} not needed"
-    if tally.missing:
-        words += f", {tally.missing} to do"
-    return words
+        parts.append(f"{unneeded} not needed")
+    elif tally.missing:
+        parts.append(f"{tally.missing} to do")
+    return ", ".join(parts)
 
 
 def _empty(tally: Tally, unneeded: int) -> str:
@@ -216,13 +224,9 @@ def _empty(tally: Tally, unneeded: int) -> str:
 
 
 def _names(names: list[str]) -> str:
-    listed = ", ".join(names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
+    listed = ", ".join(names[:MAX_NAMES])
+    more = len(names) - MAX_NAMES
     return f"{listed} and {more} more" if more > 0 else listed
-
-
-def _counted(n: int, one: str, many: str) -> str:
-    return f"{n} {one if n == 1 else many}"
 
 
 def _duration(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""``bestofk size``: what a design can show, and how large it must be to show more."""
+"""``bestofk size``: which differences a design can show, and how large it must be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from bestofk._base.errors import Advice
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     column_options,
+    df_option,
     df_value,
-    echo_json,
+    echo_explanation,
+    json_option,
     missing_option,
     read_table,
     reading_options,
@@ -20,23 +22,39 @@ from bestofk.cli.options import (
 )
 
 
-@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand)
 @click.argument("losses", metavar="[LOSSES]", required=False)
 @click.option("--design", metavar="PLAN", help="Without LOSSES: 10x10, 5x2, resample:30:0.1, ...")
-@click.option("--datasets", type=int, metavar="N", help="Without LOSSES: so many data sets.")
-@click.option("--instances", type=int, metavar="N", help="Without LOSSES: one test set of N.")
-@click.option("--learners", type=int, metavar="K", help="Without LOSSES: how many; 2 by default.")
-@click.option("--sd", type=float, help="Spread of a difference over folds, data sets, ...")
-@click.option("--discordance", type=float, help="How often just one of two learners is wrong.")
+@click.option("--datasets", type=int, metavar="N", help="Without LOSSES: number of data sets.")
+@click.option("--instances", type=int, metavar="N", help="Without LOSSES: size of one test set.")
 @click.option(
-    "--error-rates", type=(float, float), metavar="A B", help="The same, if they err independently."
+    "--learners", type=int, metavar="K", help="Without LOSSES: number of learners; 2 by default."
 )
-@click.option("--rows", type=int, metavar="N", help="Rows of the data set, if LOSSES do not tell.")
-@click.option("--difference", type=float, metavar="D", help="Plan for it, not for the observed.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="Chance to show it.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Error allowed.")
+@click.option("--sd", type=float, help="Spread of a difference over folds, data sets, ...")
+@click.option(
+    "--discordance",
+    type=float,
+    help="Share of instances on which only one of two learners is wrong.",
+)
+@click.option(
+    "--error-rates",
+    type=(float, float),
+    metavar="A B",
+    help="Instead: two independent error rates.",
+)
+@click.option("--rows", type=int, metavar="N", help="Rows of the data set, if LOSSES does not say.")
+@click.option(
+    "--difference",
+    type=float,
+    metavar="D",
+    help="Difference to plan for, instead of the observed one.",
+)
+@click.option("--power", type=float, default=0.8, show_default=True, help="Chance of showing it.")
+@click.option(
+    "--alpha", type=float, default=0.05, show_default=True, help="Chance of any false claim."
+)
 @click.option("--test", default="auto", show_default=True, help="See: tests.")
-@click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test.")
+@df_option
 @click.option(
     "--family",
     type=click.Choice(["all", "preference", "control"]),
@@ -48,18 +66,12 @@ from bestofk.cli.options import (
 @click.option("--correction", metavar="NAME", help="holm (default), bonferroni, none, ...")
 @missing_option
 @column_options
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def size(
-    losses: str | None,
-    as_json: bool,
-    df: str | None,
-    **given: Any,
-) -> None:
-    """Say what a study can show, and how large it must be to show more.
+@json_option
+def size(losses: str | None, as_json: bool, df: str | None, **options: Any) -> None:
+    """Find out which differences a study can show, and how large it must be to show smaller ones.
 
-    With LOSSES (a table, or the name of an embedded one) the spread of every pair is known: how
-    many more runs, rows, data sets or instances would settle the pairs that are open? Without
-    LOSSES the options describe the study that is planned.
+    With LOSSES (a table, or the name of an embedded one), say how many more runs, rows, data sets
+    or instances would settle the open pairs. Without LOSSES, the options describe a planned study.
 
     \b
     Examples:
@@ -72,24 +84,19 @@ def size(
     """
     from bestofk.decide.power import plan_size
 
-    own = {name: given.pop(name) for name in ("design", "learners")}
-    reading = reading_options(given)
-    given |= own
+    # Here these two describe the planned study, not the table.
+    planned = {name: options.pop(name) for name in ("design", "learners")}
+    reading = reading_options(options)
     with warnings_as_lines():
         table = None
         if losses is None:
-            needs = {"df": df, "control": given["control"], **reading}
-            for name, value in needs.items():
+            for name, value in {"df": df, "control": options["control"], **reading}.items():
                 if value is not None:
                     raise click.UsageError(
                         f"{typed(Advice(name, value), 'size')} needs LOSSES; got none."
                     )
         else:
-            table = read_table(losses, reading, missing=given["missing"])
-        plan = plan_size(table, df=df_value(df), **given)
-    if as_json:
-        echo_json({**plan.to_dict(), "account": [] if table is None else list(table.account)})
-    else:
-        from bestofk.cli.terminal import print_sentences
-
-        print_sentences(plan.explain())
+            table = read_table(losses, reading, missing=options["missing"])
+        plan = plan_size(table, df=df_value(df), **planned, **options)
+    account = [] if table is None else list(table.account)
+    echo_explanation(plan, as_json=as_json, more={"account": account})

@@ -1,4 +1,4 @@
-"""Every learner of a decision in one row: its mean, how it stands, and what it costs."""
+"""A decision on a terminal: what to do, a table of the learners, statements and a graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bestofk._base.formatting import duration, interval_words, printable, pvalue_words
+from bestofk._base.formatting import duration, interval_words, printable, pvalue_parts
 from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
@@ -29,16 +29,15 @@ if TYPE_CHECKING:
 
 Cells = Mapping[str, Mapping[str, str]]
 """Cells by title and learner."""
-PICTURE_WIDTH = 28
-"""Columns of the small picture where there is room."""
-PICTURE_AT_LEAST = 10
-NAME_WIDTH = 32
-NARROW_NAME_WIDTH = 22
-NARROW = 80
-GAP = 2
-"""Blanks between two columns of the table."""
-ROWS = 40
-"""So many learners are shown; the JSON has all."""
+MAX_DOT_PLOT_WIDTH = 28
+MIN_DOT_PLOT_WIDTH = 10
+MAX_NAME_WIDTH = 32
+MAX_NAME_WIDTH_IF_NARROW = 22
+MIN_WIDE_TERMINAL = 80
+"""Narrower terminals get shorter names."""
+COLUMN_GAP = 2
+MAX_ROWS = 40
+"""Learners in the table; the JSON has all."""
 STYLES = {
     "recommended": "bold green",
     "better": "green",
@@ -46,7 +45,7 @@ STYLES = {
     "not settled": "yellow",
     "worse": "red",
 }
-"""Verdict: its colour, next to the words."""
+"""Style by verdict."""
 _PREFERRED = {
     "fit_time": "quicker to fit",
     "predict_time": "quicker to predict with",
@@ -55,29 +54,40 @@ _PREFERRED = {
     "prices": "cheaper",
     "cost": "cheaper",
 }
-"""What is preferred: why one was chosen that has not the best mean; else *you prefer it*."""
+"""Reason for a recommendation without the best mean, by preference; else *you prefer it*."""
 OTHER_METRIC = "other metric"
-_FIRST_TO_GO = ("interval", "fit", OTHER_METRIC, "picture", "worse by", "more", "p", "place")
-"""Columns that are left out where there is no room, the first one first."""
+_OPTIONAL_COLUMNS = (
+    "interval", "fit", OTHER_METRIC, "dot plot", "worse by", "more", "p", "rank",
+)  # fmt: skip
+"""Columns to leave out on narrow terminals, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalColumn:
-    """One column: what stands above it, one text per learner, and how it is set."""
+    """A column: its title, and one text per learner."""
 
     key: str
     title: str
     cells: Sequence[str]
     justify: Literal["left", "right"] = "left"
+    styles: Sequence[str] = ()
+    """One style per cell; none by default."""
 
     @property
     def width(self) -> int:
-        """Columns of the terminal that it takes."""
-        return max(map(_cells_wide, (self.title, *self.cells)))
+        """Width in characters of the terminal."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, (self.title, *self.cells)))
+
+    def texts(self) -> list[Text]:
+        """Return the cells with their styles."""
+        styles = self.styles or [""] * len(self.cells)
+        return [plain(cell, style) for cell, style in zip(self.cells, styles, strict=True)]
 
 
 def learner_table(decision: Decision, columns: Sequence[TerminalColumn]) -> Table:
-    """The table of a decision with these columns."""
+    """Return the table of a decision with these columns."""
     table = _table(columns)
     more = len(decision.by_preference) - len(columns[0].cells)
     if more:
@@ -87,13 +97,12 @@ def learner_table(decision: Decision, columns: Sequence[TerminalColumn]) -> Tabl
 
 def _table(columns: Sequence[TerminalColumn]) -> Table:
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, COLUMN_GAP, 0, 0))
     for column in columns:
-        table.add_column(Text(safe(column.title)), justify=column.justify, no_wrap=True)
-    for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*(_styled(column, text) for column, text in zip(columns, row, strict=True)))
+        table.add_column(plain(column.title), justify=column.justify, no_wrap=True)
+    for row in zip(*(column.texts() for column in columns), strict=True):
+        table.add_row(*row)
     return table
 
 
@@ -105,34 +114,34 @@ def shown_columns(
     more: Mapping[str, Mapping[str, str]] | None = None,
     noun: str = "learner",
 ) -> list[TerminalColumn]:
-    """The columns that have room in `width`, in their order.
+    """Return the columns that fit into `width`.
 
-    `more` holds cells by title and learner; the learners are called `noun`.
+    `more` holds cells by title and learner; `noun` is the title of the learners.
     """
     columns = _all_columns(decision, width, costs, others, more or {}, noun)
-    for key in _FIRST_TO_GO:
-        if _taken(columns) <= width:
+    for key in _OPTIONAL_COLUMNS:
+        if _total_width(columns) <= width:
             break
         columns = [column for column in columns if column.key != key]
-    spare = width - _taken(columns)
+    spare = width - _total_width(columns)
     return [
-        _picture(decision, min(PICTURE_WIDTH, column.width + spare))
-        if column.key == "picture"
+        _dot_plot(decision, min(MAX_DOT_PLOT_WIDTH, column.width + spare))
+        if column.key == "dot plot"
         else column
         for column in columns
     ]
 
 
 def other_metrics_table(decision: Decision, others: Sequence[OtherMetric]) -> Table:
-    """The means by other metrics, where the table of the learners has no room for them."""
+    """Return the means by other metrics, if the table of the learners has no space for them."""
     names = _shown_names(decision)
-    called = [one_line(str(name), NARROW_NAME_WIDTH) for name in names]
-    first = TerminalColumn(key="learner", title="learner", cells=called)
-    return _table([first, *(_other_column(other, names) for other in others)])
+    cells = [one_line(str(name), MAX_NAME_WIDTH_IF_NARROW) for name in names]
+    learners = TerminalColumn(key="learner", title="learner", cells=cells)
+    return _table([learners, *(_other_column(other, names) for other in others)])
 
 
-def _taken(columns: Sequence[TerminalColumn]) -> int:
-    return sum(column.width for column in columns) + GAP * (len(columns) - 1)
+def _total_width(columns: Sequence[TerminalColumn]) -> int:
+    return sum(column.width for column in columns) + COLUMN_GAP * (len(columns) - 1)
 
 
 def _all_columns(
@@ -144,83 +153,87 @@ def _all_columns(
     noun: str,
 ) -> list[TerminalColumn]:
     names, metric = _shown_names(decision), decision.metric
-    standings = {standing.name: standing for standing in decision.standings}
-    those = [standings.get(name) for name in names]
+    by_name = {standing.name: standing for standing in decision.standings}
+    standings = [by_name.get(name) for name in names]
+    tested = [
+        standing if standing is not None and standing.verdict != "not tested" else None
+        for standing in standings
+    ]
     runs = [decision.runs_of(name) for name in names]
-    # means over different numbers of runs are not to be compared
+    # Means over different numbers of runs cannot be ranked.
     stopped = any(count is not None for count in runs)
     ranked = not stopped or len(decision.ranking) > 1
-    limit = NAME_WIDTH if width >= NARROW else NARROW_NAME_WIDTH
-    found = [
-        _right("place", "", [str(place) if ranked else "" for place in range(1, len(names) + 1)]),
+    name_width = MAX_NAME_WIDTH if width >= MIN_WIDE_TERMINAL else MAX_NAME_WIDTH_IF_NARROW
+    means = _decimals([metric.shown(decision.means[name]) for name in names])
+    columns = [
+        _right("rank", "", [str(rank) if ranked else "" for rank in range(1, len(names) + 1)]),
         TerminalColumn(
-            key="learner", title=noun, cells=[one_line(str(name), limit) for name in names]
+            key="learner", title=noun, cells=[one_line(str(name), name_width) for name in names]
         ),
-        _right("mean", metric.mean, _decimals([metric.shown(decision.means[n]) for n in names])),
+        _right("mean", metric.mean, means),
+        _right("runs", f"{decision.run_noun}s", [str(count) for count in runs])
+        if stopped
+        else _dot_plot(decision, MIN_DOT_PLOT_WIDTH),
     ]
-    if stopped:
-        found.append(_right("runs", f"{decision.run_noun}s", [str(count) for count in runs]))
-    else:
-        found.append(_picture(decision, PICTURE_AT_LEAST))
-    found += [_other_column(other, names) for other in others]
-    found += [
+    columns += [_other_column(other, names) for other in others]
+    columns += [
         _right("more", title, [cells.get(str(name), "-") for name in names])
         for title, cells in more.items()
     ]
-    tested = [one is not None and one.verdict != "not tested" for one in those]
-    if any(one is not None for one in those):
-        differences = [None if one is None else one.difference for one in those]
-        found.append(_right("worse by", "worse by", _decimals(differences)))
-    if any(tested):
-        found.append(
-            _right(
-                "interval",
-                f"{level_words(decision.alpha)} interval",
-                [
-                    _interval(one) if is_one else ""
-                    for one, is_one in zip(those, tested, strict=True)
-                ],
-            )
-        )
-        found.append(
-            _right(
-                "p",
-                "p",
-                [
-                    _pvalue(one, decision.alpha) if is_one else ""
-                    for one, is_one in zip(those, tested, strict=True)
-                ],
-            )
-        )
-    found = [column for column in found if column.key in ("place", "picture") or any(column.cells)]
-    verdicts = [_verdict(decision, name, standings.get(name)) for name in names]
-    if any(verdicts):
-        found.append(TerminalColumn(key="verdict", title="verdict", cells=verdicts))
+    differences = [None if standing is None else standing.difference for standing in standings]
+    intervals = [
+        "" if standing is None else interval_words(standing.low, standing.high)
+        for standing in tested
+    ]
+    pvalues = [_pvalue(standing, decision.alpha) for standing in tested]
+    optional = [
+        _right("worse by", "worse by", _decimals(differences)),
+        _right("interval", f"{level_words(decision.alpha)} interval", intervals),
+        _right("p", "p", pvalues),
+        _verdicts(decision, names, standings),
+    ]
+    columns += [column for column in optional if any(column.cells)]
     if costs is not None:
         times = [costs[str(name)].fit_time for name in names]
         cells = ["" if time is None else duration(time) for time in times]
-        found.append(_right("fit", "one fit", cells))
-    return found
+        columns.append(_right("fit", "one fit", cells))
+    return columns
 
 
 def _shown_names(decision: Decision) -> list[Name]:
-    return list((decision.ranking if len(decision.ranking) > 1 else decision.by_preference)[:ROWS])
+    return list(
+        (decision.ranking if len(decision.ranking) > 1 else decision.by_preference)[:MAX_ROWS]
+    )
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
     return TerminalColumn(key=key, title=title, cells=cells, justify="right")
 
 
-def _picture(decision: Decision, width: int) -> TerminalColumn:
-    """Every mean as a dot on a line; the ends of the line stand above it."""
+def _verdicts(
+    decision: Decision, names: Sequence[Name], standings: Sequence[Standing | None]
+) -> TerminalColumn:
+    reason = why_preferred(decision)
+    cells, styles = [], []
+    for name, standing in zip(names, standings, strict=True):
+        verdict = "" if standing is None else standing.verdict
+        if name == decision.recommended:
+            verdict = "recommended"
+        styles.append(STYLES.get(verdict, ""))
+        cells.append(f"{verdict} ({reason})" if verdict == "recommended" and reason else verdict)
+    return TerminalColumn(key="verdict", title="verdict", cells=cells, styles=styles)
+
+
+def _dot_plot(decision: Decision, width: int) -> TerminalColumn:
+    """Return every mean as a dot on a line, with the ends of the line in the title."""
     metric = decision.metric
     means = np.array([metric.shown(decision.means[name]) for name in _shown_names(decision)])
     cells = [bar(float(mean), means, width) for mean in means]
-    return TerminalColumn(key="picture", title=scale(means, width), cells=cells)
+    return TerminalColumn(key="dot plot", title=scale(means, width), cells=cells)
 
 
 def scale(values: np.ndarray, width: int) -> str:
-    """The ends of a line of `width` columns; nothing where they have no room or are the same.
+    """Return the ends of a line of `width` columns; empty if they are equal or do not fit.
 
     Examples
     --------
@@ -237,10 +250,10 @@ def scale(values: np.ndarray, width: int) -> str:
 
 
 def bar(value: float, values: np.ndarray, width: int) -> str:
-    """`value` as a dot on a line from the smallest to the largest of `values`."""
+    """Return `value` as a dot on a line from the smallest to the largest of `values`."""
     low, high = float(values.min()), float(values.max())
-    place = 0 if high == low else round((value - low) / (high - low) * (width - 1))
-    return "·" * place + "●" + "·" * (width - 1 - place)
+    position = 0 if high == low else round((value - low) / (high - low) * (width - 1))
+    return "·" * position + "●" + "·" * (width - 1 - position)
 
 
 def _other_column(other: OtherMetric, names: Sequence[Name]) -> TerminalColumn:
@@ -250,13 +263,13 @@ def _other_column(other: OtherMetric, names: Sequence[Name]) -> TerminalColumn:
 
 
 def _decimals(values: Sequence[float | None]) -> list[str]:
-    """The numbers of a column, with as many decimals as tell them apart; at least four."""
+    """Format the numbers of a column."""
     known = np.array([value for value in values if value is not None])
     return ["" if value is None else decimals(float(value), known) for value in values]
 
 
 def decimals(value: float, values: np.ndarray) -> str:
-    """A number with as many decimals as tell the numbers of its column apart; at least four.
+    """Format a number with four decimals, or with an exponent if all `values` are small.
 
     Examples
     --------
@@ -267,31 +280,22 @@ def decimals(value: float, values: np.ndarray) -> str:
     return f"{value + 0.0:.4f}" if largest == 0 or largest >= 1e-3 else f"{value:.2e}"
 
 
-def _interval(standing: Standing | None) -> str:
-    return "" if standing is None else interval_words(standing.low, standing.high)
-
-
 def _pvalue(standing: Standing | None, alpha: float) -> str:
-    """``0.15`` or ``< 0.0001``: as in the sentences, without the letter."""
+    """Return ``0.15`` or ``< 0.0001``."""
     if standing is None or standing.adjusted_pvalue is None:
         return ""
-    return pvalue_words(standing.adjusted_pvalue, alpha).removeprefix("p ").removeprefix("= ")
-
-
-def _verdict(decision: Decision, name: Name, standing: Standing | None) -> str:
-    if name == decision.recommended:
-        why = why_preferred(decision)
-        return f"recommended ({why})" if why else "recommended"
-    return "" if standing is None else standing.verdict
+    relation, digits = pvalue_parts(standing.adjusted_pvalue, alpha)
+    return digits if relation == "=" else f"{relation} {digits}"
 
 
 def why_preferred(decision: Decision) -> str:
-    """Why the recommended one was chosen, where another has a better mean; else nothing.
+    """Return why the recommended learner was chosen although another has a better mean.
 
     Returns
     -------
     str
-        ``"you prefer it"``, ``"simpler"``, ``"quicker to fit"``, ...
+        ``"you prefer it"``, ``"simpler"``, ``"quicker to fit"``, ...; empty if it has the best
+        mean.
     """
     preference, best = decision.preference, decision.recommended
     if best is None or not preference.stated:
@@ -304,68 +308,53 @@ def why_preferred(decision: Decision) -> str:
     return _PREFERRED.get(preference.words, "you prefer it")
 
 
-def _styled(column: TerminalColumn, text: str) -> Text:
-    from rich.text import Text
-
-    style = ""
-    if column.key == "verdict":
-        style = STYLES.get(text.partition(" (")[0], "")
-    return Text(safe(text), style=style)
-
-
 def one_line(name: str, limit: int = 40) -> str:
-    """A name that cannot break a table: no control characters, not too long."""
+    """Return a name without control characters, cut to `limit` characters."""
     clean = printable(name)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
-def _cells_wide(text: str) -> int:
-    from rich.cells import cell_len
-
-    return cell_len(text)
+# Printing.
 
 
-# A decision on a terminal: what to do, a table, the sentences behind it, and a small picture.
-
-
-LONG_LINE = 200
-"""Columns of a table in a file or a pipe."""
-SET_IN = "  "
+PIPE_WIDTH = 200
+"""Width of tables in a file or a pipe."""
+INDENT = "  "
 
 
 def console() -> Console:
-    """Standard output: wrapped at words on a terminal, plain long lines elsewhere.
+    """Return standard output: wrapped lines on a terminal, long lines in files and pipes.
 
-    Where COLUMNS is exported, it holds for files and pipes too.
+    If COLUMNS is set, wrap lines in files and pipes too.
     """
     from rich.console import Console
 
     out = Console(highlight=False)
     if out.is_terminal or os.environ.get("COLUMNS", "").isdigit():
         return out
-    return Console(highlight=False, width=LONG_LINE, soft_wrap=True)
+    return Console(highlight=False, width=PIPE_WIDTH, soft_wrap=True)
 
 
 def plain(text: str, style: str = "") -> Text:
-    """Text as it stands: no markup is read, and no control character passes."""
+    """Return text without markup and control characters."""
     from rich.text import Text
 
     return Text(safe(text), style=style)
 
 
 def print_prose(out: Console, text: str, style: str = "") -> None:
-    """A paragraph, no wider than can be read; its second and later lines are set in."""
+    """Print a paragraph of readable width, with hanging indentation."""
     if out.soft_wrap:
         out.print(plain(text, style=style))
         return
-    lines = plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(SET_IN))
-    for place, line in enumerate(lines):
+    lines = plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(INDENT))
+    for k, line in enumerate(lines):
         line.rstrip()
-        out.print(plain(SET_IN if place and not style else "") + line)
+        out.print(plain(INDENT if k and not style else "") + line)
 
 
 def print_sentences(text: str) -> None:
-    """The sentences of a result, one paragraph per line."""
+    """Print an explanation, one paragraph per line."""
     out = console()
     for line in text.split("\n"):
         print_prose(out, line)
@@ -406,9 +395,9 @@ def _print(
 ) -> None:
     out = console()
     print_prose(out, value.headline(), style="bold")
-    for one in value.select("assumed"):
-        # the assumptions come before the numbers that rest on them
-        print_prose(out, one.text)
+    for statement in value.select("assumed"):
+        # Print assumptions before the numbers that depend on them.
+        print_prose(out, statement.text)
     out.print()
     hidden = {"verdict", "left out", "assumed", "data"}
     if decision is not None:
@@ -421,9 +410,9 @@ def _print(
         if others and OTHER_METRIC not in shown:
             out.print(other_metrics_table(decision, others))
             out.print()
-    for one in value.statements:
-        if one.kind not in hidden:
-            print_prose(out, one.text)
+    for statement in value.statements:
+        if statement.kind not in hidden:
+            print_prose(out, statement.text)
     if decision is not None:
         print_graph(out, decision)
     if account:
@@ -431,14 +420,14 @@ def _print(
 
 
 def _shows_standings(decision: Decision, shown: set[str]) -> bool:
-    """Whether the rows of the table say all that the standings do."""
+    """Return whether the table shows everything that the standings say."""
     if not {"worse by", "interval", "p"} <= shown or decision.evidence.family.name == "preference":
         return False
     return len(decision.standings) == len(decision.by_preference) - 1
 
 
 def print_graph(out: Console, decision: Decision) -> None:
-    """Where the data override the preference, as a small graph; nothing where they do not."""
+    """Print the graph of a preference that the data override."""
     from bestofk.report.figures.kinds.multitest import text_graph
 
     by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated

@@ -8,7 +8,7 @@ import click
 
 from bestofk.cli.options import (
     df_value,
-    echo_json,
+    echo_explanation,
     level_options,
     read_table,
     reading_options,
@@ -17,7 +17,7 @@ from bestofk.cli.options import (
 )
 
 
-@click.command("test", context_settings={"help_option_names": ["-h", "--help"]})
+@click.command("test")
 @table_options
 @click.option("--test", required=True, metavar="NAME", help="See: bestofk tests.")
 @click.option("--pair", nargs=2, metavar="A B", help="Only these two learners (pairwise tests).")
@@ -26,7 +26,7 @@ from bestofk.cli.options import (
     type=click.Choice(["two-sided", "greater", "less"]),
     default="two-sided",
     show_default=True,
-    help="greater: H1 says that A has the larger loss.",
+    help="greater: the alternative is that A has the larger loss.",
 )
 @click.option(
     "--correction",
@@ -48,7 +48,7 @@ def one_test(
     missing: str,
     **reading: Any,
 ) -> None:
-    """Make one test on LOSSES: a pairwise one on all pairs, or one of all learners at once.
+    """Run one test on LOSSES: a pairwise test on all pairs, or a test of all learners at once.
 
     \b
     Examples:
@@ -71,9 +71,4 @@ def one_test(
             missing=missing,
             random_state=seed,
         )
-    if as_json:
-        echo_json({**result.to_dict(), "account": list(table.account)})
-    else:
-        from bestofk.cli.terminal import print_sentences
-
-        print_sentences(result.explain())
+    echo_explanation(result, as_json=as_json, more={"account": list(table.account)})

@@ -93,6 +93,7 @@ def as_dataset(
     """
     row_values = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
     original, named = None, False
+    left_out: tuple[str, ...] = ()
     table: Any
     if is_whole(X):
         _refuse_column_arguments(nominal=nominal, numeric=numeric, ignore=ignore, **row_values)
@@ -112,7 +113,9 @@ def as_dataset(
             )
         table = None if set(nominal) else _floats_together(frame, copy=copy)
         if table is None:
-            table, notes = _convert_columns(frame, nominal=set(nominal), numeric=set(numeric))
+            table, notes, left_out = _convert_columns(
+                frame, nominal=set(nominal), numeric=set(numeric)
+            )
             account = (*account, *notes)
             if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
                 original = frame.reset_index(drop=True)
@@ -125,6 +128,7 @@ def as_dataset(
         y=convert_target(y, n=n, task=kind.task),
         task=kind.task,
         account=(*account, *describe_row_columns(row_columns)),
+        left_out=left_out,
         target_note=kind.note,
         original=original,
         named=named,
@@ -145,8 +149,11 @@ def _refuse_column_arguments(**arguments: Any) -> None:
 
 def _convert_columns(
     frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
-) -> tuple[pd.DataFrame, list[str]]:
-    """Convert the columns to numbers and categories, and describe the changes in sentences."""
+) -> tuple[pd.DataFrame, list[str], tuple[str, ...]]:
+    """Convert the columns to numbers and categories.
+
+    Return also sentences about the changes, and about columns that are not used.
+    """
     import pandas as pd
 
     columns: dict[Hashable, pd.Series[Any]] = {}
@@ -171,13 +178,13 @@ def _convert_columns(
     if not columns:  # perhaps texts for learners that process them
         columns, left_out = left_out, {}
     notes = [describe_dates(dates)] if dates else []
-    notes += (
-        [describe_left_out(list(left_out), "make such a column categorical")] if left_out else []
-    )
     notes += [describe_constants(constant)] if constant else []
     table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     together = _floats_together(table, copy=False)
-    return table if together is None else together, notes
+    not_used = (
+        (describe_left_out(list(left_out), "make such a column categorical"),) if left_out else ()
+    )
+    return table if together is None else together, notes, not_used
 
 
 def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:

@@ -55,6 +55,8 @@ class DataSet:
         them according to the values of `y`, see `bestofk.data.schema.infer_target`.
     account : tuple of str
         How the source was read, in sentences.
+    left_out : tuple of str
+        Sentences about columns that are not used.
     groups : Series or None
         Rows of one group are never on both sides of a split.
     sample_weight : Series or None
@@ -86,6 +88,7 @@ class DataSet:
     y: pd.Series[Any]
     task: str = "auto"
     account: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
@@ -178,7 +181,7 @@ class DataSet:
 
     def explain(self) -> str:
         """Describe the data set and how it was read."""
-        return " ".join((f"{self._size()}.", *self.account))
+        return " ".join((f"{self._size()}.", *self.account, *self.left_out))
 
     def __len__(self) -> int:
         return self.n

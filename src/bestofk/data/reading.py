@@ -182,8 +182,9 @@ def dataset_of(
             + (f"all others are identifiers ({left_out})." if left_out else "got none.")
         )
     account += features.sentences()
+    not_used = features.not_used()
     if ignore:
-        account.append(f"Ignored: {list_names(list(ignore))}.")
+        not_used.append(f"Ignored: {list_names(list(ignore))}.")
     changed = features.nominal or features.identifiers or features.dates
     data = DataSet(
         name=name,
@@ -195,7 +196,7 @@ def dataset_of(
     )
     if data.n_missing:
         account.append(f"Missing cells: {data.n_missing}.")
-    return replace(data, account=(*table.account, *account))
+    return replace(data, account=(*table.account, *account), left_out=tuple(not_used))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -257,21 +258,24 @@ class _Features:
                 del self.identifiers[column]
 
     def sentences(self) -> list[str]:
-        """Describe the kinds of the features and what was left out."""
+        """Describe the kinds of the features."""
         sentences = []
         if self.nominal:
             sentences.append(f"Nominal: {list_names(self.nominal)}; the other columns are numeric.")
         if self.dates:
             sentences.append(describe_dates(self.dates))
-        if self.identifiers:
-            left_out = list(self.identifiers)
-            sentences.append(describe_left_out(left_out, "state the kind of such a column"))
         sentences += self.notes
         if self.constant:
             sentences.append(describe_constants(self.constant))
         if self.empty:
             sentences.append(f"Kept, without any known value: {list_names(self.empty)}.")
         return sentences
+
+    def not_used(self) -> list[str]:
+        """Describe the identifiers, which are left out."""
+        if not self.identifiers:
+            return []
+        return [describe_left_out(list(self.identifiers), "state the kind of such a column")]
 
 
 def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:

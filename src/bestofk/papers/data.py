@@ -178,7 +178,7 @@ def fetch(
     base: str | None = None,
     again: bool = False,
     say: Callable[[str], None] = lambda line: None,  # noqa: ARG005
-) -> dict[str, str]:
+) -> dict[str, str | BestOfKError]:
     """Download data sets into ``folder/uci`` or ``folder/keel``, one CSV file each.
 
     Parameters
@@ -200,7 +200,8 @@ def fetch(
     Returns
     -------
     dict
-        ``"fetched"``, ``"there already"`` or an error message, by name.
+        ``"fetched"``, perhaps with differences from the paper's copy, ``"there already"`` or an
+        error, by name.
     """
     entry = COLLECTIONS[collection]
     known = sources(collection)
@@ -213,13 +214,13 @@ def fetch(
     variable, default_server = SERVERS[collection]
     server = (base or os.environ.get(variable) or default_server).rstrip("/")
     existing = [] if again else [name for name in names if any(subfolder.glob(f"{name}.csv*"))]
-    outcome = dict.fromkeys(existing, "there already")
+    outcome: dict[str, str | BestOfKError] = dict.fromkeys(existing, "there already")
     tables = {"uci": _from_openml, "keel": _from_package}[collection](
         server, [name for name in names if name not in existing], known
     )
     for name, table in tables:
         if isinstance(table, BestOfKError):
-            outcome[name] = str(table)
+            outcome[name] = table
         else:
             outcome[name] = _differences(collection, table, known[name]) or "fetched"
             _write(subfolder / f"{name}.csv", table)

@@ -1,4 +1,4 @@
-"""The decision card: what a reader must know before anything else, in a few short rows."""
+"""The decision card of a report: the main facts in a few short rows."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from bestofk.report.verdict_groups import two_digits
 from bestofk.run.study import Study
 
 _VERDICTS = {
-    "worse": "shown",
-    "better": "shown",
+    "worse": "it is shown to be worse",
+    "better": "it is shown to be better",
     "no evidence": "no evidence of a difference",
     "not tested": "not tested",
     NOT_SETTLED: "not settled",
@@ -41,13 +41,13 @@ _MEASURED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A label, what stands beside it in strong letters, and sentences below that."""
+    """A label, a value in bold, and sentences below it."""
 
     label: str
     value: Markup | str = ""
     notes: tuple[Markup | str, ...] = ()
     tone: str = ""
-    """``"alert"`` where a reader must not miss it."""
+    """``"alert"`` for what a reader must not miss."""
 
 
 def card_of(
@@ -59,11 +59,11 @@ def card_of(
     left_out: Sequence[str],
     names: Iterable[object],
 ) -> tuple[Row, ...]:
-    """The rows of the card, the decision first and the date last."""
+    """Return the rows of the card, the decision first and the date last."""
     names = set(names)
     rows = [] if order is None else _decision(order)
     if order is None:
-        rows.append(Row(label="Recommended", value="nobody"))
+        rows.append(Row(label="Recommended", value="no learner"))
     rows.append(
         Row(
             label="Left out",
@@ -71,9 +71,9 @@ def card_of(
             tone="alert" if study is not None and (study.failures or study.dropped) else "",
         )
     )
-    based = _based_on(order, losses, models)
-    if based:
-        rows.append(Row(label="Based on", notes=(html_sentence(based, names),)))
+    basis = _based_on(order, losses, models)
+    if basis:
+        rows.append(Row(label="Based on", notes=(html_sentence(basis, names),)))
     rows.append(Row(label="Date", notes=(_today(),)))
     return tuple(rows)
 
@@ -82,17 +82,19 @@ def _decision(order: Decision) -> list[Row]:
     metric, best = order.metric, order.recommended
     rows = []
     if best is None:
-        rows.append(Row(label="Recommended", value="nobody"))
+        rows.append(Row(label="Recommended", value="no learner"))
     else:
         shown = (
             mean_and_runs(order, best)
             if isinstance(order, StoppedDecision)
             else number(metric.shown(order.means[best]))
         )
-        notes = (f"{metric.mean} {shown}", *_unproved(order))
-        rows.append(Row(label="Recommended", value=html_name(best), notes=notes))
+        notes = [f"{metric.mean} {shown}"]
+        if not order.decidable:
+            notes.append("only if you must choose now")
+        rows.append(Row(label="Recommended", value=html_name(best), notes=tuple(notes)))
     if not (isinstance(order, StoppedDecision) and len(set(order.race.runs.values())) > 1):
-        # means over different numbers of runs are not to be ranked
+        # Means over different numbers of runs cannot be ranked.
         rows += _means(order)
     preferred = tuple(html_sentence(line, order.by_preference) for line in _preference(order))
     rows.append(Row(label="Preference", notes=preferred))
@@ -100,35 +102,30 @@ def _decision(order: Decision) -> list[Row]:
 
 
 def _means(order: Decision) -> list[Row]:
-    """Who has the smallest mean, and how far it is from there to the recommended learner."""
+    """Return the learner with the best mean, and its gap to the recommended one."""
     metric, smallest = order.metric, order.smallest_mean
-    who: Markup | str = "the recommended one"
+    learner: Markup | str = "the recommended one"
     if order.recommended != smallest:
         shown = number(metric.shown(order.means[smallest]))
-        who = Markup("{} ({})").format(html_name(smallest), shown)
-    rows = [Row(label=f"{metric.smallest} {metric.mean}".capitalize(), notes=(who,))]
+        learner = Markup("{} ({})").format(html_name(smallest), shown)
+    rows = [Row(label=f"{metric.smallest} {metric.mean}".capitalize(), notes=(learner,))]
     gap = _gap(order)
     return rows if gap is None else [*rows, gap]
 
 
-def _unproved(order: Decision) -> tuple[str, ...]:
-    """A recommendation that nothing could have supported says so."""
-    return () if order.decidable else ("only if you must choose now",)
-
-
 def _gap(order: Decision) -> Row | None:
-    """From the recommended learner to the one with the smallest mean, or to the next one."""
+    """Return the gap from the recommended learner to the best mean, or else to the next one."""
     if order.recommended is None or not order.standings:
         return None
     smallest = order.smallest_mean
-    own = order.recommended == smallest
-    other = order.standings[0] if own else next(
-        one for one in order.standings if one.name == smallest
-    )  # fmt: skip
+    is_smallest = order.recommended == smallest
+    other = order.standings[0]
+    if not is_smallest:
+        other = next(standing for standing in order.standings if standing.name == smallest)
     name = html_name(other.name)
     if other.difference == 0:
         value = Markup("none: {} has the same mean").format(name)
-    elif own:
+    elif is_smallest:
         than = "the other" if len(order.by_preference) == 2 else "the next"
         value = Markup("{} to {}, {}").format(two_digits(abs(other.difference)), than, name)
     else:
@@ -137,7 +134,7 @@ def _gap(order: Decision) -> Row | None:
 
 
 def _how_sure(order: Decision, standing: Standing) -> str:
-    """``95 % interval -0.06 to 0.07, p = 0.71: no evidence of a difference``."""
+    """Return ``95 % interval -0.06 to 0.07, p = 0.71: no evidence of a difference``."""
     if standing.verdict == "not tested":
         return "not tested"
     low, high = standing.low, standing.high
@@ -147,11 +144,8 @@ def _how_sure(order: Decision, standing: Standing) -> str:
     parts = [f"{level_words(order.alpha)} interval {ends}"] if ends else []
     if standing.adjusted_pvalue is not None:
         parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
-    verdict = _VERDICTS[standing.verdict]
-    if verdict == "shown":
-        direction = "worse" if standing.verdict == "worse" else "better"
-        verdict = f"it is shown to be {direction}"
-    return minus(f"{', '.join(parts)}: {verdict}".removeprefix(": "))
+    numbers = [", ".join(parts)] if parts else []
+    return minus(": ".join([*numbers, _VERDICTS[standing.verdict]]))
 
 
 def _preference(order: Decision) -> tuple[str, ...]:
@@ -190,7 +184,7 @@ def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice
 
 
 def _today() -> str:
-    """The date of writing; that of SOURCE_DATE_EPOCH where a build sets it."""
+    """Return today's date, or that of SOURCE_DATE_EPOCH if it is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = (
         datetime.fromtimestamp(int(epoch), UTC)

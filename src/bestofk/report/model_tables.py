@@ -1,4 +1,4 @@
-"""The tables of a choice between models: leaderboard, items, agreement, tasks, what is missing."""
+"""Tables of a choice between models: leaderboard, items, agreement, tasks, missing samples."""
 
 from __future__ import annotations
 
@@ -8,196 +8,182 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk.decide.statements.models import shown_cost
+from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
+from bestofk.report.figures.registry import FIGURES
+from bestofk.report.names import elided
 from bestofk.report.tables import Column, OutputTable
 from bestofk.stats.multiple.post_hoc import compact_letters
 
 if TYPE_CHECKING:
     from bestofk.evals.model_choice import ModelChoice
 
-MOST_ITEMS = 40
-"""Items that are listed as those that decide."""
-MOST_COLUMNS = 12
-"""Models that have a column of their own."""
-COLUMN = 18
-"""Letters of a model's name above a column of its own."""
+MAX_ITEMS = 40
+"""Rows of the table of deciding items."""
+MAX_MODEL_COLUMNS = 12
+"""Models that have a column each."""
+MAX_COLUMN_TITLE = 18
+"""Characters of a model's name above its column."""
+MAX_NAME = 40
+"""Characters of a model's name in a title or note."""
 _TITLES = {"cost": "Cost of 1,000", "tokens": "Tokens", "latency": "Seconds"}
 
 
 def model_tables(choice: ModelChoice) -> list[OutputTable]:
-    """All that have something to say, the leaderboard first."""
-    found = [leaderboard(choice), deciding_items(choice), agreement(choice), by_task(choice),
-             missing_table(choice)]  # fmt: skip
-    return [table for table in found if table is not None and len(table)]
+    """Return all tables that have rows, the leaderboard first."""
+    tables = (
+        leaderboard(choice),
+        deciding_items(choice),
+        agreement(choice),
+        by_task(choice),
+        missing_table(choice),
+    )
+    return [table for table in tables if table is not None and len(table)]
 
 
 def leaderboard(choice: ModelChoice) -> OutputTable:
-    """Every model with its mean, interval, group, costs and verdict."""
-    columns = choice._columns()
-    names: list[str] = columns["learner"]
+    """Return every model with its mean, interval, group, costs and verdict."""
+    values = choice._columns()
+    names: list[str] = values["learner"]
     metric = choice.decision.metric
     letters = _letters(choice)
-    found = [
-        Column(key="learner", title="Model", kind="name", cells=names),
-        Column(key="mean", title=f"Mean {metric.name}", kind="number", cells=columns["mean"]),
-        Column(key="low", title="From", kind="number", cells=_finite(columns["low"])),
-        Column(key="high", title="To", kind="number", cells=_finite(columns["high"])),
+    columns = [
+        Column("learner", "Model", "name", names),
+        Column("mean", f"Mean {metric.name}", "number", values["mean"]),
+        Column("low", "From", "number", _finite(values["low"])),
+        Column("high", "To", "number", _finite(values["high"])),
     ]
     if letters:
         cells = [letters[name] for name in names]
-        found.append(Column(key="group", title="Group", kind="text", cells=cells))
+        columns.append(Column("group", "Group", "text", cells))
     for of, title in _TITLES.items():
-        if of in columns:
-            costs = [None if cost is None else shown_cost(cost, of) for cost in columns[of]]
-            found.append(Column(key=of, title=title, kind="number", cells=costs))
+        if of in values:
+            costs = [None if cost is None else shown_cost(cost, of) for cost in values[of]]
+            columns.append(Column(of, title, "number", costs))
     shown = known_cost(choice)
     if shown is not None:
         frontier = frontier_of(choice, shown)
         cells = ["yes" if name in frontier else "" for name in names]
-        found.append(Column(key="frontier", title="On the frontier", kind="text", cells=cells))
-    found.append(
-        Column(key="verdict", title="Verdict", kind="text", cells=columns["verdict"])
-    )  # fmt: skip
+        columns.append(Column("frontier", "On the frontier", "text", cells))
+    columns.append(Column("verdict", "Verdict", "text", values["verdict"]))
     level = f"{100 * (1 - choice.decision.alpha):g} %"
     return OutputTable(
         name="leaderboard",
-        caption=f"The models, with {level} intervals of each mean alone"
-        + ("; those that share a letter are not shown to differ" if letters else ""),
-        columns=tuple(found),
+        title=f"The models, with {level} intervals of each mean alone",
+        columns=tuple(columns),
+        note="Models that share a letter are not shown to differ." if letters else "",
     )
 
 
 def _letters(choice: ModelChoice) -> dict[str, str]:
-    """Groups of models that are not shown to differ, where all pairs were tested both ways."""
-    order = choice.decision
-    names = [str(name) for name in order.by_preference]
-    K = len(names)
-    if len(order.evidence) != K * (K - 1) // 2 or order.evidence.alternative != "two-sided":
+    """Return letters of groups not shown to differ; none unless all pairs were tested two-sided."""
+    if not FIGURES["letters"].fits(choice.decision):
         return {}
-    different = np.zeros((K, K), dtype=bool)
-    for winner, loser in order.claims:
-        i, j = names.index(str(winner)), names.index(str(loser))
-        different[i, j] = different[j, i] = True
-    by_mean = tuple(int(k) for k in np.argsort([order.means[name] for name in order.by_preference]))
-    letters = compact_letters(different, order=by_mean)
-    return {name: "".join(letters.of(k)) for k, name in enumerate(names)}
+    pairs = comparisons_of(choice.decision, level=None)
+    letters = compact_letters(pairs.different, order=pairs.by_score())
+    return {name: "".join(letters.of(k)) for k, name in enumerate(pairs.names)}
 
 
 def deciding_items(choice: ModelChoice) -> OutputTable | None:
-    """The items that tell the recommended model from its nearest rival, the most telling first."""
+    """Return the items on which the recommended model and its nearest rival differ most."""
     if choice.plan is None:
         return None
     scores = choice.scores
-    who, rival = choice.plan.pair
-    rows = [scores.learners.index(name) for name in (who, rival)]
-    mine, other = scores.mean[rows]
-    gap = mine - other if scores.higher_is_better else other - mine
+    best, rival = choice.plan.pair
+    names = [elided(name, MAX_NAME) for name in (best, rival)]
+    first, second = scores.mean[[scores.learners.index(name) for name in (best, rival)]]
+    gap = first - second if scores.higher_is_better else second - first
     apart = np.flatnonzero(np.abs(gap) > 1e-12)
-    at = apart[np.argsort(-np.abs(gap[apart]), kind="stable")][:MOST_ITEMS]
-    if not at.size:
+    items = apart[np.argsort(-np.abs(gap[apart]), kind="stable")][:MAX_ITEMS]
+    if not items.size:
         return None
-    columns = [Column(key="item", title="Item", kind="name", cells=[scores.items[i] for i in at])]
+    columns = [Column("item", "Item", "name", [scores.items[i] for i in items])]
     if len(scores.tasks) > 1:
-        tasks = [scores.tasks[scores.task[i]] for i in at]
-        columns.append(Column(key="task", title="Task", kind="name", cells=tasks))
+        tasks = [scores.tasks[scores.task[i]] for i in items]
+        columns.append(Column("task", "Task", "name", tasks))
     if scores.clusters:
-        clusters = [scores.clusters[scores.cluster[i]] for i in at]
-        columns.append(Column(key="cluster", title="Cluster", kind="name", cells=clusters))
+        clusters = [scores.clusters[scores.cluster[i]] for i in items]
+        columns.append(Column("cluster", "Cluster", "name", clusters))
     columns += [
-        Column(key="recommended", title=f"{_short(who)}", kind="number", cells=mine[at].tolist()),
-        Column(key="rival", title=f"{_short(rival)}", kind="number", cells=other[at].tolist()),
-        Column(
-            key="mean",
-            title="Mean of all models",
-            kind="number",
-            cells=scores.mean[:, at].mean(axis=0).tolist(),
-        ),
+        Column("recommended", names[0], "number", first[items].tolist()),
+        Column("rival", names[1], "number", second[items].tolist()),
+        Column("mean", "Mean of all models", "number", scores.mean[:, items].mean(axis=0).tolist()),
     ]
     ahead, behind = int((gap > 1e-12).sum()), int((gap < -1e-12).sum())
-    listed = "" if apart.size <= MOST_ITEMS else f"; the first {MOST_ITEMS} of {apart.size:,}"
+    cut = f" These are the first {MAX_ITEMS} of {apart.size:,}." if apart.size > MAX_ITEMS else ""
     return OutputTable(
         name="items",
-        caption=f"The items that decide: {_short(who)} is ahead of {_short(rival)} on {ahead:,} "
-        f"and behind on {behind:,} of {len(scores.items):,}{listed}",
+        title="The items that decide",
         columns=tuple(columns),
+        note=f"Of {len(scores.items):,} items, {names[0]} is ahead of {names[1]} on {ahead:,} and "
+        f"behind on {behind:,}.{cut}",
     )
 
 
 def agreement(choice: ModelChoice) -> OutputTable | None:
-    """The share of items on which two models have the same score."""
+    """Return the share of items on which two models have the same score."""
     scores = choice.scores
-    names = list(scores.learners)[:MOST_COLUMNS]
+    names = list(scores.learners)[:MAX_MODEL_COLUMNS]
     if len(names) < 2:
         return None
     mean = scores.mean[: len(names)]
     same = [[float((np.abs(a - b) <= 1e-12).mean()) for b in mean] for a in mean]
-    columns = [Column(key="learner", title="Model", kind="name", cells=names)]
+    columns = [Column("learner", "Model", "name", names)]
     for k, name in enumerate(names):
         cells: list[Any] = [same[row][k] if row != k else None for row in range(len(names))]
-        columns.append(
-            Column(key=f"same_as_{k + 1}", title=_short(name, COLUMN), kind="number", cells=cells)
-        )
+        columns.append(Column(f"same_as_{k + 1}", elided(name, MAX_COLUMN_TITLE), "number", cells))
     more = len(scores.learners) - len(names)
     return OutputTable(
         name="agreement",
-        caption="The share of items on which two models have the same score"
-        + (f" (the first {len(names)} of {len(scores.learners)} models)" if more else ""),
+        title="The share of items on which two models have the same score",
         columns=tuple(columns),
+        note=f"These are the first {len(names)} of {len(scores.learners)} models." if more else "",
     )
 
 
 def by_task(choice: ModelChoice) -> OutputTable | None:
-    """The mean of every model on every task."""
+    """Return the mean of every model on every task."""
     scores = choice.scores
     if len(scores.tasks) < 2:
         return None
     means = scores.by_task()
     counts = np.bincount(scores.task, minlength=len(scores.tasks))
-    names = list(scores.learners)[:MOST_COLUMNS]
+    names = list(scores.learners)[:MAX_MODEL_COLUMNS]
     best = (means.argmax if scores.higher_is_better else means.argmin)(axis=0)
     columns = [
-        Column(key="task", title="Task", kind="name", cells=list(scores.tasks)),
-        Column(key="items", title="Items", kind="count", cells=counts.tolist()),
+        Column("task", "Task", "name", list(scores.tasks)),
+        Column("items", "Items", "count", counts.tolist()),
         *(
-            Column(
-                key=f"mean_{k + 1}",
-                title=_short(name, COLUMN),
-                kind="number",
-                cells=_finite(means[k]),
-            )
+            Column(f"mean_{k + 1}", elided(name, MAX_COLUMN_TITLE), "number", _finite(means[k]))
             for k, name in enumerate(names)
         ),
-        Column(
-            key="best",
-            title="Best mean",
-            kind="name",
-            cells=[scores.learners[int(k)] for k in best],
-        ),
-    ]  # fmt: skip
+        Column("best", "Best mean", "name", [scores.learners[int(k)] for k in best]),
+    ]
     return OutputTable(
         name="tasks",
-        caption="Means by task; no claim is made about a task alone",
+        title="Means by task",
         columns=tuple(columns),
+        note="The decision makes no claim about a single task.",
     )
 
 
 def missing_table(choice: ModelChoice) -> OutputTable | None:
-    """How many samples of each model have which status."""
+    """Return the number of samples of each model by status."""
     if not choice.counts:
         return None
     names = list(choice.counts)
     statuses = list(next(iter(choice.counts.values())))
     return OutputTable(
         name="samples",
-        caption="What is missing: samples of every model by their status",
+        title="Samples of every model by status",
         columns=(
-            Column(key="learner", title="Model", kind="name", cells=names),
+            Column("learner", "Model", "name", names),
             *(
                 Column(
-                    key=status,
-                    title=status.capitalize(),
-                    kind="count",
-                    cells=[choice.counts[name][status] for name in names],
+                    status,
+                    status.capitalize(),
+                    "count",
+                    [choice.counts[name][status] for name in names],
                 )
                 for status in statuses
             ),
@@ -207,9 +193,3 @@ def missing_table(choice: ModelChoice) -> OutputTable | None:
 
 def _finite(values: Any) -> list[float | None]:
     return [float(value) if isfinite(value) else None for value in values]
-
-
-def _short(name: str, most: int = 40) -> str:
-    from bestofk.report.names import elided
-
-    return elided(name, most)

@@ -1,4 +1,4 @@
-"""Names are data: how a learner's name stands in HTML, Markdown and LaTeX, whatever it holds."""
+"""Escape names, which may hold any characters, for HTML, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 
 from bestofk._base.formatting import printable
 
-LONGEST = 60
-"""Characters of a name that are shown in a page; the rest is in its title."""
+MAX_NAME_LENGTH = 60
+"""Characters of a name that a page shows; its title attribute holds the full name."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -39,7 +39,7 @@ _RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FS
 
 
 def one_line(name: object) -> str:
-    r"""A name on one line: blanks for line ends and tabs, a mark for other unprintable ones.
+    r"""Return a name on one line, with a mark for each unprintable character.
 
     Examples
     --------
@@ -49,14 +49,14 @@ def one_line(name: object) -> str:
     return printable(" ".join(str(name).split()))
 
 
-def elided(name: object, limit: int = LONGEST) -> str:
-    """A name on one line, cut to `limit` characters."""
+def elided(name: object, limit: int = MAX_NAME_LENGTH) -> str:
+    """Return a name on one line, cut to `limit` characters."""
     text = one_line(name)
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def html_name(name: object) -> Markup:
-    """A name for a page: isolated, so that its direction turns nothing else about; elided.
+    """Return a name for a page: cut, and isolated from the text direction around it.
 
     Examples
     --------
@@ -69,39 +69,44 @@ def html_name(name: object) -> Markup:
 
 
 def html_sentence(text: str, names: Iterable[object]) -> Markup:
-    """A sentence for a page, in which names that could disturb it are isolated and elided.
+    """Return a sentence for a page, with long and right-to-left names cut and isolated.
 
-    Plain short names stand as they are: they could not be told from the words around them.
+    Short plain names need neither.
     """
-    hard = sorted(
-        {form for name in names if _disturbs(str(name)) for form in (str(name), one_line(name))},
+    special = sorted(
+        {form for name in names if _is_special(str(name)) for form in (str(name), one_line(name))},
         key=len,
         reverse=True,
     )
-    if not hard:
+    if not special:
         return escape(text)
-    parts = re.split(f"({'|'.join(map(re.escape, hard))})", text)
+    parts = re.split(f"({'|'.join(map(re.escape, special))})", text)
+    # re.split returns the separators, which are the names, at odd positions.
     return Markup("").join(
-        html_name(part) if place % 2 else escape(part) for place, part in enumerate(parts)
+        html_name(part) if k % 2 else escape(part) for k, part in enumerate(parts)
     )
 
 
-def _disturbs(name: str) -> bool:
+def _is_special(name: str) -> bool:
     return elided(name) != name or any(
         unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in name
     )
 
 
 def latex_text(text: object) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Escape text for LaTeX.
 
     Examples
     --------
     >>> print(latex_text("50% of {x_1}"))
     50\% of \{x\_1\}
     """
-    line = one_line(text)
-    # a single hyphen is one anyway; only runs of them are joined to dashes
+    return latex_escape(one_line(text))
+
+
+def latex_escape(line: str) -> str:
+    """Escape one line for LaTeX; keep the blanks at its ends."""
+    # LaTeX joins runs of hyphens to dashes; leave single hyphens alone.
     return "".join(
         character if character == "-" and "--" not in line else _LATEX.get(character, character)
         for character in line
@@ -109,7 +114,7 @@ def latex_text(text: object) -> str:
 
 
 def markdown_text(text: object) -> str:
-    r"""Text that Markdown shows as it is, in a cell of a table too.
+    r"""Escape text for Markdown, including cells of tables.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What was left out of a decision, in sentences."""
+"""Provenance of a decision: what was left out, how it was run, and how to repeat it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
@@ -20,64 +20,52 @@ from bestofk.report.tables import Column, OutputTable
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
+from bestofk.splits.plans import specify
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
+
+MAX_FINGERPRINTS = 200
+"""Rows of a table of fingerprints; the store has all."""
 
 
 def left_out_of(
     order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> list[str]:
-    """Failures first, then what was dropped, then what a reader must know besides."""
-    said = [] if study is None else _failed(study)
-    said += [] if order is None else list(order.notes)
+    """Return sentences about failures, then about dropped data, then other notes."""
+    sentences = [] if study is None else _failed(study)
+    if order is not None:
+        sentences += order.notes
     if study is not None and study.race is not None:
-        said.append(_not_run(study.race))
+        sentences.append(_not_run(study.race))
     if models is not None:
-        said += models.left_out
+        sentences += models.left_out
     if study is not None:
-        said += [*study.dropped, *study.notes]
-        said += [line for line in study.data_account if line.startswith(("Left out", "Ignored"))]
-    if said:
-        return said
+        sentences += [*study.dropped, *study.notes, *study.data_left_out]
+    if sentences:
+        return sentences
     if losses is None:
         return ["Nothing is known to have been left out."]
     return [f"Nothing: all {losses.values.size} losses count."]
 
 
 def _failed(study: Study) -> list[str]:
-    said = []
+    sentences = []
     if study.left_out:
-        given = len(study.left_out) + len(study.losses.algorithms)
-        said.append(f"{len(study.left_out)} of {counted(given, 'learner')} failed.")
-        said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
+        n_learners = len(study.left_out) + len(study.losses.algorithms)
+        sentences.append(f"{len(study.left_out)} of {counted(n_learners, 'learner')} failed.")
+        sentences += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
     if study.failures:
         fits = counted(len(study.failures), "fit")
-        said.append(f"{fits} gave no loss; the table below says why.")
-    return said
+        sentences.append(f"{fits} gave no loss; the table below gives the reasons.")
+    return sentences
 
 
 def _not_run(race: Race) -> str:
-    """What a race did without."""
+    """Return how many planned fits a race saved, or its state if it saved none."""
     rest = race.planned_fits - race.fits
     if not race.settled or race.settle == "limit" or rest <= 0:
         return race.state()
-    verb = "was" if rest == 1 else "were"
-    return f"{rest:,} of {counted(race.planned_fits, 'planned fit')} {verb} not needed."
-
-
-# How a result came about: plan, seeds, versions, fingerprints, and the command that repeats it.
-
-
-MOST_LISTED = 200
-"""Rows of a table of fingerprints; the store has all."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repeat:
-    """What to type to get the same again."""
-
-    heading: str
-    text: str
+    return f"Saved: {rest:,} of {counted(race.planned_fits, 'planned fit')}."
 
 
 def facts_of(
@@ -86,21 +74,21 @@ def facts_of(
     study: Study | None,
     models: ModelChoice | None = None,
 ) -> list[tuple[str, str]]:
-    """Labels and values, most asked first."""
+    """Return labels and values that say how the result was obtained."""
     facts: list[tuple[str, str]] = []
     if study is not None:
+        others = [other.loss for other in study.others]
+        decides = f"{study.loss} (decides)" if others else study.loss
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
-            (
-                "Loss",
-                study.loss
-                if not study.others
-                else f"{study.loss} (decides), " + ", ".join(other.loss for other in study.others),
-            ),
+            ("Loss", ", ".join([decides, *others])),
             ("Seed", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
-            ("Preparation inside the folds", _preparation(study)),
+            (
+                "Columns and missing cells",
+                " ".join(preparation_sentences(study.preparation)) or "none",
+            ),
         ]
         if study.data_account:
             facts.append(("Data as read", " ".join(study.data_account)))
@@ -118,21 +106,16 @@ def facts_of(
             ("Alpha", f"{order.alpha:g}"),
             ("Correction", order.correction),
         ]
-        arguments = _arguments(order)
+        arguments = _test_arguments(order)
         if arguments:
-            facts.append(("Test was given", arguments))
+            facts.append(("Arguments of the test", arguments))
     if losses is not None:
         facts.append(("Fingerprint of losses", losses.fingerprint))
     facts.append(("Versions", _versions(study.spec if study is not None else None)))
     return facts
 
 
-def _preparation(study: Study) -> str:
-    said = " ".join(preparation_sentences(study.preparation))
-    return said.replace("Preparation inside the folds: ", "") or "none."
-
-
-def _arguments(order: Decision) -> str:
+def _test_arguments(order: Decision) -> str:
     if order.test_choice is None:
         return ""
     return ", ".join(
@@ -143,17 +126,18 @@ def _arguments(order: Decision) -> str:
 
 
 def _versions(spec: StudySpec | None) -> str:
-    found = {"bestofk": __version__, "python": platform.python_version()}
-    for package in ("numpy", "scipy"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
+    """Return the versions that ran the study, and those that decided if they differ."""
+    current = {
+        "bestofk": __version__,
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
     if spec is None:
-        return _listed(found)
+        return _listed(current)
     ran = dict(spec.versions)
-    decided = {name: number for name, number in found.items() if ran.get(name, number) != number}
-    listed = _listed({**{name: found[name] for name in found if name not in ran}, **ran})
+    decided = {name: number for name, number in current.items() if ran.get(name, number) != number}
+    listed = _listed({**current, **ran})
     return f"{listed}; decided with {_listed(decided)}" if decided else listed
 
 
@@ -161,64 +145,70 @@ def _listed(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
 
 
+# The command or the call that repeats the result.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """Text that repeats the result when typed."""
+
+    heading: str
+    text: str
+
+
 def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str] = ()) -> Repeat:
-    """The command line, if there was one; else the call."""
-    words = list(command)
-    if not words and study is not None and study.spec is not None:
-        words = list(study.spec.command)
-    if words:
-        text = " ".join(map(shlex.quote, map(hide_passwords, words)))
+    """Return the command line if there was one, otherwise the call."""
+    spec = None if study is None else study.spec
+    command = command or (() if spec is None else spec.command)
+    if command:
+        text = " ".join(shlex.quote(hide_passwords(word)) for word in command)
         return Repeat(heading="The command that repeats it", text=text)
-    heading = "The call that repeats it"
+    call = "import bestofk as bk"
     if study is not None:
-        return Repeat(heading=heading, text=_compare_call(order, study))
-    if order is None:
-        return Repeat(heading=heading, text="import bestofk as bk")
-    return Repeat(heading=heading, text=_order_call(order))
+        call = _compare_call(order, study)
+    elif order is not None:
+        call = _call("order = bk.order", ["losses", *_assignments(_decision_arguments(order))])
+    return Repeat(heading="The call that repeats it", text=call)
 
 
-def _decision_arguments(order: Decision) -> list[str]:
+def _decision_arguments(order: Decision) -> dict[str, str]:
+    """Return the code of the arguments of `bestofk.order` by name."""
     if order.settings is not None:
-        return _given_arguments(order.settings)
-    named = (
-        []
-        if order.problem is not None and order.problem.bare
-        else [f"prefer={[str(name) for name in order.by_preference]!r}"]
-    )
-    with_test = order.test_choice is not None
-    return [
-        *named,
-        f"procedure={order.procedure!r}",
-        *([f"test={order.test!r}", f"correction={order.correction!r}"] if with_test else []),
-        *(
-            [f"df={order.test_choice.arguments['df']!r}"]
-            if order.test_choice is not None and "df" in order.test_choice.arguments
-            else []
-        ),
-        f"alpha={order.alpha!r}",
-    ]
+        arguments = _settings_arguments(order.settings)
+        tests = {name: repr(value) for name, value in order.settings.test_arguments.items()}
+        return {**arguments, **tests}
+    arguments = {}
+    if order.problem is None or not order.problem.bare:
+        arguments["prefer"] = repr([str(name) for name in order.by_preference])
+    arguments["procedure"] = repr(order.procedure)
+    if order.test_choice is not None:
+        arguments |= {"test": repr(order.test), "correction": repr(order.correction)}
+        if "df" in order.test_choice.arguments:
+            arguments["df"] = repr(order.test_choice.arguments["df"])
+    return {**arguments, "alpha": repr(order.alpha)}
 
 
-def _given_arguments(options: Settings, *, unpacked: bool = True) -> list[str]:
-    """Return the options that differ from their defaults, as they are typed."""
-    given = options.given()
-    shown = {name: repr(value) for name, value in given.items() if name != "test_arguments"}
-    prefer = given.get("prefer")
+def _settings_arguments(settings: Settings) -> dict[str, str]:
+    """Return the code of the settings that differ from their defaults, without test arguments."""
+    changed = settings.given()
+    changed.pop("test_arguments", None)
+    code = {name: repr(value) for name, value in changed.items()}
+    prefer = changed.get("prefer")
     if isinstance(prefer, MeasuredCosts):
-        shown["prefer"] = repr(prefer.what)
+        code["prefer"] = repr(prefer.what)
     elif isinstance(prefer, PanelOrder):
-        shown["prefer"] = repr(list(prefer.names))
+        code["prefer"] = repr(list(prefer.names))
     elif isinstance(prefer, tuple):
-        shown["prefer"] = repr(list(prefer))
-    if not isinstance(options.test, str):
-        shown["test"] = options.test_name.rpartition(".")[2]
-    if isinstance(options.df, Calibration):
-        shown["df"] = "calibration"
-    if not unpacked and options.test_arguments:
-        shown["test_arguments"] = repr(dict(options.test_arguments))
-    elif unpacked:
-        shown |= {name: repr(value) for name, value in options.test_arguments.items()}
-    return [f"{name}={text}" for name, text in shown.items()]
+        code["prefer"] = repr(list(prefer))
+    if not isinstance(settings.test, str):
+        code["test"] = settings.test_name.rpartition(".")[2]
+    if isinstance(settings.df, Calibration):
+        code["df"] = "calibration"
+    return code
+
+
+def _assignments(arguments: dict[str, str]) -> list[str]:
+    return [f"{name}={code}" for name, code in arguments.items()]
 
 
 def _call(function: str, arguments: list[str]) -> str:
@@ -226,109 +216,82 @@ def _call(function: str, arguments: list[str]) -> str:
     return f"import bestofk as bk\n\n{function}(\n{lines})"
 
 
-def _order_call(order: Decision) -> str:
-    return _call("order = bk.order", ["losses", *_decision_arguments(order)])
-
-
-_KEYWORDS = ("prefer", "margin", "alpha", "test")
-"""Settings that `compare` takes as keywords of its own."""
+_COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
+"""Settings that `compare` has as keywords."""
 
 
 def _compare_call(order: Decision | None, study: Study) -> str:
     spec = study.spec
     if spec is None:
         return _call("study = bk.compare", [f"cv={study.plan!r}"])
-    learners = "{" + ", ".join(f"{one.name!r}: ..." for one in spec.learners) + "}"
+    learners = ", ".join(f"{learner.name!r}: ..." for learner in spec.learners)
     arguments = [
-        f"{learners}",
-        f"data={[one.name for one in spec.datasets]!r}",
-        f"cv={_plan(study)!r}",
+        f"{{{learners}}}",
+        f"data={[data.name for data in spec.datasets]!r}",
+        f"cv={_plan(spec, study.race)!r}",
         f"scoring={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
     ]
+    settings = {} if order is None else _decision_arguments(order)
     if study.settings is not None:
-        settings = _given_arguments(replace(study.settings, random_state=0), unpacked=False)
-    else:
-        settings = [] if order is None else _decision_arguments(order)
-    rare = [text for text in settings if text.partition("=")[0] not in _KEYWORDS]
-    arguments += [text for text in settings if text not in rare]
-    if rare:
-        arguments.append(f"settings=bk.Settings({', '.join(rare)})")
+        settings = _settings_arguments(replace(study.settings, random_state=0))
+        if study.settings.test_arguments:
+            settings["test_arguments"] = repr(dict(study.settings.test_arguments))
+    keywords = {name: settings.pop(name) for name in _COMPARE_SETTINGS if name in settings}
+    arguments += _assignments(keywords)
+    if settings:
+        arguments.append(f"settings=bk.Settings({', '.join(_assignments(settings))})")
     if spec.repetitions > 1:
         arguments.append(f"execution=bk.Execution(repetitions={spec.repetitions})")
-    return _call("study = bk.compare", [*arguments, *_stopping(study.race)])
+    if study.race is not None:
+        arguments.append(f"stop={_stop_rule(study.race)}")
+    return _call("study = bk.compare", arguments)
 
 
-def _plan(study: Study) -> str:
-    """The plan as it was asked for: a race for the limit has runs beyond it."""
-    race, spec = study.race, study.spec
-    assert spec is not None
+def _plan(spec: StudySpec, race: Race | None) -> str:
+    """Return the requested plan; a race with ``settle="limit"`` stores more runs."""
     if race is None or race.settle == "plan":
         return spec.plan
-    return spec.plan.replace(f"{race.max_runs}x", f"{race.planned_runs}x", 1)
+    return str(replace(specify(spec.plan, {}), runs=race.planned_runs))
 
 
-def _stopping(race: Race | None) -> list[str]:
-    """When it was to stop, as it is typed."""
-    if race is None:
-        return []
+def _stop_rule(race: Race) -> str:
     limit = f", settle={race.settle!r}, max_runs={race.max_runs}" if race.settle == "limit" else ""
-    return [f"stop=bk.StopRule(target={race.target!r}, risk={race.risk!r}{limit})"]
+    return f"bk.StopRule(target={race.target!r}, risk={race.risk!r}{limit})"
+
+
+# Fingerprints of learners and data sets.
 
 
 def origin_tables(study: Study | None) -> list[OutputTable]:
-    """Fingerprints and settings of learners and data sets."""
+    """Return the tables of fingerprints and settings of learners and data sets."""
     spec = None if study is None else study.spec
     if spec is None:
         return []
-    learners, datasets = spec.learners[:MOST_LISTED], spec.datasets[:MOST_LISTED]
+    learners, datasets = spec.learners[:MAX_FINGERPRINTS], spec.datasets[:MAX_FINGERPRINTS]
     return [
         OutputTable(
             name="learner-origins",
-            caption=f"The {counted(len(spec.learners), 'learner')}: settings and fingerprints",
+            title=f"Settings and fingerprints of {counted(len(spec.learners), 'learner')}",
             columns=(
-                Column(
-                    key="learner", title="Learner", kind="name", cells=[x.name for x in learners]
-                ),
-                Column(
-                    key="settings",
-                    title="Settings",
-                    kind="code",
-                    cells=[x.settings for x in learners],
-                ),
-                Column(
-                    key="fingerprint",
-                    title="Fingerprint",
-                    kind="code",
-                    cells=[x.fingerprint for x in learners],
-                ),
+                Column("learner", "Learner", "name", [x.name for x in learners]),
+                Column("settings", "Settings", "code", [x.settings for x in learners]),
+                Column("fingerprint", "Fingerprint", "code", [x.fingerprint for x in learners]),
             ),
         ),
         OutputTable(
             name="data-origins",
-            caption=f"The {counted(len(spec.datasets), 'data set')}: sizes and fingerprints",
+            title=f"Sizes and fingerprints of {counted(len(spec.datasets), 'data set')}",
             columns=(
+                Column("dataset", "Data set", "name", [x.name for x in datasets]),
+                Column("rows", "Rows", "count", [x.rows for x in datasets]),
+                Column("columns", "Columns", "count", [x.columns for x in datasets]),
+                Column("fingerprint", "Fingerprint", "code", [x.fingerprint for x in datasets]),
                 Column(
-                    key="dataset", title="Data set", kind="name", cells=[x.name for x in datasets]
-                ),
-                Column(key="rows", title="Rows", kind="count", cells=[x.rows for x in datasets]),
-                Column(
-                    key="columns",
-                    title="Columns",
-                    kind="count",
-                    cells=[x.columns for x in datasets],
-                ),
-                Column(
-                    key="fingerprint",
-                    title="Fingerprint",
-                    kind="code",
-                    cells=[x.fingerprint for x in datasets],
-                ),
-                Column(
-                    key="splits",
-                    title="First splits",
-                    kind="code",
-                    cells=[x.splits[0][2] if x.splits else None for x in datasets],
+                    "splits",
+                    "First splits",
+                    "code",
+                    [x.splits[0][2] if x.splits else None for x in datasets],
                 ),
             ),
         ),

@@ -1,4 +1,4 @@
-"""A table as a value, and its forms: data frame, CSV, Markdown, LaTeX and HTML."""
+"""Tables of results, and their forms: data frame, CSV, Markdown, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -35,23 +35,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Kind = Literal["name", "text", "number", "pvalue", "count", "seconds", "bytes", "code"]
-_WORDS = ("name", "text", "code")
-MOST_DECIMALS = 6
+_TEXT_KINDS = ("name", "text", "code")
+MAX_DECIMALS = 6
+MAX_ARRAY_NUMBERS = 8
+"""If an array has more numbers, its cell shows the first ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
-    """One column: what its cells are decides how they are printed."""
+    """A column; its kind decides how its cells are printed."""
 
     key: str
     """Its name in a data frame and in CSV."""
     title: str
     kind: Kind
     cells: Sequence[Any]
-    """None where there is nothing to say."""
+    """None for an empty cell."""
 
     def shown(self) -> list[str]:
-        """The cells as text for reading; numbers have equally many decimals."""
+        """Return the cells as text; numbers have the same number of decimals."""
         if self.kind == "number":
             return equal_decimals(self.cells)
         return [_shown(self.kind, cell) for cell in self.cells]
@@ -59,24 +61,39 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTable:
-    """Columns under a caption."""
+    """Columns under a title.
+
+    Attributes
+    ----------
+    name : str
+        Unique among the tables of a page.
+    title : str
+    columns : tuple of Column
+    note : str
+        Sentences that say how to read the table.
+    """
 
     name: str
-    """A word that tells it from the other tables of a page."""
-    caption: str
+    title: str
     columns: tuple[Column, ...]
+    note: str = ""
+
+    @property
+    def caption(self) -> str:
+        """The title and the note."""
+        return f"{self.title}. {self.note}" if self.note else self.title
 
     def __len__(self) -> int:
         return len(self.columns[0].cells) if self.columns else 0
 
     def to_frame(self) -> pd.DataFrame:
-        """All digits, in a data frame."""
+        """Return the table with all digits as a data frame."""
         import pandas as pd
 
         return pd.DataFrame({column.key: list(column.cells) for column in self.columns})
 
     def to_csv(self) -> str:
-        """All digits, as comma-separated text."""
+        """Return the table with all digits as CSV."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([_csv_cell(column.key) for column in self.columns])
@@ -85,16 +102,16 @@ class OutputTable:
         return text.getvalue()
 
     def to_markdown(self) -> str:
-        """A table of GitHub's Markdown, rounded."""
+        """Return the rounded table as GitHub's Markdown."""
         heads = [markdown_text(column.title) for column in self.columns]
-        rules = [":--" if column.kind in _WORDS else "--:" for column in self.columns]
+        rules = [":--" if column.kind in _TEXT_KINDS else "--:" for column in self.columns]
         rows = self._rows([list(map(markdown_text, column.shown())) for column in self.columns])
         lines = [heads, rules, *rows]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_latex(self) -> str:
-        """A table of LaTeX with the rules of the package booktabs, rounded."""
-        layout = "".join("l" if column.kind in _WORDS else "r" for column in self.columns)
+        """Return the rounded table as LaTeX with the rules of the package booktabs."""
+        layout = "".join("l" if column.kind in _TEXT_KINDS else "r" for column in self.columns)
         rows = self._rows([list(map(latex_text, column.shown())) for column in self.columns])
         lines = [
             "% \\usepackage{booktabs}",
@@ -113,8 +130,8 @@ class OutputTable:
         return "\n".join(lines) + "\n"
 
     def to_html(self) -> Markup:
-        """A ``<table>``."""
-        kinds = ["w" if column.kind in _WORDS else "n" for column in self.columns]
+        """Return the rounded table as a ``<table>``."""
+        kinds = ["w" if column.kind in _TEXT_KINDS else "n" for column in self.columns]
         head = "".join(
             f'<th scope="col" class="{kind}">{escape(column.title)}</th>'
             for kind, column in zip(kinds, self.columns, strict=True)
@@ -126,22 +143,24 @@ class OutputTable:
             for kind, column in zip(kinds, self.columns, strict=True)
         ]
         body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in self._rows(cells))
-        # every part is escaped above
+        # All parts are escaped above.
         return Markup(
             f"<table><caption>{escape(self.caption)}</caption>"
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>"
         )
 
     def without_empty(self) -> OutputTable:
-        """Without the columns that say nothing of any row."""
-        held = (column for column in self.columns if any(one is not None for one in column.cells))
-        return replace(self, columns=tuple(held))
+        """Return the table without columns that have only empty cells."""
+        columns = (
+            column for column in self.columns if any(cell is not None for cell in column.cells)
+        )
+        return replace(self, columns=tuple(columns))
 
-    def only(self, rows: Sequence[int], *, caption: str) -> OutputTable:
-        """Some of the rows, under another caption."""
-        return OutputTable(
-            name=self.name,
-            caption=caption,
+    def only(self, rows: Sequence[int], *, note: str) -> OutputTable:
+        """Return some of the rows, with another note."""
+        return replace(
+            self,
+            note=note,
             columns=tuple(
                 replace(column, cells=[column.cells[row] for row in rows])
                 for column in self.columns
@@ -169,9 +188,9 @@ def _shown(kind: Kind, cell: Any) -> str:
 
 
 def equal_decimals(cells: Sequence[Any]) -> list[str]:
-    """Numbers for a column: four digits of the largest, and two of the smallest but 0.
+    """Format a column: four digits of the largest number, two of the smallest except 0.
 
-    Where that would take more than `MOST_DECIMALS`, every number has its own four digits.
+    If that takes more than `MAX_DECIMALS` decimals, give each number four digits.
 
     Examples
     --------
@@ -179,18 +198,21 @@ def equal_decimals(cells: Sequence[Any]) -> list[str]:
     (['0.5730', '-0.0022', '', '0.0000'], ['1e-09', '2'])
     """
     numbers = [abs(float(cell)) for cell in cells if cell is not None]
-    sizes = [floor(log10(one)) for one in numbers if 0 < one < inf]
-    places = max(0, 3 - max(sizes), 1 - min(sizes)) if sizes else MOST_DECIMALS + 1
-    if places > MOST_DECIMALS or not all(map(isfinite, numbers)):
+    exponents = [floor(log10(value)) for value in numbers if 0 < value < inf]
+    decimals = max(0, 3 - max(exponents), 1 - min(exponents)) if exponents else MAX_DECIMALS + 1
+    if decimals > MAX_DECIMALS or not all(map(isfinite, numbers)):
         return [_shown("number", cell) for cell in cells]
-    if all(one == round(one) for one in numbers):
-        places = 0
-    shown = ("" if cell is None else f"{float(cell):.{places}f}" for cell in cells)
-    return [text.removeprefix("-") if text and not float(text) else text for text in shown]
+    if all(value == round(value) for value in numbers):
+        decimals = 0
+    # Adding 0.0 turns a rounded -0.0 into 0.0.
+    return [
+        "" if cell is None else f"{round(float(cell), decimals) + 0.0:.{decimals}f}"
+        for cell in cells
+    ]
 
 
 def _pvalue(p: float) -> str:
-    """Four digits, so that a table can be read against alpha; never 0 or 1 unless it is."""
+    """Format a p-value with four digits; 0 and 1 stand for exact values only."""
     if p == 0.0:
         return "< 1e-300"
     return "> 0.9999" if 0.99995 <= p < 1.0 else f"{p:.4g}"
@@ -211,20 +233,20 @@ def _bytes(size: float) -> str:
 
 
 def _csv_cell(cell: Any) -> Any:
-    """What no spreadsheet runs: names are data."""
+    """Return a cell that no spreadsheet runs as a formula."""
     if isinstance(cell, str):
         return as_text_cell(escaped(cell))
     return "" if cell is None else cell
 
 
-# What is registered, as Markdown tables for the documentation.
+# Registered tests, procedures, plans and learners as Markdown tables, for the documentation.
 
 
 Columns = dict[str, Callable[[Any], str]]
 
 
 class MarkdownTable(str):
-    """Markdown that a notebook shows as what it stands for."""
+    """Markdown that notebooks render."""
 
     __slots__ = ()
 
@@ -233,7 +255,7 @@ class MarkdownTable(str):
 
 
 def entry_table(kind: str) -> MarkdownTable:
-    """All entries of a registry, one row each.
+    """Return all entries of a registry, one row each.
 
     Parameters
     ----------
@@ -242,7 +264,7 @@ def entry_table(kind: str) -> MarkdownTable:
     Returns
     -------
     MarkdownTable
-        A table in Markdown, with the entries of other packages that are installed.
+        With the entries of installed plugins.
 
     Examples
     --------
@@ -281,7 +303,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def _assumptions(entry: Any) -> str:
-    words = {
+    wording = {
         "test": entry.name,
         "n": "n",
         "units": "data sets or instances",
@@ -289,13 +311,14 @@ def _assumptions(entry: Any) -> str:
         "subsets": " on parts of the rows",
         "df": "df",
     }
-    claims = (one.claim.format(**words) for one in entry.assumptions)
+    claims = (assumption.claim.format(**wording) for assumption in entry.assumptions)
     return " ".join(dict.fromkeys(claims)) or "not stated"
 
 
 def _automatic(entry: Any) -> str:
     return ", ".join(
-        f"{one.situation}{' (fallback)' if one.fallback else ''}" for one in entry.automatic
+        f"{choice.situation}{' (fallback)' if choice.fallback else ''}"
+        for choice in entry.automatic
     )
 
 
@@ -324,7 +347,7 @@ _COLUMNS: dict[str, Columns] = {
 }
 
 
-# The tables of a decision: learners, pairs, data sets, steps and failures.
+# Tables of a decision.
 
 
 def learners_table(
@@ -332,26 +355,26 @@ def learners_table(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
 ) -> OutputTable:
-    """Every learner: its place, its mean, how it stands to the recommended one, and its cost."""
+    """Return rank, mean, difference from the recommended learner, verdict and cost of each one."""
     names = list(order.ranking if len(order.ranking) > 1 else order.by_preference)
     ranked = len(order.ranking) > 1
     metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
     columns = [
-        Column(key="learner", title="Learner", kind="name", cells=names),
+        Column("learner", "Learner", "name", names),
         Column(
-            key=f"mean_{metric.name.replace(' ', '_')}",
-            title=f"Mean {metric.name}",
-            kind="number",
-            cells=[metric.shown(order.means[name]) for name in names],
+            f"mean_{metric.name.replace(' ', '_')}",
+            f"Mean {metric.name}",
+            "number",
+            [metric.shown(order.means[name]) for name in names],
         ),
     ]
     columns += [
         Column(
-            key=f"mean_{other.name.replace(' ', '_')}",
-            title=f"Mean {other.name}",
-            kind="number",
-            cells=[other.means.get(str(name)) for name in names],
+            f"mean_{other.name.replace(' ', '_')}",
+            f"Mean {other.name}",
+            "number",
+            [other.means.get(str(name)) for name in names],
         )
         for other in others
     ]
@@ -359,23 +382,16 @@ def learners_table(
     if any(count is not None for count in runs):
         title = f"{order.run_noun.capitalize()}s"
         key = order.run_noun.replace(" ", "") + "s"
-        columns.append(Column(key=key, title=title, kind="count", cells=runs))
+        columns.append(Column(key, title, "count", runs))
     if ranked:
-        places = list(range(1, len(names) + 1))
-        columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))
+        columns.insert(0, Column("place", "Place", "count", list(range(1, len(names) + 1))))
     if order.preference.stated:
-        prefer = {name: place for place, name in enumerate(order.by_preference, 1)}
-        columns.append(
-            Column(
-                key="preference",
-                title="Preference",
-                kind="count",
-                cells=[prefer[name] for name in names],
-            )
-        )
+        ranks = {name: rank for rank, name in enumerate(order.by_preference, 1)}
+        cells = [ranks[name] for name in names]
+        columns.append(Column("preference", "Preference", "count", cells))
     if order.counts is not None:
         wins = [order.counts[name] for name in names]
-        columns.append(Column(key="wins", title="Wins", kind="count", cells=wins))
+        columns.append(Column("wins", "Wins", "count", wins))
     if standings:
         columns += _standing_columns([standings.get(name) for name in names])
     if standings or order.recommended is not None:
@@ -385,75 +401,72 @@ def learners_table(
             else getattr(standings.get(name), "verdict", None)
             for name in names
         ]
-        columns.append(Column(key="verdict", title="Verdict", kind="text", cells=verdicts))
+        columns.append(Column("verdict", "Verdict", "text", verdicts))
     if order.margins:
-        cells = [
+        verdicts = [
             None if name not in order.margins else order.margins[name].verdict for name in names
         ]
         title = f"With a margin of {number(order.margin or 0.0)}"
-        columns.append(Column(key="margin", title=title, kind="text", cells=cells))
+        columns.append(Column("margin", title, "text", verdicts))
     columns += _cost_columns([str(name) for name in names], costs)
-    caption = f"The {order.noun}s, best first" if ranked else f"The {order.noun}s"
-    if standings and any(count is not None for count in runs):
-        both = f"over the {order.run_noun}s of both"
-        caption += f"; worse by: how much worse than the recommended one, {both}"
-    elif standings:
-        several = order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts
-        caption += (
-            "; worse by: how much worse than the recommended one, with "
-            f"{level_words(order.alpha)} intervals"
-            f"{' that hold for all pairs together' if several else ''}"
-        )
-    return OutputTable(name="learners", caption=caption, columns=tuple(columns))
+    note = ""
+    if standings:
+        details = f"with {level_words(order.alpha)} intervals"
+        if any(count is not None for count in runs):
+            details = f"over the {order.run_noun}s that both completed"
+        elif order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts:
+            details += " that hold for all pairs together"
+        note = f"Worse by: how much worse than the recommended {order.noun}, {details}."
+    return OutputTable(
+        name="learners",
+        title=f"The {order.noun}s, best first" if ranked else f"The {order.noun}s",
+        columns=tuple(columns),
+        note=note,
+    )
 
 
 def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
-    """Differences from the recommended one; worse is positive whatever the metric's direction."""
+    """Return differences from the recommended learner; positive is worse for any metric."""
 
     def cells(field: str) -> list[Any]:
-        found = [None if one is None else getattr(one, field) for one in standings]
-        return [None if one is None or not np.isfinite(one) else one for one in found]
+        values = [None if standing is None else getattr(standing, field) for standing in standings]
+        return [value if value is not None and np.isfinite(value) else None for value in values]
 
     return [
-        Column(key="worse_by", title="Worse by", kind="number", cells=cells("difference")),
-        Column(key="low", title="From", kind="number", cells=cells("low")),
-        Column(key="high", title="To", kind="number", cells=cells("high")),
-        Column(key="pvalue", title="p", kind="pvalue", cells=cells("pvalue")),
-        Column(
-            key="adjusted_pvalue",
-            title="Adjusted p",
-            kind="pvalue",
-            cells=cells("adjusted_pvalue"),
-        ),
+        Column("worse_by", "Worse by", "number", cells("difference")),
+        Column("low", "From", "number", cells("low")),
+        Column("high", "To", "number", cells("high")),
+        Column("pvalue", "p", "pvalue", cells("pvalue")),
+        Column("adjusted_pvalue", "Adjusted p", "pvalue", cells("adjusted_pvalue")),
     ]
 
 
 def costs_table(costs: Mapping[str, Cost]) -> OutputTable:
-    """What a fit costs, where nothing was decided."""
+    """Return the costs of learners, for a study without a decision."""
     names = list(costs)
-    first = Column(key="learner", title="Learner", kind="name", cells=names)
+    first = Column("learner", "Learner", "name", names)
     return OutputTable(
-        name="learners", caption="The learners", columns=(first, *_cost_columns(names, costs))
+        name="learners", title="The learners", columns=(first, *_cost_columns(names, costs))
     )
 
 
 def _cost_columns(names: Sequence[str], costs: Mapping[str, Cost] | None) -> list[Column]:
     if costs is None:
         return []
-    found: list[Column] = []
-    for field, title, kind in (
+    fields: tuple[tuple[str, str, Kind], ...] = (
         ("fit_time", "Fit", "seconds"),
         ("predict_time", "Predict", "seconds"),
         ("size", "Size", "bytes"),
-    ):
-        cells = [getattr(costs.get(name), field, None) for name in names]
-        if any(cell is not None for cell in cells):
-            found.append(Column(key=field, title=title, kind=kind, cells=cells))  # type: ignore[arg-type]
-    return found
+    )
+    columns = [
+        Column(field, title, kind, [getattr(costs.get(name), field, None) for name in names])
+        for field, title, kind in fields
+    ]
+    return [column for column in columns if any(cell is not None for cell in column.cells)]
 
 
 def pairs_table(evidence: Evidence) -> OutputTable:
-    """Every pair that was tested, in the user's metric."""
+    """Return every tested pair, in the user's metric."""
     names, metric = evidence.names, evidence.metric
     sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
     low, high = metric.interval(evidence.low, evidence.high)
@@ -468,30 +481,15 @@ def pairs_table(evidence: Evidence) -> OutputTable:
             for verdict, is_open in zip(verdicts, open_pairs, strict=True)
         ]
     columns = [
-        Column(key="a", title="A", kind="name", cells=[names[i] for i in evidence.first.tolist()]),
-        Column(key="b", title="B", kind="name", cells=[names[j] for j in evidence.second.tolist()]),
-        Column(
-            key="estimate",
-            title="A - B",
-            kind="number",
-            cells=metric.difference(evidence.estimate).tolist(),
-        ),
-        Column(key="low", title="From", kind="number", cells=_finite(low)),
-        Column(key="high", title="To", kind="number", cells=_finite(high)),
-        Column(
-            key="statistic",
-            title="Statistic",
-            kind="number",
-            cells=evidence.shown_statistic.tolist(),
-        ),
-        Column(key="pvalue", title="p", kind="pvalue", cells=evidence.pvalue.tolist()),
-        Column(
-            key="adjusted_pvalue",
-            title="Adjusted p",
-            kind="pvalue",
-            cells=evidence.adjusted_pvalue.tolist(),
-        ),
-        Column(key="verdict", title="Verdict", kind="text", cells=verdicts),
+        Column("a", "A", "name", [names[i] for i in evidence.first.tolist()]),
+        Column("b", "B", "name", [names[j] for j in evidence.second.tolist()]),
+        Column("estimate", "A - B", "number", metric.difference(evidence.estimate).tolist()),
+        Column("low", "From", "number", _finite(low)),
+        Column("high", "To", "number", _finite(high)),
+        Column("statistic", "Statistic", "number", evidence.shown_statistic.tolist()),
+        Column("pvalue", "p", "pvalue", evidence.pvalue.tolist()),
+        Column("adjusted_pvalue", "Adjusted p", "pvalue", evidence.adjusted_pvalue.tolist()),
+        Column("verdict", "Verdict", "text", verdicts),
     ]
     posteriors = evidence.posteriors
     if posteriors is not None:
@@ -501,13 +499,13 @@ def pairs_table(evidence: Evidence) -> OutputTable:
             ("b_better", "P(B better)"),
         ):
             cells = posteriors[key].tolist()
-            columns.append(Column(key=key, title=title, kind="number", cells=cells))
-    caption = f"The pairs: {metric.mean} of A minus that of B, {sides} p-values"
+            columns.append(Column(key, title, "number", cells))
+    note = f"A - B: {metric.mean} of A minus that of B. The p-values are {sides}."
     if evidence.alternative != "two-sided":
-        caption += "; only whether B is better was tested"
+        note += " Only whether B is better was tested."
     if isinstance(evidence, StoppedEvidence):
-        caption += "; so far, over the runs that both have"
-    return OutputTable(name="pairs", caption=caption, columns=tuple(columns))
+        note += " Each pair is compared on the runs that both learners completed."
+    return OutputTable(name="pairs", title="The pairs", columns=tuple(columns), note=note)
 
 
 def _finite(values: Any) -> list[float | None]:
@@ -515,19 +513,17 @@ def _finite(values: Any) -> list[float | None]:
 
 
 def datasets_table(losses: Losses) -> OutputTable | None:
-    """Mean loss of every learner on every data set, where there are several."""
-    if len(losses.datasets) < 2:
+    """Return the mean of every learner on every data set; None for one data set."""
+    if len(losses.datasets) < 2 or not losses.complete:
         return None
-    means = losses.by_dataset(missing="allow") if losses.complete else None
-    if means is None:
-        return None
+    means = losses.by_dataset()
     return OutputTable(
         name="datasets",
-        caption=f"Mean {losses.metric.name} by data set",
+        title=f"Mean {losses.metric.name} by data set",
         columns=(
-            Column(key="dataset", title="Data set", kind="name", cells=losses.datasets),
+            Column("dataset", "Data set", "name", losses.datasets),
             *(
-                Column(key=name, title=name, kind="number", cells=losses.metric.shown(row).tolist())
+                Column(name, name, "number", losses.metric.shown(row).tolist())
                 for name, row in zip(losses.algorithms, means, strict=True)
             ),
         ),
@@ -535,7 +531,7 @@ def datasets_table(losses: Losses) -> OutputTable | None:
 
 
 def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
-    """Cells without a loss, counted by learner, data set and reason."""
+    """Return the failed fits, counted by learner, data set and reason; None if none failed."""
     if not failures:
         return None
     counts = Counter((cell.learner, cell.dataset, cell.kind, cell.reason) for cell in failures)
@@ -543,22 +539,20 @@ def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
     learner, dataset, kind, reason = zip(*(row for row, _ in rows), strict=True)
     return OutputTable(
         name="failures",
-        caption="Fits that gave no loss",
+        title="Fits that gave no loss",
         columns=(
-            Column(key="learner", title="Learner", kind="name", cells=learner),
-            Column(key="dataset", title="Data set", kind="name", cells=dataset),
-            Column(key="count", title="Fits", kind="count", cells=[count for _, count in rows]),
-            Column(key="kind", title="Kind", kind="text", cells=kind),
-            Column(key="reason", title="Reason", kind="text", cells=reason),
+            Column("learner", "Learner", "name", learner),
+            Column("dataset", "Data set", "name", dataset),
+            Column("count", "Fits", "count", [count for _, count in rows]),
+            Column("kind", "Kind", "text", kind),
+            Column("reason", "Reason", "text", reason),
         ),
     )
 
 
-# Results as one table each: for notebooks, data frames, Markdown and LaTeX.
+# The table of any result, for notebooks, data frames, Markdown and LaTeX.
 
 
-MOST_NUMBERS = 8
-"""So many numbers of an array are shown."""
 _KINDS: dict[str, Kind] = {
     "a": "name",
     "b": "name",
@@ -567,11 +561,11 @@ _KINDS: dict[str, Kind] = {
     "pvalue": "pvalue",
     "adjusted_pvalue": "pvalue",
 }
-"""What a column of this name holds; else it is told by its cells."""
+"""Kind of a column by its name; otherwise its cells decide."""
 
 
 def table_of(value: Result) -> OutputTable:
-    """The table that says most of a result."""
+    """Return the main table of a result."""
     if isinstance(value, Study):
         if value.decision is None:
             return costs_table(value.costs)
@@ -586,24 +580,24 @@ def table_of(value: Result) -> OutputTable:
 
 
 def frame_of(value: Result) -> pd.DataFrame:
-    """`table_of` as a data frame."""
+    """Return the main table of a result as a data frame."""
     return table_of(value).to_frame()
 
 
 def markdown_of(value: Result) -> str:
-    """`table_of` in Markdown."""
+    """Return the main table of a result in Markdown."""
     return table_of(value).to_markdown()
 
 
 def latex_of(value: Result) -> str:
-    """`table_of` in LaTeX."""
+    """Return the main table of a result in LaTeX."""
     return table_of(value).to_latex()
 
 
 def html_of(value: Result) -> str:
-    """What a notebook shows: the first paragraph of the explanation above the table.
+    """Return what a notebook shows: the headline above the main table.
 
-    Of a study also a dot plot of its losses, and what was done to the data.
+    A study also shows a dot plot of its losses, and how its data were read and prepared.
     """
     table = table_of(value).to_html()
     names = _names(value)
@@ -611,10 +605,10 @@ def html_of(value: Result) -> str:
     plot, after = Markup(""), Markup("")
     if isinstance(value, Study):
         if value.decision is not None:
-            # drawn by us, and all words in it are escaped
+            # All text in the SVG is escaped.
             plot = Markup(dot_plot_of(value.decision, value.losses))
-        said = [*preparation_sentences(value.preparation), *value.data_account]
-        after = Markup("").join(Markup("<p>{}</p>").format(line) for line in said)
+        sentences = [*preparation_sentences(value.preparation), *value.data_account]
+        after = Markup("").join(Markup("<p>{}</p>").format(sentence) for sentence in sentences)
     shown = Markup("<p>{}</p>{}{}{}").format(html_sentence(first, names), plot, table, after)
     return str(shown)
 
@@ -628,19 +622,16 @@ def _names(value: Result) -> tuple[object, ...]:
 
 
 def _rows_table(value: Result) -> OutputTable:
-    """Any other result: its rows, or where there is only one its numbers by name."""
+    """Return the rows of any other result, or its numbers by name if it has one row."""
     frame = value.to_frame()
     if len(frame) == 1:
         return _numbers_table(value)
     return OutputTable(
         name="result",
-        caption=type(value).__name__,
+        title=type(value).__name__,
         columns=tuple(
             Column(
-                key=str(name),
-                title=str(name).replace("_", " ").capitalize(),
-                kind=_kind(str(name), cells),
-                cells=cells,
+                str(name), str(name).replace("_", " ").capitalize(), _kind(str(name), cells), cells
             )
             for name, cells in ((name, _cells(frame[name])) for name in frame.columns)
         ),
@@ -648,7 +639,7 @@ def _rows_table(value: Result) -> OutputTable:
 
 
 def _cells(column: pd.Series[Any]) -> list[Any]:
-    """None where there is nothing, or nothing finite, to say."""
+    """Return the cells, None for those that are not finite."""
     return [
         None if cell is None or (isinstance(cell, float) and not np.isfinite(cell)) else cell
         for cell in column.tolist()
@@ -658,24 +649,24 @@ def _cells(column: pd.Series[Any]) -> list[Any]:
 def _kind(name: str, cells: list[Any]) -> Kind:
     if name in _KINDS:
         return _KINDS[name]
-    held = [cell for cell in cells if cell is not None]
-    if any(isinstance(cell, str | bool) for cell in held):
+    known = [cell for cell in cells if cell is not None]
+    if any(isinstance(cell, str | bool) for cell in known):
         return "text"
-    return "count" if held and all(isinstance(cell, int) for cell in held) else "number"
+    return "count" if known and all(isinstance(cell, int) for cell in known) else "number"
 
 
 def _numbers_table(value: Result) -> OutputTable:
     rows = {
-        name: _text(one)
-        for name, one in value.to_dict().items()
-        if not (one is None or one in ("", [], {}) or name in ("explanation", "version"))
+        name: _text(quantity)
+        for name, quantity in value.to_dict().items()
+        if not (quantity in (None, "", [], {}) or name in ("explanation", "version"))
     }
     return OutputTable(
         name="result",
-        caption=type(value).__name__,
+        title=type(value).__name__,
         columns=(
-            Column(key="quantity", title="Quantity", kind="text", cells=list(rows)),
-            Column(key="value", title="Value", kind="text", cells=list(rows.values())),
+            Column("quantity", "Quantity", "text", list(rows)),
+            Column("value", "Value", "text", list(rows.values())),
         ),
     )
 
@@ -686,9 +677,11 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return number(value)
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_text(one)}" for name, one in value.items() if one is not None)
+        return ", ".join(
+            f"{name} {_text(item)}" for name, item in value.items() if item is not None
+        )
     if isinstance(value, list):
-        numbers = [_text(item) for item in value[:MOST_NUMBERS]]
-        more = [f"... ({len(value)} in all)"] if len(value) > MOST_NUMBERS else []
+        numbers = [_text(item) for item in value[:MAX_ARRAY_NUMBERS]]
+        more = [f"... ({len(value)} in all)"] if len(value) > MAX_ARRAY_NUMBERS else []
         return ", ".join([*numbers, *more])
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""The learners of a page in groups, each a row of a forest plot that fits any width of screen."""
+"""The forest plot of a page: learners in groups by verdict, one row each."""
 
 from __future__ import annotations
 
@@ -26,21 +26,26 @@ GROUPS = {
     "untested": "Not tested",
     "unsettled": "Not settled",
 }
-"""Word of the style sheet: heading."""
-_KINDS = {
+"""Heading by class of the style sheet."""
+_GROUPS_BY_VERDICT = {
     "better": "better",
     "no evidence": "adequate",
     "worse": "worse",
     "not tested": "untested",
     NOT_SETTLED: "unsettled",
 }
-SHOWN = 12
-"""Learners of a group that are shown before the rest is folded."""
+MAX_OPEN_LEARNERS = 12
+"""Learners of a group before the rest is folded."""
+
+
+def open_rows(count: int) -> int:
+    """Return how many of the learners to show; folding a single one saves no space."""
+    return count if count <= MAX_OPEN_LEARNERS + 1 else MAX_OPEN_LEARNERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whisker:
-    """Where the difference and its interval stand, in percent of the width."""
+    """Positions of a difference and its interval, in percent of the width."""
 
     at: float
     left: float
@@ -52,37 +57,25 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A learner of a group, and the numbers of its pair."""
+    """A learner of a group, and its difference from the recommended one."""
 
     name: Markup
     mean: str
     difference: str = ""
-    """How much worse it is; with a minus sign: better."""
+    """How much worse it is; negative if it is better."""
     interval: str = ""
-    level: str = ""
     p: str = ""
     bar: Whisker | None = None
 
     @property
-    def words(self) -> str:
-        """``0.1657, worse by 0.028, 95 % interval -0.086 to 0.14, p = 1``."""
-        parts = [
-            self.mean,
-            self.difference and f"worse by {self.difference}",
-            self.interval and f"{self.level} interval {self.interval}",
-            self.p,
-        ]
-        return ", ".join(filter(None, parts))
-
-    @property
-    def apart(self) -> str:
-        """``0.028 (−0.086 to 0.14)``, as a page shows it."""
+    def worse_by(self) -> str:
+        """The difference as the page shows it: ``0.028 (−0.086 to 0.14)``."""
         return minus(f"{self.difference} ({self.interval})" if self.interval else self.difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Learners that stand alike to the recommended one."""
+    """Learners with the same verdict."""
 
     kind: str
     title: str
@@ -90,23 +83,23 @@ class Group:
 
     @property
     def first(self) -> tuple[Member, ...]:
-        """Those that are shown at once."""
-        return self.members if len(self.members) <= SHOWN + 1 else self.members[:SHOWN]
+        """The learners that are shown at once."""
+        return self.members[: open_rows(len(self.members))]
 
     @property
     def rest(self) -> tuple[Member, ...]:
-        """Those that are folded."""
+        """The learners that are folded."""
         return self.members[len(self.first) :]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forest:
-    """The groups, and the axis that their rows share.
+    """The groups, and the axis of their rows.
 
     Attributes
     ----------
     zero : float or None
-        Where a difference of 0 stands, in percent; None where differences have no axis.
+        Position of a difference of 0 in percent; None if differences have no axis.
     ticks : tuple of (float, str)
     mean : str
         ``mean error``.
@@ -114,9 +107,9 @@ class Forest:
     level : str
         ``95 %``.
     margin : (float, float) or None
-        The band of differences that do not matter, in percent.
+        The band of irrelevant differences, in percent.
     note : str
-        What the intervals promise, and the test.
+        The promise of the intervals, and the test.
     """
 
     groups: tuple[Group, ...]
@@ -130,16 +123,16 @@ class Forest:
 
 
 def forest_of(order: Decision | None) -> Forest | None:
-    """The groups of a decision with their axis; None where nobody is recommended by pairs."""
+    """Return the groups with their axis; None if no learner is recommended by pairs."""
     if order is None or order.recommended is None or not order.standings:
         return None
     scale = _scale(order)
-    bounded = any(isfinite(one.low) or isfinite(one.high) for one in order.standings)
-    said = [
-        interval_words(order) if scale is not None and bounded else "",
-        f"Differences are over the {order.run_noun}s of both learners." if scale is None else "",
-        basis(order),
-    ]
+    bounded = any(isfinite(standing.low) or isfinite(standing.high) for standing in order.standings)
+    notes = [basis(order)]
+    if scale is None:
+        notes.insert(0, f"Differences are over the {order.run_noun}s that both learners completed.")
+    elif bounded:
+        notes.insert(0, interval_words(order))
     ticks = () if scale is None else scale.ticks(5)
     return Forest(
         groups=_groups(order, scale),
@@ -147,8 +140,8 @@ def forest_of(order: Decision | None) -> Forest | None:
         ticks=()
         if scale is None
         else tuple(
-            (_percent(scale, tick), word)
-            for tick, word in zip(ticks, tick_words(ticks), strict=True)
+            (_percent(scale, tick), label)
+            for tick, label in zip(ticks, tick_words(ticks), strict=True)
         ),
         mean=order.metric.mean,
         recommended=html_name(order.recommended),
@@ -156,34 +149,27 @@ def forest_of(order: Decision | None) -> Forest | None:
         margin=None
         if scale is None or order.margin is None
         else (_percent(scale, -order.margin), _percent(scale, order.margin)),
-        note=" ".join(filter(None, said)),
+        note=" ".join(notes),
     )
-
-
-def groups_of(order: Decision | None) -> tuple[Group, ...]:
-    """The groups that have members, in the order of `GROUPS`; none where nobody is recommended."""
-    forest = forest_of(order)
-    return () if forest is None else forest.groups
 
 
 def _groups(order: Decision, scale: Scale | None) -> tuple[Group, ...]:
     best, means = order.recommended, _means(order)
     assert best is not None
     zero = None if scale is None else _percent(scale, 0.0)
-    own = Member(
+    recommended = Member(
         name=html_name(best),
         mean=means[best],
         bar=None if zero is None else Whisker(at=zero, left=zero, right=zero),
     )
-    found: dict[str, list[Member]] = {"recommended": [own]}
+    members: dict[str, list[Member]] = {"recommended": [recommended]}
     for standing in order.standings:
-        found.setdefault(_KINDS[standing.verdict], []).append(
-            _member(order, standing, scale, means)
-        )
+        group = _GROUPS_BY_VERDICT[standing.verdict]
+        members.setdefault(group, []).append(_member(order, standing, scale, means))
     return tuple(
-        Group(kind=kind, title=title, members=tuple(found[kind]))
+        Group(kind=kind, title=title, members=tuple(members[kind]))
         for kind, title in GROUPS.items()
-        if kind in found
+        if kind in members
     )
 
 
@@ -197,14 +183,13 @@ def _member(
         mean=means[standing.name],
         difference=two_digits(standing.difference),
         interval=ends_words(standing.low, standing.high) if tested else "",
-        level=level_words(order.alpha),
         p=pvalue_words(p, order.alpha) if tested and p is not None else "",
         bar=None if scale is None else _bar(standing, scale, tested=tested),
     )
 
 
 def _scale(order: Decision) -> Scale | None:
-    """The axis of the figure; none for a race, whose learners ran differently far."""
+    """Return the axis of the figure; None for a race, whose learners have different runs."""
     if order.runs_of(order.by_preference[0]) is not None:
         return None
     return layout_forest(order).x_scale
@@ -229,7 +214,7 @@ def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
 
 
 def _means(order: Decision) -> dict[Name, str]:
-    """``0.1657`` by learner, or of a race that was stopped ``0.1657 over 2 runs``."""
+    """Return ``0.1657`` by learner, or ``0.1657 over 2 runs`` for a stopped race."""
     names = order.by_preference
     shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
     runs = [order.runs_of(name) for name in names]
@@ -240,7 +225,7 @@ def _means(order: Decision) -> dict[Name, str]:
 
 
 def two_digits(value: float) -> str:
-    """A difference in two significant digits, without an exponent where there is none to need.
+    """Format a difference with two significant digits, without an exponent if possible.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""What the page needs to decide again: the evidence of all pairs, by every correction."""
+"""Write the report of a decision: one self-contained HTML file."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +19,8 @@ from markupsafe import Markup
 
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, BestOfKError, RunError
-from bestofk._base.formatting import counted, number, without_controls
+from bestofk._base.errors import ArgumentError, RunError
+from bestofk._base.formatting import capitalised, counted, number, without_controls
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
@@ -28,9 +28,13 @@ from bestofk.decide.statements.statement import Statement
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
+from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.card import card_of
+from bestofk.report.figures.kinds.cost_frontier import layout_frontier
+from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import DARK, LIGHT
-from bestofk.report.methods import CheckedAssumption, assumptions_of, methods_of
+from bestofk.report.methods import methods_of
+from bestofk.report.model_tables import model_tables
 from bestofk.report.names import elided, html_name, html_sentence, one_line
 from bestofk.report.page_figures import DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
@@ -42,7 +46,7 @@ from bestofk.report.tables import (
     learners_table,
     pairs_table,
 )
-from bestofk.report.verdict_groups import SHOWN, forest_of
+from bestofk.report.verdict_groups import forest_of, open_rows
 from bestofk.run.study import Study
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.version import __version__
@@ -50,83 +54,17 @@ from bestofk.version import __version__
 if TYPE_CHECKING:
     from jinja2 import Template
 
-MOST_PAIRS = 5_000
-"""Of more pairs, the page holds the p-values of the decision alone."""
-
-
-def live_data(order: Decision) -> dict[str, object] | None:
-    """The object that the page's script reads; learners are counted in the order of `prefer`.
-
-    None where the page cannot decide as Python does: procedures other than MultiTest, families
-    other than all pairs, p-values that are not numbers, and races that were stopped.
-    """
-    evidence = order.evidence
-    if isinstance(order, StoppedDecision):
-        return None
-    if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
-        return None
-    if not np.isfinite(evidence.pvalue).all():
-        return None
-    metric = order.metric
-    adjusted = adjusted_by_all(order)
-    return {
-        "names": [one_line(name) for name in order.by_preference],
-        "means": without_noise(
-            np.array([order.means[name] for name in order.by_preference])
-        ).tolist(),
-        "shown": [number(metric.shown(order.means[name])) for name in order.by_preference],
-        "metric": f"{metric.smallest} {metric.mean}",
-        "stated": order.preference.stated,
-        "guard": order.guard,
-        "direction": evidence.direction.tolist(),
-        "adjusted": {name: found.tolist() for name, found in adjusted.items()},
-        "called": {name: CORRECTIONS[name].words for name in adjusted},
-        "alpha": order.alpha,
-        "correction": order.correction,
-    }
-
-
-def adjusted_by_all(order: Decision) -> dict[str, Floats]:
-    """Adjusted p-values of the pairs by every correction that the page offers.
-
-    In the family of all pairs they depend neither on alpha nor on the preference.
-    """
-    evidence = order.evidence
-    names = list(CORRECTIONS) if len(evidence) <= MOST_PAIRS else [order.correction]
-    found = {order.correction: evidence.adjusted_pvalue}
-    for name in names:
-        most = CORRECTIONS[name].max_learners
-        if name not in found and (most is None or len(order.by_preference) <= most):
-            found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
-    return found
-
-
-def corrections(order: Decision) -> list[tuple[str, str]]:
-    """Name and words of every correction that the page offers, as a list to choose from."""
-    words = {name: CORRECTIONS[name].words for name in adjusted_by_all(order)}
-    return [(name, text[:1].upper() + text[1:]) for name, text in words.items()]
-
-
-def script_json(value: object) -> Markup:
-    """JSON that may stand in a script element: no text in it can end the element."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
-
-
-# The report: one self-contained HTML file of a decision.
-
-
 SCRIPTS = ("multitest.js", "explorer.js", "copying.js", "folding.js")
-FOLDED = 30
-"""Tables of more rows are folded."""
-PRINTED = 100
-"""Tables of more rows are left out on paper."""
+MAX_OPEN_ROWS = 30
+"""Tables with more rows are folded."""
+MAX_PRINTED_ROWS = 100
+"""Tables with more rows are left out on paper."""
 MAX_LISTED_PAIRS = 1500
-"""Of more pairs a page shows those of the recommended learner."""
-MOST_CELLS = 6000
-"""Larger tables can be copied as CSV only: nobody sets them in a paper, and pages stay small."""
+"""If there are more pairs, a page shows those of the recommended learner."""
+MAX_COPIED_CELLS = 6000
+"""Larger tables can be copied as CSV only, which keeps pages small."""
+MAX_PAIRS_OF_ALL_CORRECTIONS = 5_000
+"""If there are more pairs, a page has the p-values of the decision's correction only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +73,7 @@ class ShownTable:
 
     name: str
     title: str
-    """What stands on it where it can be folded: the first words of the caption."""
-    rest: str
-    """The words of the caption after these."""
+    note: str
     caption: str
     rows: int
     html: Markup
@@ -169,7 +105,7 @@ def write_report(
 def render_report(
     value: Decision | Study | ModelChoice, *, title: str | None = None, command: Sequence[str] = ()
 ) -> str:
-    """The page as text; the same for the same value."""
+    """Return the page as text; the same value gives the same page."""
     study = value if isinstance(value, Study) else None
     models = value if isinstance(value, ModelChoice) else None
     order = (
@@ -206,16 +142,18 @@ def render_report(
         ),
         "forest": forest_of(order),
         "order": _ranking(order, names),
-        "stops": [html_sentence(one.text, names) for one in _stops(order)],
+        "stops": []
+        if order is None
+        else [html_sentence(statement.text, names) for statement in order.select("stop")],
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": [*_quality_against_cost(models or study), *figures_of(order, losses)],
         "tables": [
-            _shown(table, folded=place > 0)
-            for place, table in enumerate(_tables(order, losses, study, models))
+            _shown(table, folded=k > 0)
+            for k, table in enumerate(_tables(order, losses, study, models))
         ],
         "failures": [_shown(table, folded=True) for table in _failures(study)],
         "assumptions": assumptions,
-        "doubtful": any(one.tone == "doubtful" for one in assumptions),
+        "doubtful": any(assumption.tone == "doubtful" for assumption in assumptions),
         "assumptions_hint": _states(assumptions),
         "facts": [
             (label, html_sentence(text, names))
@@ -230,12 +168,12 @@ def render_report(
             "bibtex": methods.bibtex,
         },
     }
-    # names may hold what no page should
+    # Names may hold control characters.
     return without_controls(_template().render(parts))
 
 
 def _losses_of(order: Decision | None) -> Losses | None:
-    """The table that an order was decided from; made of the array where there was none."""
+    """Return the table that was decided from; make one if the input was an array."""
     problem = None if order is None else order.problem
     if problem is None:
         return None
@@ -243,11 +181,6 @@ def _losses_of(order: Decision | None) -> Losses | None:
         return problem.losses
     dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
     return Losses(problem.values, dims=dims, algorithms=[str(name) for name in problem.names])
-
-
-def _stops(decision: Decision | None) -> tuple[Statement, ...]:
-    """Return when every learner of a race was stopped, and why."""
-    return () if decision is None else decision.select("stop")
 
 
 def _names(order: Decision | None, study: Study | None) -> set[object]:
@@ -265,77 +198,71 @@ def _title(
     learners = len(order.by_preference) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
     if study is not None:
         learners += len(study.left_out)
-    who = counted(learners, "learner" if models is None else "model")
+    choice = f"Which of {counted(learners, 'learner' if models is None else 'model')} to use"
     if models is not None or losses is None or losses.datasets == ("data",):
-        return f"Which of {who} to use"
+        return choice
     if len(losses.datasets) == 1:
-        return f"Which of {who} to use on {losses.datasets[0]}"
-    return f"Which of {who} to use, by {len(losses.datasets)} data sets"
+        return f"{choice} on {losses.datasets[0]}"
+    return f"{choice}, by {len(losses.datasets)} data sets"
 
 
-_VERDICT_KINDS = (
-    "verdict", "assumed", "margin", "posterior", "preference", "evidence", "bootstrap", "bound",
+_REASON_KINDS = (
+    "assumed", "margin", "posterior", "preference", "evidence", "bootstrap", "bound",
     "metric", "expectation", "next", "replication",
 )  # fmt: skip
-"""Statements of the first section; others are in lists, tables and sections of their own."""
+"""Kinds of statements below the verdict; the page shows other kinds elsewhere."""
 
 
 def _verdict(value: Decision | Study | ModelChoice, names: set[object]) -> list[Markup]:
-    """Return the paragraphs of the first section, what to do in strong letters."""
-    first = [_lead(one, names) for one in value.select("verdict")]
-    rest = [html_sentence(one.text, names) for one in value.select(*_VERDICT_KINDS[1:])]
-    return [Markup(" ").join(first), *rest]
+    """Return the verdict as the first paragraph, and the reasons as others."""
+    verdict = [_with_lead(statement, names) for statement in value.select("verdict")]
+    reasons = [html_sentence(reason.text, names) for reason in value.select(*_REASON_KINDS)]
+    return [Markup(" ").join(verdict), *reasons]
 
 
-def _lead(one: Statement, names: set[object]) -> Markup:
-    """Return a sentence of the verdict, its first words in strong letters."""
-    if not one.lead:
-        return html_sentence(one.text, names)
+def _with_lead(statement: Statement, names: set[object]) -> Markup:
+    """Return a sentence of the verdict with its lead in bold."""
+    if not statement.lead:
+        return html_sentence(statement.text, names)
     return Markup("<strong>{}</strong>{}").format(
-        html_sentence(one.lead, names), html_sentence(one.rest, names)
+        html_sentence(statement.lead, names), html_sentence(statement.rest, names)
     )
 
 
 def _ranking(decision: Decision | None, names: set[object]) -> dict[str, Any] | None:
-    """Return the ranking if it is not that of the means, which the groups show."""
+    """Return the ranking if it differs from that of the groups."""
     if decision is None or len(decision.ranking) < 2 or decides_by(decision.procedure) == "wins":
         return None
-    if list(decision.ranking) == [
-        decision.recommended, *(one.name for one in decision.standings)
-    ]:  # fmt: skip
+    others = [standing.name for standing in decision.standings]
+    if list(decision.ranking) == [decision.recommended, *others]:
         return None
     shown = [html_name(name) for name in decision.ranking]
-    first = len(shown) if len(shown) <= SHOWN + 1 else SHOWN
+    n_open = open_rows(len(shown))
     return {
-        "first": shown[:first],
-        "rest": shown[first:],
+        "first": shown[:n_open],
+        "rest": shown[n_open:],
         "why": [
-            html_sentence(one.reason, names) for one in decision.select("ranking") if one.reason
+            html_sentence(statement.reason, names)
+            for statement in decision.select("ranking")
+            if statement.reason
         ],
     }
 
 
 def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure]:
-    """The frontier, where costs are known."""
-    from bestofk.report.figures.kinds.cost_frontier import layout_frontier
-
+    """Return the frontier if costs are known."""
     race = value.race if isinstance(value, Study) else None
-    # means over other runs or data sets are not to be ranked
-    apart = race is not None and len(set(race.runs.values())) > 1
-    if value is None or apart:
+    # Means over different runs or data sets cannot be ranked.
+    ran_apart = race is not None and len(set(race.runs.values())) > 1
+    if value is None or ran_apart or not FIGURES["frontier"].fits(value):
         return []
-    try:
-        picture = layout_frontier(value)
-    except BestOfKError:
-        # fewer than two costs, or no decision
-        return []
-    who = "learners" if isinstance(value, Study) else "models"
+    noun = "learners" if isinstance(value, Study) else "models"
     return [
         drawn(
             "frontier",
-            picture,
+            layout_frontier(value),
             title="Quality against cost",
-            caption=f"The thick line joins the {who} that no other beats in both.",
+            caption=f"The thick line joins the {noun} that no other beats in both.",
         )
     ]
 
@@ -344,41 +271,37 @@ def _tables(
     order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> list[OutputTable]:
     costs = None if study is None else study.costs
-    found = []
-    if models is not None:
-        from bestofk.report.model_tables import model_tables
-
-        found += model_tables(models)
+    tables = [] if models is None else model_tables(models)
     if order is not None:
-        found.append(learners_table(order, costs, () if study is None else study.others))
+        tables.append(learners_table(order, costs, () if study is None else study.others))
         if len(order.evidence):
-            found.append(_pairs(order))
+            tables.append(_pairs(order))
     elif costs is not None:
-        found.append(costs_table(costs))
+        tables.append(costs_table(costs))
     by_dataset = None if losses is None else datasets_table(losses)
-    return found if by_dataset is None else [*found, by_dataset]
+    return tables if by_dataset is None else [*tables, by_dataset]
 
 
 def _pairs(order: Decision) -> OutputTable:
-    """All pairs where there are few enough, else those of the recommended learner."""
+    """Return all pairs, or those of the recommended learner if there are too many."""
     table, evidence = pairs_table(order.evidence), order.evidence
     if len(table) <= MAX_LISTED_PAIRS:
         return table
     rows: Sequence[int] = range(MAX_LISTED_PAIRS)
-    which = f"the first {MOST_PAIRS:,}"
+    shown = f"the first {MAX_LISTED_PAIRS:,}"
     if order.recommended is not None:
-        place = evidence.names.index(order.recommended)
-        rows = np.flatnonzero((evidence.first == place) | (evidence.second == place)).tolist()
-        which = f"the {len(rows):,} with {elided(str(order.recommended), 60)}"
-    return table.only(
-        rows, caption=f"{table.caption}; of {len(table):,} pairs {which} (--json has them all)"
-    )
+        best = evidence.names.index(order.recommended)
+        rows = np.flatnonzero((evidence.first == best) | (evidence.second == best)).tolist()
+        shown = f"the {len(rows):,} with {elided(str(order.recommended))}"
+    cut = f"The table shows {shown} of {len(table):,} pairs; --json has them all."
+    return table.only(rows, note=f"{table.note} {cut}")
 
 
 def _states(assumptions: Sequence[CheckedAssumption]) -> str:
-    """``3 by design, 1 looks fine``: how many assumptions are in which state."""
+    """Return the number of assumptions by state: ``3 by design, 1 looks fine``."""
     return ", ".join(
-        f"{count} {state}" for state, count in Counter(one.state for one in assumptions).items()
+        f"{count} {state}"
+        for state, count in Counter(assumption.state for assumption in assumptions).items()
     )
 
 
@@ -388,22 +311,20 @@ def _failures(study: Study | None) -> list[OutputTable]:
 
 
 def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
-    held, table = table, table.without_empty()
-    title, *after = re.split("[:;] ", table.caption, maxsplit=1)
-    rest = "".join(after)
+    shown = table.without_empty()
     forms: tuple[tuple[str, str], ...] = ()
-    if len(table) * len(table.columns) <= MOST_CELLS:
-        forms = (("LaTeX", table.to_latex()), ("Markdown", table.to_markdown()))
+    if len(shown) * len(shown.columns) <= MAX_COPIED_CELLS:
+        forms = (("LaTeX", shown.to_latex()), ("Markdown", shown.to_markdown()))
     return ShownTable(
-        name=table.name,
-        title=title,
-        rest=f"{rest[:1].upper()}{rest[1:]}",
-        caption=table.caption,
-        rows=len(table),
-        html=table.to_html(),
-        folded=folded or len(table) > FOLDED,
-        long=len(table) > PRINTED,
-        forms=(*forms, ("CSV", held.to_csv())),
+        name=shown.name,
+        title=shown.title,
+        note=shown.note,
+        caption=shown.caption,
+        rows=len(shown),
+        html=shown.to_html(),
+        folded=folded or len(shown) > MAX_OPEN_ROWS,
+        long=len(shown) > MAX_PRINTED_ROWS,
+        forms=(*forms, ("CSV", table.to_csv())),
     )
 
 
@@ -414,7 +335,7 @@ def _part(name: str) -> str:
 
 @cache
 def _script() -> Markup:
-    """Our own files; they hold neither names nor other data."""
+    """Return the scripts of the page; they hold no data."""
     return Markup("\n" + "\n".join(map(_part, SCRIPTS)))
 
 
@@ -431,9 +352,7 @@ def _style() -> Markup:
 
 
 def _policy(script: str) -> str:
-    """Nothing is loaded from anywhere, and only our own script runs, known by its digest."""
-    from base64 import b64encode
-
+    """Return a policy that loads nothing and runs only the script with this digest."""
     digest = b64encode(sha256(script.encode("utf-8")).digest()).decode()
     return (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
@@ -449,3 +368,67 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(_part("report.html.jinja"))
+
+
+# Data of the section in which a reader tries other settings.
+
+
+def live_data(order: Decision) -> dict[str, object] | None:
+    """Return the object that the page's script reads; learners are in the order of preference.
+
+    Return None if the script cannot decide as Python does: for procedures other than MultiTest,
+    families other than all pairs, p-values that are not numbers, and stopped races.
+    """
+    evidence = order.evidence
+    if isinstance(order, StoppedDecision):
+        return None
+    if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
+        return None
+    if not np.isfinite(evidence.pvalue).all():
+        return None
+    metric = order.metric
+    adjusted = adjusted_by_all(order)
+    return {
+        "names": [one_line(name) for name in order.by_preference],
+        "means": without_noise(
+            np.array([order.means[name] for name in order.by_preference])
+        ).tolist(),
+        "shown": [number(metric.shown(order.means[name])) for name in order.by_preference],
+        "metric": f"{metric.smallest} {metric.mean}",
+        "stated": order.preference.stated,
+        "guard": order.guard,
+        "direction": evidence.direction.tolist(),
+        "adjusted": {name: pvalues.tolist() for name, pvalues in adjusted.items()},
+        "called": {name: CORRECTIONS[name].words for name in adjusted},
+        "alpha": order.alpha,
+        "correction": order.correction,
+    }
+
+
+def adjusted_by_all(order: Decision) -> dict[str, Floats]:
+    """Return the adjusted p-values of the pairs by every correction that the page offers.
+
+    In the family of all pairs they depend neither on alpha nor on the preference.
+    """
+    evidence = order.evidence
+    adjusted = {order.correction: evidence.adjusted_pvalue}
+    if len(evidence) > MAX_PAIRS_OF_ALL_CORRECTIONS:
+        return adjusted
+    for name, correction in CORRECTIONS.items():
+        limit = correction.max_learners
+        if name not in adjusted and (limit is None or len(order.by_preference) <= limit):
+            adjusted[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
+    return adjusted
+
+
+def corrections(order: Decision) -> list[tuple[str, str]]:
+    """Return the names and labels of the corrections that the page offers."""
+    return [(name, capitalised(CORRECTIONS[name].words)) for name in adjusted_by_all(order)]
+
+
+def script_json(value: object) -> Markup:
+    """Return JSON for a script element; no text in it can end the element."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)

@@ -95,6 +95,8 @@ class Study(Reported):
         What was asked of the decision.
     data_account : tuple of str
         What was understood of the data: the target, dates, what was left out.
+    data_left_out : tuple of str
+        Those of these sentences that say which columns are not used.
     preparation : mapping of data set to mapping of learner to Preparation
         What was done to the rows inside the folds.
     """
@@ -122,6 +124,7 @@ class Study(Reported):
     others: tuple[OtherMetric, ...] = ()
     """What other metrics say of the same models, where several were asked for."""
     data_account: tuple[str, ...] = ()
+    data_left_out: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
     race: Race | None = None
     """How far every learner ran, of a comparison that stops when it is settled."""

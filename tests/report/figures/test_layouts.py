@@ -60,7 +60,7 @@ def paper_order():
     pairs = zip(evidence.first.tolist(), evidence.second.tolist(), strict=True)
     better = np.array([pair in edges for pair in pairs], dtype=np.int8)
     order = replace(order, evidence=replace(evidence, better=better))
-    return replace(order, recommended=2, order=(2, 1, 3, 0))
+    return replace(order, recommended=2, ranking=(2, 1, 3, 0))
 
 
 def test_graph_of_the_papers_figure_2(paper_order):

@@ -70,7 +70,7 @@ def test_the_page_holds_every_part(tmp_path):
     page = choice.report(tmp_path / "r.html").read_text(encoding="utf-8")
     for words in (
         "Quality against cost", "The items that decide", "have the same score",
-        "What is missing: samples", "those that share a letter", "95 % confidence",
+        "Samples of every model by status", "Models that share a letter", "95 % confidence",
         "by at most", "Clusters of instances are independent",
     ):  # fmt: skip
         assert words in page

@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import pvalue_words
+from bestofk._base.formatting import pvalue_parts
 from bestofk.decide.evidence import Signs
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.wording import correction_words, family_words, level_words
@@ -128,8 +128,8 @@ def short_p(p: float, alpha: float | None = None) -> str:
     >>> short_p(0.0312), short_p(2e-7), short_p(1.0), short_p(0.0503, 0.05)
     ('0.031', '<0.0001', '1', '0.0503')
     """
-    text = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
-    return text.replace(" ", "")
+    relation, digits = pvalue_parts(p, alpha)
+    return digits if relation == "=" else relation + digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

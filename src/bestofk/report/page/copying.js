@@ -7,7 +7,7 @@
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // a page from a file may lack the clipboard
+      // A page that is opened from a file may have no clipboard.
       const area = document.createElement("textarea");
       area.value = text;
       area.className = "copied-text";

@@ -1,5 +1,5 @@
-// The part of the page that the reader moves: alpha, the correction and the preference. It says
-// only what would differ from the decision that the report prints.
+// The section in which readers try another alpha, correction or preference. It shows only what
+// differs from the decision of the report.
 (() => {
   "use strict";
 
@@ -9,12 +9,12 @@
   const find = (selector) => section.querySelector(selector);
   const list = find(".preference");
   const slider = find("#alpha");
-  const typed = find("#alpha-number");
-  const wrong = find("#alpha-wrong");
+  const alphaInput = find("#alpha-number");
+  const alphaError = find("#alpha-wrong");
   const correction = find("#correction");
-  const radios = { none: find("#no-preference"), own: find("#own-preference") };
-  const LONGEST = 60;
-  const MOST = 12;
+  const radios = { none: find("#no-preference"), stated: find("#own-preference") };
+  const MAX_NAME_LENGTH = 60;
+  const MAX_ENTRIES = 12;
   const lowest = Math.min(0.001, data.alpha);
   const highest = Math.max(0.5, data.alpha);
   const STEPS = Number(slider.max);
@@ -30,9 +30,9 @@
 
   const position = (alpha) => Math.round(
     (STEPS * Math.log(alpha / lowest)) / Math.log(highest / lowest));
-  const alphaAt = (place) => {
-    if (place === position(data.alpha)) return data.alpha;
-    return Number((lowest * (highest / lowest) ** (place / STEPS)).toPrecision(2));
+  const alphaAt = (step) => {
+    if (step === position(data.alpha)) return data.alpha;
+    return Number((lowest * (highest / lowest) ** (step / STEPS)).toPrecision(2));
   };
   const oneLine = (name) => name.split(/\s+/).filter(Boolean).join(" ");
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
@@ -42,8 +42,8 @@
     const letters = Array.from(full);
     const node = document.createElement("bdi");
     node.dataset.learner = learner;
-    node.textContent = letters.length > LONGEST
-      ? letters.slice(0, LONGEST - 1).join("") + "…" : full;
+    node.textContent = letters.length > MAX_NAME_LENGTH
+      ? letters.slice(0, MAX_NAME_LENGTH - 1).join("") + "…" : full;
     if (node.textContent !== data.names[learner]) node.title = full;
     return node;
   }
@@ -65,23 +65,23 @@
   };
 
   const items = new Map(data.names.map((name, learner) => {
-    const called = oneLine(name);
+    const text = oneLine(name);
     const label = nameNode(learner);
     label.classList.add("learner");
     const item = element("li", { "data-learner": learner },
       element("span", { class: "handle", "aria-hidden": "true", title: "Drag" }, "⠿"),
       label,
-      element("button", { type: "button", class: "up", "aria-label": `Move ${called} up` }, "▲"),
-      element("button", { type: "button", class: "down", "aria-label": `Move ${called} down` }, "▼"));
+      element("button", { type: "button", class: "up", "aria-label": `Move ${text} up` }, "▲"),
+      element("button", { type: "button", class: "down", "aria-label": `Move ${text} down` }, "▼"));
     return [learner, item];
   }));
 
   // Moving a learner states a preference.
   function move(learner, to) {
     const rest = shown.preference.filter((other) => other !== learner);
-    const place = Math.max(0, Math.min(rest.length, to));
-    if (shown.preference[place] === learner) return;
-    rest.splice(place, 0, learner);
+    const index = Math.max(0, Math.min(rest.length, to));
+    if (shown.preference[index] === learner) return;
+    rest.splice(index, 0, learner);
     change({ preference: rest });
   }
 
@@ -94,17 +94,17 @@
   function show() {
     slider.value = position(state.alpha);
     slider.setAttribute("aria-valuetext", bestofk.level(state.alpha));
-    if (document.activeElement !== typed) typed.value = bestofk.level(state.alpha);
+    if (document.activeElement !== alphaInput) alphaInput.value = bestofk.level(state.alpha);
     correction.value = state.correction;
     radios.none.checked = !shown.stated;
-    radios.own.checked = shown.stated;
+    radios.stated.checked = shown.stated;
     showPreference();
     showOutcome();
   }
 
   function showPreference() {
-    const inPlace = [...list.children].map((item) => Number(item.dataset.learner));
-    if (!same(inPlace, shown.preference)) {
+    const listed = [...list.children].map((item) => Number(item.dataset.learner));
+    if (!same(listed, shown.preference)) {
       const focused = document.activeElement;
       list.replaceChildren(...shown.preference.map((learner) => items.get(learner)));
       if (focused && list.contains(focused)) focused.focus();
@@ -117,28 +117,31 @@
     });
   }
 
-  // `With alpha 0.01 and no preference`.
+  // Describe the changed settings: "With alpha 0.01 and no preference".
   function settings() {
-    const said = [];
-    if (state.alpha !== start.alpha) said.push(`alpha ${bestofk.level(state.alpha)}`);
-    if (state.correction !== start.correction) said.push(data.called[state.correction]);
-    if (!same(state.preference, start.preference)) said.push(shown.stated ? "this preference" : "no preference");
-    const last = said.pop();
-    return `With ${said.length ? `${said.join(", ")} and ${last}` : last}`;
+    const parts = [];
+    if (state.alpha !== start.alpha) parts.push(`alpha ${bestofk.level(state.alpha)}`);
+    if (state.correction !== start.correction) parts.push(data.called[state.correction]);
+    if (!same(state.preference, start.preference)) {
+      parts.push(shown.stated ? "this preference" : "no preference");
+    }
+    const last = parts.pop();
+    return `With ${parts.length ? `${parts.join(", ")} and ${last}` : last}`;
   }
 
-  // What differs from the decision: kind, the words before, and what is listed.
+  // Return the differences from the decision: kind, introduction and listed entries.
   function changes() {
-    const verdicts = (result) => new Map(result.standings.map((one) => [one.learner, one.verdict]));
+    const verdicts = (result) => new Map(
+      result.standings.map((standing) => [standing.learner, standing.verdict]));
     const [before, now] = [verdicts(decided), verdicts(shown)];
-    const found = [];
+    const differences = [];
     const moved = shown.recommended !== decided.recommended;
     const than = () => (moved ? [" than ", nameNode(shown.recommended)] : []);
-    const group = (kind, words, belongs) => {
-      const members = shown.standings.filter((one) => belongs(one.learner, one.verdict));
+    const group = (kind, text, belongs) => {
+      const members = shown.standings.filter(({ learner, verdict }) => belongs(learner, verdict));
       if (!members.length) return;
-      found.push([kind, [words, ...than(), ": "],
-        members.map((one) => [nameNode(one.learner), " (", pNode(one.p), ")"])]);
+      differences.push([kind, [text, ...than(), ": "],
+        members.map(({ learner, p }) => [nameNode(learner), " (", pNode(p), ")"])]);
     };
     if (moved) {
       group("better", "Shown to be better", (_, verdict) => verdict === "better");
@@ -147,39 +150,40 @@
     } else {
       for (const kind of ["better", "worse"]) {
         group(kind, `Now shown to be ${kind}`,
-          (one, verdict) => verdict === kind && before.get(one) !== kind);
+          (learner, verdict) => verdict === kind && before.get(learner) !== kind);
         group(`not-${kind}`, `No longer shown to be ${kind}`,
-          (one) => before.get(one) === kind && now.get(one) !== kind);
+          (learner) => before.get(learner) === kind && now.get(learner) !== kind);
       }
     }
-    const places = new Map(decided.order.map((learner, place) => [learner, place + 1]));
-    const reordered = shown.order.map((learner, place) => [learner, places.get(learner), place + 1])
+    const ranks = new Map(decided.order.map((learner, k) => [learner, k + 1]));
+    const reordered = shown.order.map((learner, k) => [learner, ranks.get(learner), k + 1])
       .filter(([, from, to]) => from !== to);
     if (reordered.length) {
-      found.push(["places", ["Places in the order: "],
+      differences.push(["places", ["Places in the order: "],
         reordered.map(([learner, from, to]) => [nameNode(learner), ` ${to} (was ${from})`])]);
     }
     const key = (claim) => claim.join(">");
-    const [old, fresh] = [decided, shown].map((result) => new Set(result.claims.map(key)));
+    const [oldClaims, newClaims] = [decided, shown].map(
+      (result) => new Set(result.claims.map(key)));
     for (const [kind, claims, other] of [
-      ["more", shown.claims, old], ["fewer", decided.claims, fresh]]) {
+      ["more", shown.claims, oldClaims], ["fewer", decided.claims, newClaims]]) {
       const pairs = claims.filter((claim) => !other.has(key(claim)));
       if (!pairs.length) continue;
       const [noun, verb] = pairs.length === 1 ? ["pair", "differs"] : ["pairs", "differ"];
       const text = kind === "more"
         ? `${pairs.length} more ${noun} ${verb} significantly: `
         : `${pairs.length} ${noun} no longer ${verb} significantly: `;
-      found.push([kind, [text], pairs.map(([winner, loser]) => [nameNode(winner), " over ",
+      differences.push([kind, [text], pairs.map(([winner, loser]) => [nameNode(winner), " over ",
         nameNode(loser), " (", pNode(bestofk.pair(data, state, winner, loser).p), ")"])]);
     }
-    return found;
+    return differences;
   }
 
   function showOutcome() {
     const node = find(".state");
     const asDecided = same(state, start);
     const moved = shown.recommended !== decided.recommended;
-    const found = asDecided ? [] : changes();
+    const differences = asDecided ? [] : changes();
     find("#reset").disabled = asDecided;
     node.classList.toggle("differs", moved);
     if (asDecided) node.replaceChildren("As it was decided: ", nameNode(decided.recommended), ".");
@@ -187,37 +191,39 @@
       node.replaceChildren(`${settings()}: `, nameNode(shown.recommended), " instead of ",
         nameNode(decided.recommended), ".");
     } else {
-      const rest = found.length ? [", still ", nameNode(decided.recommended), ". What changes:"] : ["."];
+      const rest = differences.length
+        ? [", still ", nameNode(decided.recommended), ". What changes:"] : ["."];
       node.replaceChildren(`${settings()}: the same decision`, ...rest);
     }
     find(".live-words").replaceChildren(...(moved ? bestofk.headline(data, shown) : []).map(
       (parts) => element("p", {}, ...parts.map(partNode))));
-    find(".changes").replaceChildren(...found.map(([kind, words, entries]) => {
-      const listed = entries.slice(0, MOST).flatMap((entry, place) =>
-        [place ? ", " : "", element("span", { class: "entry" }, ...entry)]);
-      const more = entries.length - MOST;
-      return element("li", { "data-kind": kind }, ...words, ...listed,
+    find(".changes").replaceChildren(...differences.map(([kind, introduction, entries]) => {
+      const listed = entries.slice(0, MAX_ENTRIES).flatMap((entry, k) =>
+        [k ? ", " : "", element("span", { class: "entry" }, ...entry)]);
+      const more = entries.length - MAX_ENTRIES;
+      return element("li", { "data-kind": kind }, ...introduction, ...listed,
         more > 0 ? ` and ${more} more.` : ".");
     }));
   }
 
-  function refuse(isWrong) {
-    if (isWrong) typed.setAttribute("aria-invalid", "true");
-    else typed.removeAttribute("aria-invalid");
-    wrong.textContent = isWrong ? "Alpha must be a number between 0 and 1." : "";
+  function showAlphaError(isInvalid) {
+    if (isInvalid) alphaInput.setAttribute("aria-invalid", "true");
+    else alphaInput.removeAttribute("aria-invalid");
+    alphaError.textContent = isInvalid ? "Alpha must be a number between 0 and 1." : "";
   }
 
   slider.addEventListener("input", () => change({ alpha: alphaAt(Number(slider.value)) }));
-  typed.addEventListener("input", () => {
-    const alpha = Number(typed.value);
-    const fits = alpha > 0 && alpha < 1;
-    refuse(!fits);
-    if (fits) change({ alpha });
+  alphaInput.addEventListener("input", () => {
+    const alpha = Number(alphaInput.value);
+    const isValid = alpha > 0 && alpha < 1;
+    showAlphaError(!isValid);
+    if (isValid) change({ alpha });
   });
-  typed.addEventListener("blur", () => { refuse(false); show(); });
+  alphaInput.addEventListener("blur", () => { showAlphaError(false); show(); });
   correction.addEventListener("change", () => change({ correction: correction.value }));
   radios.none.addEventListener("change", () => change({ preference: null }));
-  radios.own.addEventListener("change", () => change({ preference: start.preference ?? shown.preference }));
+  radios.stated.addEventListener("change",
+    () => change({ preference: start.preference ?? shown.preference }));
   find("#reset").addEventListener("click", () => change({ ...start }));
   list.addEventListener("click", (event) => {
     const button = event.target.closest("button");
@@ -236,7 +242,7 @@
     move(Number(item.dataset.learner), target);
     (event.target.disabled ? item.querySelector("button:enabled") : event.target).focus();
   });
-  // The list holds the pointer, not the row: rows move while they are dragged.
+  // Capture the pointer with the list, because rows move while they are dragged.
   let dragged = null;
   list.addEventListener("pointerdown", (event) => {
     const item = event.target.closest("li");

@@ -1,4 +1,4 @@
-// What is folded opens for links, for the printer and all at once; the bar says where the reader is.
+// Open folded parts for links, for printing and all at once; mark the current section in the bar.
 (() => {
   "use strict";
 
@@ -8,8 +8,8 @@
   function reveal() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
-    const own = target.querySelector(":scope > details.fold");
-    for (let node = own ?? target; node; node = node.parentElement) {
+    const fold = target.querySelector(":scope > details.fold");
+    for (let node = fold ?? target; node; node = node.parentElement) {
       if (node.matches("details")) node.open = true;
     }
   }
@@ -26,25 +26,25 @@
     all.textContent = open ? "Close all parts" : "Open all parts";
   });
 
-  let opened = [];
+  let openedForPrinting = [];
   window.addEventListener("beforeprint", () => {
-    opened = folds().filter((node) => !node.open);
-    for (const node of opened) node.open = true;
+    openedForPrinting = folds().filter((node) => !node.open);
+    for (const node of openedForPrinting) node.open = true;
   });
   window.addEventListener("afterprint", () => {
-    for (const node of opened) node.open = false;
+    for (const node of openedForPrinting) node.open = false;
   });
 
-  // The section that the reader is in: the last one whose head has passed the bar.
+  // The current section is the last one whose heading has passed the bar.
   const sections = links.map((link) => document.querySelector(link.hash));
   let waiting = false;
   function mark() {
     waiting = false;
     const passed = sections.filter(
       (node) => node && !node.hidden && node.getBoundingClientRect().top < 120);
-    const here = passed.at(-1) ?? sections[0];
-    links.forEach((link, place) => {
-      if (sections[place] === here) link.setAttribute("aria-current", "true");
+    const current = passed.at(-1) ?? sections[0];
+    links.forEach((link, k) => {
+      if (sections[k] === current) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     });
   }
@@ -54,9 +54,9 @@
   }, { passive: true });
   mark();
 
-  // A box is a stop for the keyboard only where there is something to scroll to.
+  // Let the keyboard focus a box only if it scrolls.
   const boxes = document.querySelectorAll(".scroll, pre");
-  const sized = new ResizeObserver((entries) => {
+  const observer = new ResizeObserver((entries) => {
     for (const { target } of entries) {
       const scrolls = target.scrollWidth > target.clientWidth + 1
         || target.scrollHeight > target.clientHeight + 1;
@@ -64,5 +64,5 @@
       else target.removeAttribute("tabindex");
     }
   });
-  for (const box of boxes) sized.observe(box);
+  for (const box of boxes) observer.observe(box);
 })();

@@ -1,11 +1,12 @@
-// MultiTest as bestofk.ordering decides it, from the adjusted p-values that Python found.
-// Nothing here touches the page: numbers in, numbers and sentences out.
+// Decide by MultiTest as Python does, from the adjusted p-values that Python computed.
+// These functions return numbers and sentences; they do not change the page.
 const bestofk = (() => {
   "use strict";
 
-  const LISTED = 6; // so many learners are named before the rest is only counted
+  const MAX_LISTED_LEARNERS = 6;
+  const MAX_SENTENCES = 3; // about learners that are out, or passed over
 
-  // What the evidence says of learners a and b: one p-value, whoever is preferred.
+  // Return the p-value of learners a and b, and which one is shown to be better.
   function pair(data, { alpha, correction }, a, b) {
     const [i, j] = a < b ? [a, b] : [b, a];
     const row = i * data.names.length - (i * (i + 1)) / 2 + (j - i - 1);
@@ -15,18 +16,18 @@ const bestofk = (() => {
     return { p, better: claimed ? (direction < 0 ? i : j) : null };
   }
 
-  // Learners, the indices of `data.names`, by their means; as Python has them where equal.
+  // Return the learners (indices of `data.names`) by their means; ties keep their order.
   const byMean = (data) => data.names.map((_, learner) => learner)
     .sort((a, b) => data.means[a] - data.means[b] || a - b);
 
-  // `state.preference` lists the learners, most preferred first; null where nothing is preferred.
+  // Decide. `state.preference` lists the learners, most preferred first, or is null.
   function decide(data, state) {
     const stated = state.preference !== null;
     const preference = stated ? state.preference : byMean(data);
     const edges = [];
     const claims = [];
-    preference.forEach((i, place) => {
-      for (const j of preference.slice(place + 1)) {
+    preference.forEach((i, position) => {
+      for (const j of preference.slice(position + 1)) {
         const { better } = pair(data, state, i, j);
         if (better === j) edges.push([i, j]);
         if (better !== null) claims.push(better === i ? [i, j] : [j, i]);
@@ -45,7 +46,7 @@ const bestofk = (() => {
     return { ...state, stated, preference, edges, claims, steps, order, recommended, standings };
   }
 
-  // Every step of the ordering, with the guard of bestofk.ordering.procedures.graph where there are means.
+  // Return the steps of the ordering; the guard applies if `means` is not null.
   function stepsOf(preference, edges, means) {
     const outgoing = new Map(preference.map((learner) => [learner, 0]));
     const overridden = new Map(preference.map((learner) => [learner, []]));
@@ -66,107 +67,112 @@ const bestofk = (() => {
     return steps;
   }
 
-  // The most preferred candidate, unless one preferred to it that is out has the smaller mean.
+  // Return the most preferred candidate whose mean no preferred learner that is out undercuts,
+  // or else the candidate with the smallest mean.
   function guarded(remaining, outgoing, means) {
-    let struck = Infinity;
+    let smallestMeanOut = Infinity;
     let smallest = null;
     for (const learner of remaining) {
-      if (outgoing.get(learner) > 0) struck = Math.min(struck, means[learner]);
+      if (outgoing.get(learner) > 0) {
+        smallestMeanOut = Math.min(smallestMeanOut, means[learner]);
+      }
       else {
-        if (means[learner] <= struck) return learner;
+        if (means[learner] <= smallestMeanOut) return learner;
         if (smallest === null || means[learner] < means[smallest]) smallest = learner;
       }
     }
     return smallest;
   }
 
-  // Python's format(alpha, "g"), for what is not very small.
+  // Format as Python's format(alpha, "g"), except for very small numbers.
   const level = (alpha) => String(Number(alpha.toPrecision(6))).replace(/e-(\d)$/, "e-0$1");
 
-  // Python's format(p, ".{places}f"): halves go to the even digit.
-  function fixed(value, places) {
-    const [whole, part] = value.toFixed(100).split(".");
-    const kept = BigInt(whole + part.slice(0, places));
-    const rest = part.slice(places);
-    const half = /^50*$/.test(rest);
-    const up = half ? kept % 2n === 1n : rest[0] >= "5";
-    const text = String(kept + (up ? 1n : 0n)).padStart(places + 1, "0");
-    return `${text.slice(0, text.length - places)}.${text.slice(text.length - places)}`;
+  // Format as Python's format(value, ".{decimals}f"), which rounds halves to the even digit.
+  function fixed(value, decimals) {
+    const [whole, fraction] = value.toFixed(100).split(".");
+    const digits = BigInt(whole + fraction.slice(0, decimals));
+    const rest = fraction.slice(decimals);
+    const isHalf = /^50*$/.test(rest);
+    const roundsUp = isHalf ? digits % 2n === 1n : rest[0] >= "5";
+    const text = String(digits + (roundsUp ? 1n : 0n)).padStart(decimals + 1, "0");
+    return `${text.slice(0, text.length - decimals)}.${text.slice(text.length - decimals)}`;
   }
 
-  // As bestofk.wording.pvalue_words: two digits, more where two would cross alpha.
+  // Format as pvalue_words does in Python: two digits, or more if two would cross alpha.
   function pvalueWords(p, alpha) {
     const least = alpha >= 1e-4 ? 1e-4 : alpha / 100;
     if (p < least) return `p < ${level(least)}`;
     if (p >= 0.995) return p === 1 ? "p = 1" : "p > 0.99";
-    let places = p > 0 ? Math.max(2, 1 - Number(p.toExponential().split("e")[1])) : 2;
-    let text = fixed(p, places);
-    while ((Number(text) <= alpha) !== (p <= alpha) && places < 17) {
-      places += 1;
-      text = fixed(p, places);
+    let decimals = p > 0 ? Math.max(2, 1 - Number(p.toExponential().split("e")[1])) : 2;
+    let text = fixed(p, decimals);
+    while ((Number(text) <= alpha) !== (p <= alpha) && decimals < 17) {
+      decimals += 1;
+      text = fixed(p, decimals);
     }
     return `p = ${text}`;
   }
 
   // A sentence is a list of texts, of {learner} and of {p}, so that names stay names.
   function joined(items) {
-    return items.flatMap((item, place) => {
-      if (place === 0) return item;
-      return [place === items.length - 1 ? " and " : ", ", ...item];
+    return items.flatMap((item, k) => {
+      if (k === 0) return item;
+      return [k === items.length - 1 ? " and " : ", ", ...item];
     });
   }
 
   function listing(learners) {
     const items = learners.map((learner) => [{ learner }]);
-    if (items.length <= LISTED + 1) return joined(items);
-    return joined([...items.slice(0, LISTED), [`${items.length - LISTED} more`]]);
+    if (items.length <= MAX_LISTED_LEARNERS + 1) return joined(items);
+    const more = `${items.length - MAX_LISTED_LEARNERS} more`;
+    return joined([...items.slice(0, MAX_LISTED_LEARNERS), [more]]);
   }
 
-  // What to do and why, in a few sentences: those of Order.headline() where they are short.
+  // Say what to do and why, in the words of Decision.headline().
   function headline(data, result) {
     const { recommended: best, preference, standings } = result;
     const use = ["Use ", { learner: best }];
     const smallest = byMean(data)[0];
     const isSmallest = data.means[best] === data.means[smallest];
     const mean = `the ${data.metric} (${data.shown[best]})`;
-    const verdicts = new Map(standings.map((one) => [one.learner, one.verdict]));
-    const better = standings.filter((one) => one.verdict === "better");
-    const said = [];
+    const verdicts = new Map(standings.map((standing) => [standing.learner, standing.verdict]));
+    const better = standings.filter((standing) => standing.verdict === "better");
+    const sentences = [];
     if (result.stated) {
       const preferred = preference.slice(0, preference.indexOf(best));
       const beaten = preferred.filter((learner) => verdicts.get(learner) === "worse");
       const { passedOver } = result.steps[0];
       if (beaten.length) {
-        said.push([...use, ". It is significantly better than ", ...listing(beaten),
+        sentences.push([...use, ": it is significantly better than ", ...listing(beaten),
           ", which you prefer", isSmallest ? `, and it has ${mean}.` : "."]);
       } else if (isSmallest) {
-        said.push([...use, `, which has ${mean}.`]);
+        sentences.push([...use, `, which has ${mean}.`]);
       } else if (passedOver.length) {
-        said.push([...use, "."]);
+        sentences.push([...use, "."]);
       } else {
-        said.push([...use, ", the first in your order that no other is shown to beat."]);
+        sentences.push([...use, ", the first in your order that no other is shown to beat."]);
       }
-      said.push(...struckOut(data, result, preferred, beaten, passedOver));
-      said.push(...passed(data, result, passedOver));
+      sentences.push(...struckOut(data, result, preferred, beaten, passedOver));
+      sentences.push(...passed(data, result, passedOver));
       if (!isSmallest) {
         const { p } = pair(data, result, smallest, best);
         const numbers = `${data.shown[smallest]} against ${data.shown[best]}`;
         const has = [{ learner: smallest }, ` has the ${data.metric}, ${numbers}`];
-        said.push(verdicts.get(smallest) === "better"
+        sentences.push(verdicts.get(smallest) === "better"
           ? [...has, "."]
           : [...has, ", but is not shown to be better (", { p }, ")."]);
       }
     } else {
-      said.push([...use, `: it has ${mean}.`]);
+      sentences.push([...use, `: it has ${mean}.`]);
     }
     if (better.length) {
       const are = better.length === 1 ? "is" : "are";
-      said.push([result.stated ? "Yet " : "But ", ...listing(better.map((one) => one.learner)),
+      const learners = better.map((standing) => standing.learner);
+      sentences.push([result.stated ? "Yet " : "But ", ...listing(learners),
         ` ${are} significantly better`,
         ...(result.stated ? [" than ", { learner: best }, "."]
           : [" by the test, which does not go by the mean."])]);
     }
-    return said;
+    return sentences;
   }
 
   function struckOut(data, { claims }, preferred, beaten, passedOver) {
@@ -177,15 +183,16 @@ const bestofk = (() => {
       const winner = winners.reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
       byWinner.set(winner, [...(byWinner.get(winner) ?? []), learner]);
     }
-    return [...byWinner].slice(0, 3).map(([winner, out]) => [...listing(out),
+    return [...byWinner].slice(0, MAX_SENTENCES).map(([winner, out]) => [...listing(out),
       `, which you prefer, ${out.length === 1 ? "is" : "are"} out because `, { learner: winner },
       " is significantly better."]);
   }
 
   function passed(data, { preference, edges }, passedOver) {
     const out = new Set(edges.map(([i]) => i));
-    return passedOver.slice(0, 3).map((learner) => {
-      const other = preference.slice(0, preference.indexOf(learner)).filter((one) => out.has(one))
+    return passedOver.slice(0, MAX_SENTENCES).map((learner) => {
+      const other = preference.slice(0, preference.indexOf(learner))
+        .filter((preferred) => out.has(preferred))
         .reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
       return [{ learner }, " is passed over although no other is shown to beat it: its mean " +
         `(${data.shown[learner]}) is worse than that of `, { learner: other },

@@ -120,6 +120,8 @@ class StudySpec:
     """The decisions about the study, newest last."""
     account: tuple[str, ...] = ()
     """How the data were interpreted, in sentences."""
+    left_out: tuple[str, ...] = ()
+    """Sentences about columns that are not used."""
     preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """Preparation of the rows inside the folds, by data set and learner."""
 
@@ -178,7 +180,7 @@ class StudySpec:
             for data in fields["datasets"]
         )
         fields["also_ways"] = tuple(map(tuple, fields.get("also_ways") or ()))
-        for name in ("also", "command", "notes", "taken", "n_train", "n_test", "account"):
+        for name in _TUPLES:
             if fields.get(name) is not None:
                 fields[name] = tuple(fields[name])
         fields["decisions"] = tuple(
@@ -209,9 +211,10 @@ def subsets_of(plan: str) -> Subsets | None:
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _DECISION_FIELDS = frozenset(StoredDecision.__dataclass_fields__)
+_TUPLES = ("also", "command", "notes", "taken", "n_train", "n_test", "account", "left_out")
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
-    "replicates", "decisions", "account", "preparation",
+    "replicates", "decisions", "account", "left_out", "preparation",
 )  # fmt: skip
 """Fields that do not determine the cells."""
 
@@ -329,6 +332,7 @@ def study_of(
         n_test=designs[0].n_test,
         groups=designs[0].groups,
         account=_account(experiment),
+        left_out=_left_out(experiment),
     )
 
 
@@ -343,6 +347,16 @@ def _account(experiment: Experiment) -> tuple[str, ...]:
             for data in experiment.datasets
             for sentence in data.account
         )
+    )
+
+
+def _left_out(experiment: Experiment) -> tuple[str, ...]:
+    """Return sentences about columns that are not used, with the data set if several."""
+    several = len(experiment.datasets) > 1
+    return tuple(
+        f"{data.name}: {sentence}" if several else sentence
+        for data in experiment.datasets
+        for sentence in data.left_out
     )
 
 

@@ -169,7 +169,8 @@ def _finish(
         top,
         note=f"{direction} by preference{positions}. {arrows}. Thick: none is significantly "
         f"better. Shaded: recommended. {basis(order)}",
-        alt=f"Graph of {len(order.by_preference)} {order.noun}s by preference: the data {evidence}.",
+        alt=f"Graph of {len(order.by_preference)} {order.noun}s by preference: "
+        f"the data {evidence}.",
         margin=6,
     )
 
