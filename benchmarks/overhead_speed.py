@@ -76,7 +76,7 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
     data = as_dataset(X, y, task="classification")
     return Experiment(
-        contenders=named_estimators(chosen),
+        learners=named_estimators(chosen),
         datasets=(data,),
         splits=(bk.plan(plan, random_state=0).materialise(data.n, data.y),),
         loss=as_loss("zero-one", classes=data.classes),
@@ -86,10 +86,10 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 
 def run_serially(experiment: Any) -> float:
+    from bestofk.run.comparison_task import ComparisonTask
     from bestofk.run.engines.engine import Engine
-    from bestofk.run.evaluation.task import ComparisonTask
 
-    cells = list(experiment.places())
+    cells = list(experiment.cells())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)
     return sum(cell.loss for cell in engine.run(task, cells, total=len(cells)))
 

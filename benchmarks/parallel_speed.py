@@ -49,14 +49,14 @@ def runner(
     sets: list[Any], learners: tuple[str, ...], plan: str, **options: Any
 ) -> Callable[[], dict[str, float]]:
     """Return a function that evaluates all cells and returns their losses."""
+    from bestofk.run.comparison_task import ComparisonTask
     from bestofk.run.engines.engine import Engine
-    from bestofk.run.evaluation.task import ComparisonTask
     from bestofk.run.experiment import Experiment
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
     experiment = Experiment(
-        contenders=named_estimators(list(learners)),
+        learners=named_estimators(list(learners)),
         datasets=tuple(sets),
         splits=tuple(bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets),
         loss=as_loss("zero-one", classes=sets[0].classes),
@@ -65,7 +65,7 @@ def runner(
     )
 
     def go() -> dict[str, float]:
-        cells = list(experiment.places())
+        cells = list(experiment.cells())
         run = Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
         return {cell.key.digest: cell.loss for cell in run}
 

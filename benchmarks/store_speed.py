@@ -144,13 +144,13 @@ def fill(path: Path, stored: int) -> None:
     options = arguments(stored)
     datasets = tuple(options["data"])
     plan = bk.plan(options["plan"], random_state=0)
-    contenders = named_estimators(options["learners"], task=datasets[0].task)
-    experiment = _experiment(contenders, datasets, plan, None, REPETITIONS, 0, False, 1)
+    learners = named_estimators(options["learners"], task=datasets[0].task)
+    experiment = _experiment(learners, datasets, plan, None, REPETITIONS, 0, False, 1)
     rng = np.random.default_rng(1)
     with open_store(path) as store:
         store.register(study_of(experiment, plan=plan.spec))
         batch = []
-        for cell in experiment.places():
+        for cell in experiment.cells():
             loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
             batch.append(
                 CellResult(key=experiment.key(cell), loss=float(loss), fit_time=1e-3,

@@ -19,7 +19,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.decide.stopping import item_stream, settle_items
 from bestofk.stats.adjust import holm
 from bestofk.stats.tails import pvalue_of_t

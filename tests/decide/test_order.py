@@ -19,7 +19,7 @@ def test_json_is_strict_and_holds_the_promised_keys(prefer):
     assert {
         "recommended", "best", "smallest_mean", "adequate", "decidable", "preference", "ranking",
         "by_preference", "procedure", "test", "family", "alpha", "correction", "guard", "claims",
-        "edges", "evidence", "standings", "means", "metric", "failures", "headline", "explanation",
+        "edges", "evidence", "standings", "means", "metric", "headline", "explanation",
         "version",
     } <= set(held)  # fmt: skip
     row = held["evidence"][0]

@@ -6,7 +6,7 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.decide import most_wins, multitest
-from bestofk.decide.sensitivity import orders_by_alpha, orders_by_prior
+from bestofk.decide.sensitivity import decisions_by_alpha, decisions_by_preference
 
 
 def table(n, seed, runs=3, folds=4):
@@ -20,8 +20,8 @@ def table(n, seed, runs=3, folds=4):
     [
         {},
         {"guard": False},
-        {"family": "prior"},
-        {"family": "prior", "guard": False, "correction": "bonferroni"},
+        {"family": "preference"},
+        {"family": "preference", "guard": False, "correction": "bonferroni"},
         {"family": "control", "control": 1},
         {"correction": "benjamini-hochberg"},
         {"correction": "none"},
@@ -32,8 +32,8 @@ def table(n, seed, runs=3, folds=4):
 @pytest.mark.parametrize(("n", "seed"), [(2, 1), (5, 2), (9, 3)])
 def test_every_level_gives_the_order_of_a_new_decision(n, seed, asked):
     losses = table(n, seed)
-    order = multitest(losses, **asked)
-    path = orders_by_alpha(order)
+    decision = multitest(losses, **asked)
+    path = decisions_by_alpha(decision)
     assert len(path.orders) == len(path.breaks) + 1
     assert all(a != b for a, b in zip(path.orders, path.orders[1:], strict=False))
     levels = np.concatenate(
@@ -41,18 +41,18 @@ def test_every_level_gives_the_order_of_a_new_decision(n, seed, asked):
     )
     for alpha in levels:
         again = multitest(losses, alpha=float(alpha), **asked)
-        assert path.at(float(alpha)) == again.order
+        assert path.at(float(alpha)) == again.ranking
 
 
 def test_breaks_are_found():
-    path = orders_by_alpha(multitest(table(9, 3)))
+    path = decisions_by_alpha(multitest(table(9, 3)))
     assert len(path.breaks) >= 2
     assert "the order changes" in path.explain()
 
 
-@pytest.mark.parametrize("asked", [{}, {"guard": False}, {"family": "prior"}], ids=str)
+@pytest.mark.parametrize("asked", [{}, {"guard": False}, {"family": "preference"}], ids=str)
 @pytest.mark.parametrize("test", ["auto", "sorted-runs", "sign"])
-def test_every_place_in_the_prior_gives_the_order_of_a_new_decision(test, asked):
+def test_every_position_in_the_preference_gives_the_order_of_a_new_decision(test, asked):
     n = 6
     names = [f"learner {k}" for k in range(n)]
     values = table(n, 11) if test != "sign" else table(n, 11, runs=20, folds=1)
@@ -61,16 +61,16 @@ def test_every_place_in_the_prior_gives_the_order_of_a_new_decision(test, asked)
     else:
         losses = bk.Losses(values, dims=("algorithm", "run", "fold"), algorithms=names)
     asked = {**asked, "test": test, "alpha": 0.2}
-    order = bk.order(losses, prior="listed", **asked)
+    decision = bk.order(losses, prefer="listed", **asked)
     for learner in (names[0], names[4]):
-        path = orders_by_prior(order, learner)
+        path = decisions_by_preference(decision, learner)
         assert path.positions == tuple(range(1, n + 1))
         rest = [name for name in names if name != learner]
         for place, found in enumerate(path.orders):
-            prior = [*rest[:place], learner, *rest[place:]]
-            assert found == bk.order(losses, prior=prior, **asked).order
-        assert path.orders[path.position - 1] == order.order
-    assert orders_by_prior(order).learner == names[-1]
+            prefer = [*rest[:place], learner, *rest[place:]]
+            assert found == bk.order(losses, prefer=prefer, **asked).ranking
+        assert path.orders[path.position - 1] == decision.ranking
+    assert decisions_by_preference(decision).learner == names[-1]
 
 
 def test_sentences_say_when_a_learner_is_the_best():
@@ -78,22 +78,22 @@ def test_sentences_say_when_a_learner_is_the_best():
         [[0.50, 0.52, 0.51, 0.50], [0.11, 0.12, 0.10, 0.12], [0.12, 0.11, 0.11, 0.10]],
         algorithms=["max", "nn", "nmc"],
     )
-    order = bk.order(losses, test="kfold-t", prior="listed")
-    assert orders_by_prior(order, "max").explain() == (
+    decision = bk.order(losses, test="kfold-t", prefer="listed")
+    assert decisions_by_preference(decision, "max").explain() == (
         "max is never recommended, wherever it stands in the preference."
     )
-    assert orders_by_prior(order, "nmc").explain() == (
+    assert decisions_by_preference(decision, "nmc").explain() == (
         "nmc is recommended at places 1 and 2 of 3 in the preference; it stands at 3."
     )
 
 
 def test_what_is_refused():
-    order = multitest(table(3, 1))
+    decision = multitest(table(3, 1))
     with pytest.raises(ArgumentError, match="must come from 'multitest'"):
-        orders_by_alpha(most_wins(table(3, 1), test="corrected-repeated-kfold-t"))
+        decisions_by_alpha(most_wins(table(3, 1), test="corrected-repeated-kfold-t"))
     with pytest.raises(ArgumentError, match="low must be below high"):
-        orders_by_alpha(order, low=0.2, high=0.1)
+        decisions_by_alpha(decision, low=0.2, high=0.1)
     with pytest.raises(UnknownNameError, match="There is no learner"):
-        orders_by_prior(order, "nobody")
+        decisions_by_preference(decision, "nobody")
     with pytest.raises(ArgumentError, match="without a preference the smallest mean"):
-        orders_by_alpha(bk.order(bk.Losses(table(3, 1))))
+        decisions_by_alpha(bk.order(bk.Losses(table(3, 1))))

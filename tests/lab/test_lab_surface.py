@@ -96,7 +96,7 @@ def test_losses_are_those_of_compare() -> None:
 
     work = SimulationTask(
         problem=lab.problem(SMALL),
-        contenders=named_estimators(["naive-bayes", "c4.5", "nn"]),
+        learners=named_estimators(["naive-bayes", "c4.5", "nn"]),
         plan=make_plan("2x4"),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,

@@ -190,7 +190,7 @@ def experiment(request):
     plan = bk.plan(request.param, random_state=5)
     depths = (None, 1, 2, None)
     return Experiment(
-        contenders=tuple(
+        learners=tuple(
             NamedLearner.of(name, DecisionTreeClassifier(max_depth=depth))
             for name, depth in zip(WEIRD_NAMES, depths, strict=True)
         ),
@@ -208,7 +208,7 @@ def evaluated(experiment):
 
     def results():
         results = {}
-        for cell in experiment.places():
+        for cell in experiment.cells():
             key = experiment.key(cell)
             splits = experiment.splits[cell.dataset]
             results[key.digest] = CellResult(

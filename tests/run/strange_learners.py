@@ -27,7 +27,7 @@ def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_sta
     classes = made[0].classes if made[0].task == "classification" else None
     default = "squared" if classes is None else "zero-one"
     return Experiment(
-        contenders=named_estimators(learners),
+        learners=named_estimators(learners),
         datasets=tuple(made),
         splits=tuple(
             bk.plan(plan, random_state=random_state).materialise(data.n, data.y) for data in made
@@ -42,8 +42,8 @@ def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_sta
 def by_place(experiment, results):
     """{(learner's name, dataset, run, fold, repetition): result}, each exactly once."""
     names = {}
-    for place in experiment.places():
-        name = experiment.contenders[place.learner].name
+    for place in experiment.cells():
+        name = experiment.learners[place.learner].name
         at = (name, place.dataset, place.run, place.fold, place.repetition)
         names[experiment.key(place).digest] = at
     found = {}

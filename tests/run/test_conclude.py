@@ -89,7 +89,7 @@ def test_a_lost_fold_of_one_run_keeps_the_design():
 def test_nothing_left_out_adds_nothing():
     X, y = rows()
     study = bk.compare(["max", "nmc"], X, y, cv="2x3", **QUICK)
-    assert study.account() == ""
+    assert study.left_out == {}
     assert study.headline() == study.decision.headline()
 
 

@@ -58,7 +58,7 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 
 
 def test_the_same_for_whole_plans(monkeypatch):
-    import bestofk.run.evaluation.evaluate as evaluating
+    import bestofk.run.evaluate as evaluating
 
     split_by_split = sizes(compare(execution=bk.Execution(engine="serial")))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)
@@ -113,7 +113,7 @@ def test_the_same_after_a_kill(alone, tmp_path, fork_server):
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); import test_costs as here\n"
         "from bestofk.run.store.store import Store, open_store\n"
-        "from bestofk.run.evaluation.task import ComparisonTask as Task\n"
+        "from bestofk.run.comparison_task import ComparisonTask as Task\n"
         "keep, kept = Task.keep, []\n"
         "def die(self, store, result):\n"
         "    keep(self, store, result); kept.append(result)\n"

@@ -11,9 +11,9 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import RunError
 from bestofk.run.cells import FAILURE_KINDS, Failure
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.evaluation.evaluate import evaluate
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -93,7 +93,7 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
     everything = HARD | {name: SOFT[name] for name in ("raises", "memory limit")}
     learners = {name: learner for name, (learner, *_) in everything.items()} | good
     experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
-    blocks = blocks_of(experiment, experiment.places())
+    blocks = blocks_of(experiment, experiment.cells())
     found = strange.by_place(
         experiment, run_in_workers(ComparisonTask(experiment), blocks, jobs=2, timeout=2.5)
     )
@@ -103,13 +103,13 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
         assert failure.kind == kind in FAILURE_KINDS
         assert reason in failure.reason
     here = strange.by_place(experiment, evaluate(experiment, [
-        place for place in experiment.places() if learners_name(experiment, place) in good
+        place for place in experiment.cells() if learners_name(experiment, place) in good
     ]))  # fmt: skip
     assert {at: found[at].loss for at in here} == {at: cell.loss for at, cell in here.items()}
 
 
 def learners_name(experiment, place):
-    return experiment.contenders[place.learner].name
+    return experiment.learners[place.learner].name
 
 
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
@@ -136,7 +136,7 @@ def test_warnings_are_kept_with_the_cell_and_not_shown():
     filters = list(warnings.filters)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        warns, many, silent, raises = evaluate(experiment, experiment.places())
+        warns, many, silent, raises = evaluate(experiment, experiment.cells())
     assert not shown
     assert warnings.filters == filters
     assert warns.warnings == ("RuntimeWarning: did not converge",)

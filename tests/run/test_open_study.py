@@ -275,28 +275,6 @@ def test_a_test_of_the_users_own_is_asked_for_again(tmp_path):
         bk.open_study(store, test=changed)
 
 
-def test_a_store_without_decisions_opens_with_the_defaults(tmp_path):
-    store = tmp_path / "study.db"
-    study = bk.compare(**on_iris(), store=store, **QUICK)
-    with sqlite3.connect(store) as database:
-        name = studies_table.name
-        (text,) = database.execute(f"select specification from {name}").fetchone()
-        held = json.loads(text)
-        # the fields that version 0.1.0.dev0 wrote before decisions were kept
-        for later in ("decisions", "notes", "caution", "n_train", "n_test", "replicates"):
-            del held[later]
-        database.execute(f"update {name} set specification = ?", (json.dumps(held),))
-    database.close()
-    again = bk.open_study(store)
-    assert again.settings == Settings()
-    assert again.headline() == study.headline()
-    with pytest.raises(bk.ArgumentError, match="keeps none of this study"):
-        bk.open_study(store, decision=1)
-    # the same work is known again, and its decision is kept from now on
-    bk.compare(**on_iris(alpha=0.01), store=store, **QUICK)
-    assert bk.open_study(store).settings == Settings(alpha=0.01)
-
-
 def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
     store = tmp_path / "study.db"
     bk.compare(**on_iris(), store=store, **QUICK)
@@ -323,7 +301,7 @@ def test_which_study(tmp_path):
     )
     assert bk.open_study(store).replication == study.replication
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
-    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give its number.*one of 1, 4"):
+    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 4"):
         bk.open_study(store)
     assert bk.open_study(store, 4).plan == "5x2"
     with pytest.raises(bk.UnknownNameError, match="study '9'"):

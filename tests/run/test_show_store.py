@@ -19,7 +19,7 @@ from bestofk.run.store.stored_study import study_of
 def filled(lasting_url, experiment, evaluated):
     """A store with two studies, the first with failures and a cell to do."""
     results = evaluated()
-    failing = experiment.contenders[1].fingerprint
+    failing = experiment.learners[1].fingerprint
     with open_store(lasting_url) as store:
         first = study_of(experiment, title="first\n<b>study</b>", command=["bestofk", "compare"])
         store.register(first)
@@ -28,7 +28,7 @@ def filled(lasting_url, experiment, evaluated):
             if result.key.learner == failing and result.key.repetition == 1:
                 why = Failure(kind="timeout", reason="longer than 60 s\nin fit")
                 results[place] = CellResult(key=result.key, loss=None, failure=why)
-        lone = next(r for r in results if r.key.learner == experiment.contenders[2].fingerprint)
+        lone = next(r for r in results if r.key.learner == experiment.learners[2].fingerprint)
         store.put(result for result in results if result is not lone)
     failed = sum(result.failure is not None for result in results)
     return lasting_url, experiment, failed
@@ -53,7 +53,7 @@ def test_what_is_printed(filled):
     assert "1. first\ufffd<b>study</b>" in lines
     assert "2. second" in lines
     assert f"   fits       {n - failed - 1} of {n} done, {failed} failed, 1 to do" in lines
-    name = experiment.contenders[1].name.replace("\n", "\ufffd")
+    name = experiment.learners[1].name.replace("\n", "\ufffd")
     assert f"   failed     {name}, {failed} x timeout: longer than 60 s\ufffdin fit" in lines
     assert any(
         line.startswith("   data sets  data, with 'comma' (30 rows), <script>\" (20 rows)")
@@ -76,13 +76,13 @@ def test_json(filled):
     assert first["title"] == "first\n<b>study</b>"
     assert first["plan"] == experiment.splits[0].spec
     assert [learner["name"] for learner in first["learners"]] == [
-        contender.name for contender in experiment.contenders
+        learner.name for learner in experiment.learners
     ]
     assert (first["cells"], first["failed"], first["missing"]) == (experiment.n_cells, failed, 1)
     assert first["done"] == experiment.n_cells - failed - 1
     assert first["failures"] == [
         {
-            "learner": experiment.contenders[1].name,
+            "learner": experiment.learners[1].name,
             "kind": "timeout",
             "reason": "longer than 60 s\nin fit",
             "count": failed,
@@ -102,7 +102,7 @@ def test_export(filled, tmp_path):
         "are still to do.\n"
     )
     losses = bk.read_losses(table, missing="allow")
-    assert losses.algorithms == tuple(contender.name for contender in experiment.contenders)
+    assert losses.algorithms == tuple(learner.name for learner in experiment.learners)
     told = json.loads(call(url, "--study", 1, "--export", table, "--json").stdout)
     assert (told["export"], told["rows"]) == (str(table), rows)
 

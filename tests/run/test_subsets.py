@@ -11,7 +11,7 @@ from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.learners.predict import predict_plan, predict_split_by_split
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Losses
-from bestofk.run.evaluation.evaluate import Evaluator, evaluate
+from bestofk.run.evaluate import Evaluator, evaluate
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import as_datasets
 from bestofk.run.metrics import as_loss
@@ -141,7 +141,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
 def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
     (data,) = as_datasets("iris")
     experiment = Experiment(
-        contenders=tuple(
+        learners=tuple(
             NamedLearner.of(name, one)
             for name, one in {
                 "nmc": learner("nmc"),
@@ -154,14 +154,14 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
         repetitions=2,
         random_state=4,
     )
-    places = list(experiment.places())
+    places = list(experiment.cells())
     assert len(places) == experiment.n_cells
     together = {result.key: result.loss for result in evaluate(experiment, places)}
     one_by_one = Evaluator(experiment)
     alone = {
         result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
     }
-    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
     whole = {result.key: result.loss for result in evaluate(experiment, places)}
     assert together == alone == whole
     assert len(together) == len(places)
@@ -272,7 +272,7 @@ def test_too_few_halves_leave_the_plain_test():
 
 
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
-    from bestofk.run.evaluation.task import ComparisonTask
+    from bestofk.run.comparison_task import ComparisonTask
 
     rounds = ComparisonTask.rounds
 

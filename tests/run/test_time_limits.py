@@ -13,9 +13,9 @@ import pytest
 
 import bestofk as bk
 import time_limits
+from bestofk.run import evaluate as evaluation, evaluate as whole_plans
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation import evaluate as evaluation, evaluate as whole_plans
-from bestofk.run.evaluation.task import ComparisonTask
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -145,12 +145,12 @@ def test_whole_plans_meet_the_limit_that_single_fits_meet(monkeypatch, each, at_
     expected = {
         at: cell.loss
         for at, cell in strange.by_place(
-            experiment, evaluation.evaluate(experiment, experiment.places())
+            experiment, evaluation.evaluate(experiment, experiment.cells())
         ).items()
     }
     WholePlan(made, each, at_once)(monkeypatch)
     assert whole_plans.takes_whole_plans(experiment, 0, 0)
-    places = list(experiment.places())
+    places = list(experiment.cells())
     engine = Engine(name="serial", timeout=0.3)
     found = strange.by_place(
         experiment, engine.run(ComparisonTask(experiment), places, total=len(places))

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
+from bestofk.run.compare import budget_words
 from bestofk.run.replicate import Replication
-from bestofk.run.run_comparison import budget_words
 from bestofk.run.run_task import interruption_message
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store

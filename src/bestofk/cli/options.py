@@ -315,7 +315,7 @@ def _escaped(line: str) -> str:
 
 _NAMES = {
     "random_state": "seed", "n_jobs": "jobs", "resamples": "samples", "columns": "column",
-    "stratified": "stratify",
+    "stratified": "stratify", "number": "study",
 }  # fmt: skip
 """Keywords whose option has another name."""
 

@@ -189,11 +189,11 @@ def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:
 
 def _settings(record: StoredDecision) -> str:
     from bestofk._base.errors import BestOfKError
-    from bestofk.run.open_study import decision_of
+    from bestofk.run.open_study import stored_settings
 
     try:
         stop = "" if record.race is None else ", stopped when settled"
-        return f"{decision_of(record).describe()}{stop}"
+        return f"{stored_settings(record).describe()}{stop}"
     except BestOfKError as refusal:
         return f"unknown to this version of bestofk: {refusal}"
 

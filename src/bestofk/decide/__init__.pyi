@@ -14,13 +14,16 @@ from .procedures.anova_choice import (
     newman_keuls_choice as newman_keuls_choice,
 )
 from .procedures.cheapest_adequate import cheapest_adequate as cheapest_adequate
-from .procedures.graph import Step as Step, sort_by_overrides as sort_by_overrides
 from .procedures.most_wins import most_wins as most_wins
 from .procedures.multinomial_selection import (
     MultinomialSelection as MultinomialSelection,
     multinomial_selection as multinomial_selection,
 )
-from .procedures.multitest import multitest as multitest
+from .procedures.multitest import (
+    Step as Step,
+    multitest as multitest,
+    sort_by_overrides as sort_by_overrides,
+)
 from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
 from .procedures.test_first import test_first as test_first
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure

@@ -1,11 +1,11 @@
-"""What runs on parts of the rows tell a test: their sizes, or one variance factor of the study."""
+"""Choose the pairwise test for a design, and the arguments that the design determines."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 import numpy as np
@@ -13,15 +13,15 @@ import numpy as np
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk.decide.evidence import Family
 from bestofk.decide.problem import BOTH_PARTS, Problem
-from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.calibration import Calibration, read_calibration
 from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-from bestofk.stats.pairwise.resolution import smallest_pvalue as smallest_of_signs
+
+if TYPE_CHECKING:
+    from bestofk.stats.pairwise.calibration import Calibration
 
 
 def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
-    """The arguments of a test that needs runs on parts of the rows; none for other tests."""
+    """Return the arguments of a test that needs runs on parts of the rows; none for other tests."""
     design, parts = problem.design, problem.subset_values
     if not entry.subsets or parts is None or design.subsets is None:
         return {}
@@ -36,9 +36,6 @@ def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
         # groups are the units where there are such
         sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
     return sizes
-
-
-# Which pairwise test: the one that was asked for if it covers the design, else a sound one.
 
 
 SITUATION_WORDS = {
@@ -65,9 +62,9 @@ class Choice:
     axes: int
     arguments: Mapping[str, Any] = field(default_factory=dict)
     chosen: str = ""
-    """Why it was chosen; empty if the caller asked for it."""
+    """Why it was chosen; empty if the caller named it."""
     detail: str = ""
-    """What was done to it, such as a calibration."""
+    """How it was changed, such as by a calibration."""
     entry: PairwiseTest | None = None
     notes: tuple[str, ...] = ()
 
@@ -87,7 +84,7 @@ class Choice:
         return self.entry is not None and self.entry.bayesian
 
     def __call__(self, a: Any, b: Any, alternative: str) -> Any:
-        """The result for losses `a` against `b`."""
+        """Return the result for losses `a` against `b`."""
         if self.two_sided_only:
             return self.function(a, b, **self.arguments)
         return self.function(a, b, alternative=alternative, **self.arguments)
@@ -103,10 +100,9 @@ def choose_test(
     random_state: Any = 0,
     **arguments: Any,
 ) -> Choice:
-    """The test to use on `problem`; refuses one that does not cover its design.
+    """Return the test to use on `problem`; refuse one that does not cover its design.
 
-    Where the exact test over data sets cannot reach the level of the `family`, the paired t test
-    is taken.
+    Use the paired t test if the exact test over data sets cannot reach the level of the `family`.
     """
     if callable(test):
         if df is not None:
@@ -126,6 +122,8 @@ def choose_test(
     if test == "auto":
         entry, chosen = _automatic(problem, family)
     else:
+        from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+
         if test in MULTIPLE_TESTS:
             raise ArgumentError(
                 f"test {test!r} is for all learners at once, and this procedure asks for pairs: "
@@ -142,10 +140,13 @@ def choose_test(
     function = entry.load()
     if df == "calibrated":
         df, detail = _calibrated(problem, entry)
-    elif isinstance(df, Calibration | str | os.PathLike):
-        calibration = df if isinstance(df, Calibration) else read_calibration(df)
-        detail = _measured(problem, entry, calibration)
-        df, function = calibration.df, calibration.applied(function)
+    elif df is not None:
+        from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+
+        calibration = read_calibration(df) if isinstance(df, str | os.PathLike) else df
+        if isinstance(calibration, Calibration):
+            detail = _measured(problem, entry, calibration)
+            df, function = calibration.df, calibration.applied(function)
     return Choice(
         name=entry.name,
         function=function,
@@ -175,12 +176,13 @@ def units(problem: Problem) -> int:
 
 
 def smallest_pvalue(choice: Choice, n: int) -> float:
-    """The smallest two-sided p-value that the test can give on n units; 0 where any can come."""
+    """Return the smallest two-sided p-value of the test on n units; 0 if there is no limit."""
     entry = choice.entry
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
     if choice.arguments.get("exact") is True:
-        # whatever the test does where it may choose, it counts patterns of signs here
+        from bestofk.stats.pairwise.resolution import smallest_pvalue as smallest_of_signs
+
         return smallest_of_signs(n)
     as_decided = entry.decision_arguments.items() <= choice.arguments.items()
     if entry.decision_smallest_pvalue is not None and as_decided:
@@ -198,23 +200,23 @@ def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
 
 
 def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
-    """What a reader must know of this test on these losses."""
-    said = []
+    """Return notes about this test on these losses."""
+    notes = []
     for remark in entry.remarks:
         if remark.when == "always":
-            said.append(remark.words)
+            notes.append(remark.words)
             continue
         if remark.when == "windows in time":
-            said += [remark.words] if "time" in problem.situations else []
+            notes += [remark.words] if "time" in problem.situations else []
             continue
         dataset, share = _dominating(problem)
         if share > 0.5:
-            said.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
-    return tuple(said)
+            notes.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
+    return tuple(notes)
 
 
 def _dominating(problem: Problem) -> tuple[str, float]:
-    """The data set with the largest share of the sum of squares, and that share."""
+    """Return the data set with the largest share of the sum of squares, and that share."""
     if problem.n_datasets < 2:
         return "", 0.0
     values = problem.sample(1)
@@ -226,7 +228,7 @@ def _dominating(problem: Problem) -> tuple[str, float]:
 
 
 def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
-    """Names of the registered tests that cover the design of `problem`."""
+    """Return names of the registered tests that cover the design of `problem`."""
     return [
         entry.name
         for entry in PAIRWISE_TESTS.values()
@@ -252,41 +254,41 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
             "learner. Give losses by fold, by data set or by test instance."
         )
     situation = situations[0]
-    entry, found = next(
-        (entry, found)
-        for entry, found in automatic_tests(situation)
-        if not found.fallback and (not entry.zero_one or _is_zero_one(problem))
+    entry, automatic = next(
+        (entry, automatic)
+        for entry, automatic in automatic_tests(situation)
+        if not automatic.fallback and (not entry.zero_one or _is_zero_one(problem))
     )
     words = SITUATION_WORDS[situation]
-    reason = f"chosen for {words}: {found.why}"
+    reason = f"chosen for {words}: {automatic.why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
     instead = fallback_test(situation)
     if instead is not None and family is not None and entry.smallest_pvalue is not None:
-        other, found = instead
+        other, automatic = instead
         n = units(problem)
         smallest = family.smallest_adjusted(float(entry.smallest_pvalue(n)))
         if smallest > family.alpha:
             return other, (
                 f"chosen for {words}: with {n} of them the {entry.name} test cannot give an "
-                f"adjusted p-value below {smallest:.2g}; {other.called} can, {found.why}"
+                f"adjusted p-value below {smallest:.2g}; {other.called} can, {automatic.why}"
             )
     return entry, reason
 
 
 def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
-    """The tests that may be taken unasked in a situation, the first choice first."""
-    found = [
-        (entry, one)
+    """Return the automatic tests of a situation, the first choice first."""
+    tests = [
+        (entry, automatic)
         for entry in PAIRWISE_TESTS.values()
-        for one in entry.automatic
-        if one.situation == situation
+        for automatic in entry.automatic
+        if automatic.situation == situation
     ]
-    return sorted(found, key=lambda pair: pair[1].rank)
+    return sorted(tests, key=lambda pair: pair[1].rank)
 
 
 def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
-    """The test that is taken where the exact one cannot reach the level; None: there is none."""
+    """Return the test to use if the exact one cannot reach the level, if there is one."""
     return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
 
 
@@ -323,7 +325,7 @@ def _offer(problem: Problem, *, one_sided: bool = False) -> str:
 
 
 def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
-    """The measured df of one of the repeated k-fold tests for this design, and where from."""
+    """Return the measured df of a repeated k-fold test for this design, and its source."""
     variant = entry.arguments.get("variant")
     if variant is None:
         measured = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
@@ -348,7 +350,7 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
 
 
 def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -> str:
-    """What a calibration of the user's does to the test; warns where it was made elsewhere."""
+    """Describe the user's calibration; warn if it was made for another test or design."""
     design = problem.design
     elsewhere = calibration.check_test(entry.name, design.runs, design.folds)
     if elsewhere:
@@ -369,7 +371,7 @@ def _is_zero_one(problem: Problem) -> bool:
 def _facts(
     problem: Problem, entry: PairwiseTest, df: float | str | None, random_state: Any
 ) -> dict[str, Any]:
-    """What the design tells the test, so that no user types it."""
+    """Return the arguments of the test that the design determines."""
     facts: dict[str, Any] = {}
     design = problem.design
     if entry.needs_sizes and not problem.bare:
@@ -403,7 +405,7 @@ def _facts(
 
 
 def _resolution(problem: Problem) -> float:
-    """The step in which losses can change at all: one instance of one fold, for zero-one losses."""
+    """Return the smallest step of the losses: one instance of one fold for zero-one losses."""
     from bestofk.stats.pairwise.resolution import resolution_of
 
     sizes = problem.design.n_test

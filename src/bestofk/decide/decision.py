@@ -1,4 +1,4 @@
-"""An order of K learners: what was decided, on which evidence, in words."""
+"""The decision of a procedure about K learners, with its evidence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from bestofk._base.results import (
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
-from bestofk.decide.procedures.graph import Step, steps_of
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.statement import Statement, as_text, paragraph
 from bestofk.losses.losses import Metric
@@ -25,6 +24,7 @@ from bestofk.losses.losses import Metric
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.gather import MarginVerdict
+    from bestofk.decide.procedures.multitest import Step
     from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
@@ -62,7 +62,7 @@ class Standing(Presented):
         return standing_sentence(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The standing for strict JSON, in the user's metric: what is infinite is null."""
+        """Return the standing for strict JSON, in the user's metric: what is infinite is null."""
         row: dict[str, Any] = {
             "name": self.name,
             "mean": self.metric.shown(self.mean),
@@ -210,14 +210,16 @@ class Decision(Reported):
         """Every step of the ordering: the candidates, and the one taken."""
         if decides_by(self.procedure) != "steps" or not self.preference.stated:
             return ()
+        from bestofk.decide.procedures.multitest import Step, steps_of
+
         names = self.by_preference
         return tuple(
             Step(
-                candidates=tuple(names[i] for i in found.tolist()),
+                candidates=tuple(names[i] for i in free.tolist()),
                 chosen=names[taken],
                 passed_over=tuple(names[i] for i in passed.tolist()),
             )
-            for found, taken, passed in steps_of(self.evidence.overrides(), self.guarded_means())
+            for free, taken, passed in steps_of(self.evidence.overrides(), self.guarded_means())
         )
 
     @property
@@ -236,13 +238,13 @@ class Decision(Reported):
                      if name != self.recommended)  # fmt: skip
 
     def guarded_means(self) -> Floats | None:
-        """The means in order of preference where the guard is on, else None."""
+        """Return the means in order of preference where the guard is on, else None."""
         if not self.guard:
             return None
         return without_noise(np.array([self.means[name] for name in self.by_preference]))
 
     def against(self, name: Name, other: Name) -> Standing:
-        """How `name` stands to `other`, from the evidence alone."""
+        """Return how `name` stands to `other`, from the evidence alone."""
         evidence = self.evidence
         row = evidence.row(name, other) if len(evidence) else None
         margin = self.margins.get(name) if other == self.recommended else None
@@ -335,13 +337,13 @@ class Decision(Reported):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The decision for strict JSON: no NaN, no infinity; all in the user's metric."""
+        """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric."""
         from bestofk.decide.statements.as_json import decision_to_dict
 
         return decision_to_dict(self)
 
     def to_json(self) -> str:
-        """The result as one strict JSON object."""
+        """Return the result as one strict JSON object."""
         import json
 
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)

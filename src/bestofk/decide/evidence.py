@@ -1,4 +1,4 @@
-"""Which pairs are tested together, and at what price: the family of a decision."""
+"""The family of hypotheses of a decision, and the evidence about every pair."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Family:
         return "greater" if self.name == "preference" else "two-sided"
 
     def pairs(self) -> tuple[Ints, Ints]:
-        """(first, second) of every pair, first before second."""
+        """Return (first, second) of every pair, first before second."""
         K = self.learners
         if self.name != "control":
             first, second = np.triu_indices(K, 1)
@@ -89,18 +89,18 @@ class Family:
         return np.minimum(others, self.control), np.maximum(others, self.control)
 
     def adjust(self, pvalues: Floats) -> Floats:
-        """Adjusted p-values of the family."""
+        """Return adjusted p-values of the family."""
         return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
 
     def smallest_adjusted(self, smallest: float, alternative: str | None = None) -> float:
-        """The smallest adjusted p-value possible, if `smallest` is that of one two-sided test."""
+        """Return the smallest possible adjusted p-value; `smallest` is that of one test."""
         if (self.alternative if alternative is None else alternative) != "two-sided":
             smallest /= 2.0
         p = np.full(self.size, min(smallest, 1.0))
         return float(self.adjust(p).min())
 
     def interval_level(self) -> float:
-        """The level of each interval, so that all of them hold together (Bonferroni)."""
+        """Return the level of each interval, so that all of them hold together (Bonferroni)."""
         return 1.0 - self.alpha / (self.size if CORRECTIONS[self.correction].adjusts else 1)
 
 
@@ -121,7 +121,7 @@ class Posterior(Presented):
     b_better: float
 
     def explain(self) -> str:
-        """The probabilities in a sentence; `alpha` has no effect."""
+        """Return the probabilities in a sentence; `alpha` has no effect."""
         from bestofk.decide.statements.details import posterior_sentence
 
         return posterior_sentence(self)
@@ -174,7 +174,7 @@ class Pair(Presented):
         return {name: [cell] for name, cell in self.to_dict().items() if name != "posterior"}
 
     def to_dict(self) -> dict[str, Any]:
-        """The row for strict JSON, in the user's metric: what is infinite is null."""
+        """Return the row for strict JSON, in the user's metric: what is infinite is null."""
         low, high = self.metric.interval(self.low, self.high)
         # "greater" is said of the user's values
         greater, less = self.pvalue_greater, self.pvalue_less
@@ -265,8 +265,8 @@ class Evidence(Presented):
     choice: Choice | None = field(default=None, repr=False)
     bayesian: Choice | None = field(default=None, repr=False)
     """The Bayesian test that gives posterior probabilities, where a rope was given."""
-    found: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What was asked for once."""
+    cache: dict[str, Any] = field(default_factory=dict, repr=False)
+    """Values that are computed once."""
 
     def __len__(self) -> int:
         return len(self.first)
@@ -292,8 +292,8 @@ class Evidence(Presented):
     @property
     def standard_error(self) -> Floats:
         """Standard errors of the differences; NaN for tests that have none."""
-        found: Floats = self._once("standard_error", self._standard_errors)
-        return found
+        values: Floats = self._once("standard_error", self._standard_errors)
+        return values
 
     @property
     def pvalue_greater(self) -> Floats:
@@ -311,17 +311,17 @@ class Evidence(Presented):
 
         Counts, rank sums and squares have none and stay.
         """
-        found: Floats = self._once("shown_statistic", self._shown_statistic)
-        return found
+        values: Floats = self._once("shown_statistic", self._shown_statistic)
+        return values
 
     @property
     def posteriors(self) -> Mapping[str, Floats] | None:
         """P(first better), P(equivalent), P(second better), where a rope was given."""
-        found: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
-        return found
+        values: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
+        return values
 
     def row(self, a: Name, b: Name) -> int | None:
-        """The row of a pair, in either order; None where it was not tested."""
+        """Return the row of a pair, in either order; None where it was not tested."""
         rows: dict[tuple[int, int], int] = self._once("rows", self._rows)
         i, j = self.names.index(a), self.names.index(b)
         return rows.get((min(i, j), max(i, j)))
@@ -353,15 +353,15 @@ class Evidence(Presented):
         )
 
     def overrides(self) -> Bools:
-        """(K, K): the data override the preference between i and j (i < j)."""
+        """Return (K, K): the data override the preference between i and j (i < j)."""
         matrix = np.zeros((len(self.names),) * 2, dtype=bool)
         rows = self.better > 0
         matrix[self.first[rows], self.second[rows]] = True
         return matrix
 
     def tested(self, rows: Ints) -> RowsTested | None:
-        """What the test said of some pairs; None where its results were too many to keep."""
-        results = self.found.get(f"results {self.alternative}")
+        """Return what the test said of some pairs; None where its results were too many to keep."""
+        results = self.cache.get(f"results {self.alternative}")
         if results is None:
             return None
         error, df = self.standard_error[rows], getattr(results[-1], "df", None)
@@ -374,14 +374,14 @@ class Evidence(Presented):
         )
 
     def shown(self) -> Bools:
-        """(K, K): i is shown to be better than j."""
+        """Return (K, K): i is shown to be better than j."""
         matrix = self.overrides().T
         rows = self.better < 0
         matrix[self.first[rows], self.second[rows]] = True
         return matrix
 
     def claims(self) -> tuple[tuple[Name, Name], ...]:
-        """(better, worse) of every pair about which a claim is made."""
+        """Return (better, worse) of every significant pair."""
         rows = np.flatnonzero(self.better)
         first_better = self.better[rows] < 0
         winners = np.where(first_better, self.first[rows], self.second[rows])
@@ -392,13 +392,13 @@ class Evidence(Presented):
         )
 
     def explain(self) -> str:
-        """Which pairs are shown to differ, in sentences."""
+        """Return which pairs are shown to differ, in sentences."""
         from bestofk.decide.statements.details import evidence_sentences
 
         return evidence_sentences(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """The evidence for strict JSON, in the user's metric: one object per pair."""
+        """Return the evidence for strict JSON, in the user's metric: one object per pair."""
         return {
             "learners": list(self.names),
             "family": self.family.name,
@@ -441,18 +441,18 @@ class Evidence(Presented):
         return pd.DataFrame(columns if posteriors is None else {**columns, **posteriors})
 
     def _once(self, name: str, make: Any) -> Any:
-        if name not in self.found:
-            self.found[name] = make()
-        return self.found[name]
+        if name not in self.cache:
+            self.cache[name] = make()
+        return self.cache[name]
 
     def _rows(self) -> dict[tuple[int, int], int]:
         pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
         return {pair: row for row, pair in enumerate(pairs)}
 
     def _asked(self, alternative: str) -> Iterator[Any]:
-        """The results of the test, some pairs at a time; those that were kept are not new."""
+        """Yield the results of the test, some pairs at a time; those that were kept are not new."""
         choice, values = self.choice, self.values
-        kept = self.found.get(f"results {alternative}")
+        kept = self.cache.get(f"results {alternative}")
         if kept is not None:
             yield from kept
             return
@@ -503,7 +503,7 @@ class Evidence(Presented):
     def _posteriors(self) -> Mapping[str, Floats] | None:
         if self.bayesian is None:
             return None
-        sample: Any = self.found.get("bayesian sample", self.values)
+        sample: Any = self.cache.get("bayesian sample", self.values)
         choice = self.bayesian
         parts = []
         for start in range(0, len(self), _PAIRS_AT_A_TIME):
@@ -515,8 +515,8 @@ class Evidence(Presented):
         }
 
     def _intervals(self) -> tuple[Floats, Floats]:
-        found: tuple[Floats, Floats] = self._once("intervals", self._make_intervals)
-        return found
+        values: tuple[Floats, Floats] = self._once("intervals", self._make_intervals)
+        return values
 
     def _make_intervals(self) -> tuple[Floats, Floats]:
         """Bonferroni's intervals, brought together with the claims.

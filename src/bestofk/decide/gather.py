@@ -1,4 +1,4 @@
-"""The Bayesian test that goes with a design: probabilities of better, equivalent and worse."""
+"""Test every pair of a family, against zero or a margin, in one table or in many."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice, choose_test, units
 from bestofk.decide.evidence import Evidence, Family, Name, Signs
 from bestofk.decide.problem import Problem
-from bestofk.stats.pairwise.bayesian import rope_half_width
-from bestofk.stats.pairwise.pairs import all_pairs
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
 def bayesian_choice(problem: Problem, choice: Choice, rope: Any, random_state: Any) -> Choice:
-    """The test itself where it is Bayesian, else the first Bayesian one that covers the design."""
+    """Return the test itself if it is Bayesian, or a Bayesian one that covers the design."""
+    from bestofk.stats.pairwise.bayesian import rope_half_width
+
     rope = rope_half_width(rope)
     if choice.posterior:
         return choice
@@ -43,12 +43,9 @@ def bayesian_choice(problem: Problem, choice: Choice, rope: Any, random_state: A
     )
 
 
-# Every pair of a family under one test, in one table or in many: the evidence, made once.
-
-
-_LOSSES_AT_A_TIME = 1 << 17
-PAIRED_LOSSES_AT_MOST = 1 << 22
-"""Losses of all pairs of a table that may be held side by side, with what the test said."""
+_MAX_LOSSES_PER_CALL = 1 << 17
+MAX_PAIRED_LOSSES = 1 << 22
+"""Most losses of all pairs of a table that are held in memory with the test's results."""
 _COLUMNS = ("statistic", "pvalue", "estimate", "direction")
 
 
@@ -63,14 +60,14 @@ class PairColumns(NamedTuple):
     better: Signs
 
     def overrides(self, family: Family) -> Bools:
-        """(B, K, K): the data override the preference between i and j (i < j)."""
+        """Return (B, K, K): the data override the preference between i and j (i < j)."""
         first, second = family.pairs()
         matrix = np.zeros((len(self.better), family.learners, family.learners), dtype=bool)
         matrix[:, first, second] = self.better > 0
         return matrix
 
     def claims(self, family: Family) -> Bools:
-        """(B, K, K): i is shown to be better than j."""
+        """Return (B, K, K): i is shown to be better than j."""
         first, second = family.pairs()
         matrix = np.zeros((len(self.better), family.learners, family.learners), dtype=bool)
         matrix[:, first, second] = self.better < 0
@@ -94,12 +91,12 @@ def gather_evidence(
     results: list[Any] = []
     tested = pairs_of_tables(
         choice, values[np.newaxis], problem.means()[np.newaxis], family, alternative=alternative,
-        keep=results,
+        results=results,
     )  # fmt: skip
-    # what the test said serves the intervals too: no pair is tested twice
-    found: dict[str, Any] = {f"results {alternative}": results} if results else {}
+    # keep the results for the intervals, so that no pair is tested twice
+    cache: dict[str, Any] = {f"results {alternative}": results} if results else {}
     if bayesian is not None and bayesian.axes != choice.axes:
-        found["bayesian sample"] = problem.sample(bayesian.axes)
+        cache["bayesian sample"] = problem.sample(bayesian.axes)
     return Evidence(
         names=problem.names,
         first=first,
@@ -112,7 +109,7 @@ def gather_evidence(
         values=values,
         choice=choice,
         bayesian=bayesian,
-        found=found,
+        cache=cache,
     )
 
 
@@ -123,19 +120,19 @@ def pairs_of_tables(
     family: Family,
     *,
     alternative: str | None = None,
-    keep: list[Any] | None = None,
+    results: list[Any] | None = None,
 ) -> PairColumns:
     """Test every pair of the family in B tables of losses (B, K, ...) with means (B, K).
 
     Two-sided p-values get their direction from the sign of the statistic. In the family
     ``"preference"`` only the less preferred learner of a pair can be shown to be better. The
-    results of the test go to `keep`, unless all pairs of a table are too many.
+    results of the test go to `results`, unless all pairs of a table are too many.
     """
     alternative = family.alternative if alternative is None else alternative
     per_table = family.size * int(np.prod(values.shape[2:]))
-    step = max(1, _LOSSES_AT_A_TIME // max(per_table, 1))
+    step = max(1, _MAX_LOSSES_PER_CALL // max(per_table, 1))
     parts = [
-        _columns(choice, values[at : at + step], family, alternative, keep)
+        _columns(choice, values[at : at + step], family, alternative, results)
         for at in range(0, len(values), step)
     ]
     columns = parts[0]
@@ -157,19 +154,21 @@ def pairs_of_tables(
 
 
 def _columns(
-    choice: Choice, values: Floats, family: Family, alternative: str, keep: list[Any] | None
+    choice: Choice, values: Floats, family: Family, alternative: str, results: list[Any] | None
 ) -> dict[str, Floats]:
-    """What the test says of the pairs of some tables, as (B, P) arrays."""
-    if family.name != "control" and family.size * values[0, 0].size > PAIRED_LOSSES_AT_MOST:
-        # many learners: in blocks of rows
+    """Return what the test says of the pairs of some tables, as (B, P) arrays."""
+    if family.name != "control" and family.size * values[0, 0].size > MAX_PAIRED_LOSSES:
+        from bestofk.stats.pairwise.pairs import all_pairs
+
+        # many learners: test in blocks of rows
         pairs = all_pairs(choice, values[0], alternative=alternative)
         return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
     first, second = family.pairs()
     result = compare_in(
         choice, values.take(first, axis=1), values.take(second, axis=1), alternative
     )
-    if keep is not None:
-        keep.append(result)
+    if results is not None:
+        results.append(result)
     shape = len(values), len(first)
     columns = {
         name: _one_per_pair(choice, getattr(result, name), shape, values.shape[2:])
@@ -183,23 +182,23 @@ def _columns(
 
 
 def _one_per_pair(
-    choice: Choice, found: Any, shape: tuple[int, int], units: tuple[int, ...]
+    choice: Choice, values: Any, shape: tuple[int, int], units: tuple[int, ...]
 ) -> Floats:
-    """(B, P); a test that was given and reduces other axes than it should is named."""
+    """Return (B, P); refuse a test of the caller that reduces the wrong axes."""
     try:
-        return np.array(np.broadcast_to(np.asarray(found, dtype=float), shape))
+        return np.array(np.broadcast_to(np.asarray(values, dtype=float), shape))
     except ValueError:
         raise ArgumentError(
             f"The test {choice.name!r} must give one number per pair, over the last "
             f"{len(units)} axes of the losses (here of shape {units}); got the shape "
-            f"{np.shape(found)} for {shape[1]} pairs."
+            f"{np.shape(values)} for {shape[1]} pairs."
         ) from None
 
 
 def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
-    """The test of losses (B, ...) of some tables; one table is tested without that axis.
+    """Test losses (B, ...) of some tables; drop the first axis of a single table.
 
-    So that what a test draws does not hang on how many tables there are.
+    The random draws of a test then do not depend on the number of tables.
     """
     return choice(a[0], b[0], alternative) if len(a) == 1 else choice(a, b, alternative)
 
@@ -212,7 +211,7 @@ def _directions(direction: Floats, alternative: str) -> Signs:
 
 
 def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
-    """The evidence of a procedure that compares no pairs."""
+    """Return the evidence of a procedure that compares no pairs."""
     none, empty = np.zeros(0), np.zeros(0, dtype=np.int64)
     return Evidence(
         names=problem.names,
@@ -228,9 +227,6 @@ def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
         alternative="two-sided",
         metric=problem.metric,
     )
-
-
-# Not worse by more than a margin: what may be said when some difference does not matter.
 
 
 NOT_WORSE = "not worse by more than the margin"
@@ -253,7 +249,7 @@ class MarginVerdict(Presented):
     adjusted_pvalue: float
 
     def explain(self) -> str:
-        """The verdict in a sentence."""
+        """Return the verdict in a sentence."""
         best = "the recommended learner"
         sentence = {
             "better": f"It is shown to be better than {best}",
@@ -286,11 +282,11 @@ class Margins:
         return np.asarray(self.adjusted_pvalue <= self.alpha)
 
     def verdicts(self, evidence: Evidence, recommended: Name) -> dict[Name, MarginVerdict]:
-        """How every other learner stands to the recommended one."""
+        """Return how every other learner stands to the recommended one."""
         names = evidence.names
         at = names.index(recommended)
         claims = set(evidence.claims())
-        found = {}
+        verdicts = {}
         for i, name in enumerate(names):
             if i == at:
                 continue
@@ -302,12 +298,12 @@ class Margins:
                 verdict = "worse"
             else:
                 verdict = "open"
-            found[name] = MarginVerdict(
+            verdicts[name] = MarginVerdict(
                 verdict=verdict,
                 pvalue=float(self.pvalue[i, at]),
                 adjusted_pvalue=float(self.adjusted_pvalue[i, at]),
             )
-        return found
+        return verdicts
 
 
 def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
@@ -318,7 +314,7 @@ def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: floa
 
 
 def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Floats, Floats]:
-    """P-values (B, K, K) of H0: the loss of i is at least that of j plus the margin; adjusted.
+    """Return p-values (B, K, K) of H0: the loss of i is at least that of j plus the margin.
 
     `values` are the losses of B tables, (B, K, ...).
     """
@@ -334,7 +330,7 @@ def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Float
 
 
 def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
-    """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
+    """Return p-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
     if choice.entry is None or not choice.entry.zero_one:
         return np.asarray(compare_in(choice, a - margin, b, "less").pvalue, dtype=float)
     # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has

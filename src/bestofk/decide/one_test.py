@@ -1,4 +1,4 @@
-"""One test on a table of losses: a pairwise one on all pairs or on one, or one of all learners."""
+"""Run one test on a table of losses: on all pairs, on one pair, or on all learners at once."""
 
 from __future__ import annotations
 
@@ -47,15 +47,15 @@ class TestReport(Presented):
         return self.result.pvalue
 
     def explain(self) -> str:
-        """The outcome in sentences."""
+        """Return the outcome in sentences."""
         return self.words
 
     def to_frame(self) -> Any:
-        """The table of the result."""
+        """Return the table of the result."""
         return self.result.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
-        """The outcome for strict JSON: no NaN, no infinity."""
+        """Return the outcome for strict JSON: no NaN, no infinity."""
         from bestofk.version import __version__
 
         head: dict[str, Any] = {
@@ -70,15 +70,15 @@ class TestReport(Presented):
         if isinstance(self.result, Evidence):
             body: dict[str, Any] = {"evidence": [pair.to_dict() for pair in self.result]}
         else:
-            held = self.result.to_dict()
-            body = {name: one for name, one in held.items() if name != "test"}
+            result = self.result.to_dict()
+            body = {name: one for name, one in result.items() if name != "test"}
             if self.metric.higher_is_better:
                 body |= _in_metric(body, self.metric)
         return {**head, **body, "explanation": self.words, "version": __version__}
 
 
 def _in_metric(held: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
-    """The means, differences and intervals of a result in the user's metric."""
+    """Return the means, differences and intervals of a result in the user's metric."""
     found: dict[str, Any] = {}
     for name in ("mean", "means"):
         if held.get(name) is not None:
@@ -105,7 +105,7 @@ def run_test(
     random_state: RandomState = 0,
     **reading: Any,
 ) -> TestReport:
-    """Make one test on a table of losses.
+    """Run one test on a table of losses.
 
     Parameters
     ----------
@@ -165,16 +165,16 @@ def _one_pair(
     df: float | str | None,
     random_state: RandomState,
 ) -> TestReport:
-    places = []
+    positions = []
     for name in pair:
         if name not in problem.names:
             raise UnknownNameError("learner", name, [str(known) for known in problem.names])
-        places.append(problem.names.index(name))
+        positions.append(problem.names.index(name))
     choice = choose_test(
         problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
     )
     values = problem.sample(choice.axes)
-    result = choice(values[places[0]], values[places[1]], alternative)
+    result = choice(values[positions[0]], values[positions[1]], alternative)
     with _speaking(problem):
         words = result.explain(names=pair, alpha=alpha)
     return TestReport(
@@ -189,14 +189,14 @@ def _one_pair(
 
 
 def _from_words(problem: Problem) -> str:
-    """What was tested, and in which direction it is good."""
+    """Return what was tested, and in which direction it is good."""
     metric = problem.metric
     better = f" Larger {metric.name} is better." if metric.higher_is_better else ""
     return f"From {problem.describe()}.{better}"
 
 
 def _speaking(problem: Problem) -> AbstractContextManager[None]:
-    """Sentences in the user's metric, where that is not a loss."""
+    """Write sentences in the user's metric if that is not a loss."""
     metric = problem.metric
     if not metric.higher_is_better:
         return nullcontext()

@@ -1,4 +1,4 @@
-"""From many tables of losses to as many decisions: `order` for simulations."""
+"""Decide about many tables of losses at once, for simulations."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ from bestofk.decide.order import order
 from bestofk.decide.preference import (
     Name,
     PreferenceLike,
-    places_by,
+    order_by,
     preference_ranks,
     without_noise,
 )
 from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import NOBODY, Decided, untested
+from bestofk.decide.problem_stack import NOBODY, Decided, ProblemStack, StackSettings, untested
 from bestofk.decide.procedures.multitest import rope_argument
 from bestofk.decide.registry import PROCEDURES
 from bestofk.stats.pairwise.calibration import read_calibration
@@ -94,7 +93,7 @@ class ManyDecisions(Presented):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The decisions for strict JSON, and how often each learner is recommended."""
+        """Return the decisions for strict JSON, and how often each learner is recommended."""
         counts = np.bincount(self.recommended + 1, minlength=len(self.names) + 1).tolist()
         return {
             **Presented.to_dict(self),
@@ -105,7 +104,7 @@ class ManyDecisions(Presented):
         }
 
     def explain(self) -> str:
-        """How often each learner is recommended, in a sentence."""
+        """Return how often each learner is recommended, in a sentence."""
         counts = [int(np.count_nonzero(self.recommended == at)) for at in range(len(self.names))]
         listed = [
             f"{name} on {count}" for name, count in zip(self.names, counts, strict=True) if count
@@ -128,11 +127,11 @@ class ManyDecisions(Presented):
     def adequate(self) -> Bools:
         """The recommended one and those that are not shown to be worse than it."""
         B, K = self.ranking.shape
-        taken = np.arange(K) == self.recommended[:, np.newaxis]
+        is_recommended = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
         untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
         # without any test it stands alone
-        adequate: Bools = np.where(untested[:, np.newaxis], taken, ~worse)
+        adequate: Bools = np.where(untested[:, np.newaxis], is_recommended, ~worse)
         adequate &= (self.recommended != NOBODY)[:, np.newaxis]
         return adequate
 
@@ -224,7 +223,7 @@ def order_many(
     if many is None:
         decided = _one_by_one(stack, {**options, "random_state": random_state})
     else:
-        asked = Asked(
+        settings = StackSettings(
             test=test,
             alpha=shown.alpha,
             correction=shown.correction,
@@ -236,7 +235,7 @@ def order_many(
             random_state=random_state,
             test_arguments={**rope_argument(test, rope), **test_arguments},
         )
-        decided = many(stack, asked)
+        decided = many(stack, settings)
     return _by_learner(stack, decided, shown)
 
 
@@ -277,7 +276,7 @@ def stack_tables(
     values = values.reshape(B, K, *like.values.shape[1:])
     ranks, preference, notes = preference_ranks(names, prefer)
     means = values.reshape(B, K, -1).mean(axis=2)
-    places = places_by(ranks, means)
+    places = order_by(ranks, means)
     listed = (places == np.arange(K)).all()
     if parts is not None and like.subset_values is not None:
         parts = parts[:, :, 0].mean(axis=4)
@@ -295,7 +294,7 @@ def stack_tables(
 
 
 def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any) -> Problem:
-    """The problem of the first table, learners as listed."""
+    """Return the problem of the first table, learners as listed."""
     if design is None:
         return problem_from_array(array[0], prefer="listed")
     from bestofk.losses.losses import Losses
@@ -316,25 +315,27 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
 
 
 def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
-    """A procedure that has no rule for many tables."""
-    found = untested(len(stack), stack.learners)
+    """Decide table by table, for a procedure without a batched function."""
+    decided = untested(len(stack), stack.learners)
     tests: dict[str, None] = {}
     for table in range(len(stack)):
         decision = order(stack.one(table), **options)
-        place = {name: at for at, name in enumerate(decision.by_preference)}
+        position = {name: at for at, name in enumerate(decision.by_preference)}
         if decision.recommended is not None:
-            found.recommended[table] = place[decision.recommended]
-        found.order[table, : len(decision.ranking)] = [place[name] for name in decision.ranking]
+            decided.recommended[table] = position[decision.recommended]
+        decided.order[table, : len(decision.ranking)] = [
+            position[name] for name in decision.ranking
+        ]
         evidence = decision.evidence
-        found.claims[table] = evidence.shown()
-        found.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
-        found.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
+        decided.claims[table] = evidence.shown()
+        decided.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
+        decided.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
         tests[decision.test] = None
-    return found._replace(tests=tuple(tests))
+    return decided._replace(tests=tuple(tests))
 
 
 def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyDecisions:
-    """From places in the order of preference to the numbers of the learners."""
+    """Convert positions in the order of preference to numbers of learners."""
     B = len(stack)
     every, places = np.arange(B), stack.places
     rank = np.argsort(places, axis=1)
@@ -357,9 +358,9 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
     )
 
 
-def _numbered(places: Ints, at: Ints) -> Ints:
-    """The learners at places (B, m); -1 stays."""
-    if (places == np.arange(places.shape[1])).all():
+def _numbered(order: Ints, at: Ints) -> Ints:
+    """Return the learners at positions (B, m); -1 stays."""
+    if (order == np.arange(order.shape[1])).all():
         return at
-    found = np.take_along_axis(places, np.maximum(at, 0), axis=1)
-    return np.where(at == NOBODY, NOBODY, found)
+    learners = np.take_along_axis(order, np.maximum(at, 0), axis=1)
+    return np.where(at == NOBODY, NOBODY, learners)

@@ -52,7 +52,7 @@ class Preference:
         return f"{self.kind}: {self.words}" if self.kind in ("measured", "panel") else self.kind
 
     def first(self) -> str:
-        """The words for the most preferred of several learners."""
+        """Return the words for the most preferred of several learners."""
         if self.kind == "measured":
             fastest = {"latency": "the fastest"}
             least = (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
@@ -89,24 +89,24 @@ class MeasuredCosts:
 def arrange(
     names: Sequence[Name], prefer: Any, means: Floats
 ) -> tuple[list[int], Preference, tuple[str, ...]]:
-    """The places of the learners in the order of preference, and what is to be said of it.
+    """Return the learners in the order of preference, the preference, and notes on it.
 
     Without a preference the learner with the smaller mean goes first. A preference may name some
     learners only: the others follow by their means. Equal prices, and measured costs within a
     factor of two of the cheapest of them, leave it to the means too.
     """
     ranks, preference, notes = preference_ranks(names, prefer)
-    return places_by(ranks, means).tolist(), preference, notes
+    return order_by(ranks, means).tolist(), preference, notes
 
 
 def alike_ranks(names: Sequence[Name], prefer: Any) -> Floats | None:
-    """What a stated preference says of every learner, where it leaves some alike; else None."""
+    """Return the ranks of a stated preference if some of them are equal, else None."""
     ranks, preference, _ = preference_ranks(names, prefer)
     return ranks if preference.stated and np.unique(ranks).size < len(ranks) else None
 
 
-def places_by(ranks: Floats, means: Floats) -> Ints:
-    """(..., K): learners by their ranks in the preference, equal ranks by their means (..., K)."""
+def order_by(ranks: Floats, means: Floats) -> Ints:
+    """Return (..., K): learners by preference rank, equal ranks by their means (..., K)."""
     if np.unique(ranks).size == len(ranks):
         return np.broadcast_to(np.argsort(ranks), means.shape)
     by_mean = np.argsort(without_noise(means), axis=-1, kind="stable")
@@ -141,20 +141,20 @@ def preference_ranks(
         _all_priced(names, prices, "a price")
         ranks = np.array([prices[name] for name in names])
         return ranks, Preference(kind="stated", words="prices"), ()
-    wanted = list(prefer)
-    _all_known(names, wanted)
-    place = {name: k for k, name in enumerate(wanted)}
-    ranks = np.array([place.get(name, len(wanted)) for name in names], dtype=float)
-    left = len(names) - len(wanted)
+    listed = list(prefer)
+    _all_known(names, listed)
+    position = {name: k for k, name in enumerate(listed)}
+    ranks = np.array([position.get(name, len(listed)) for name in names], dtype=float)
+    left = len(names) - len(listed)
     if not left:
         return ranks, Preference(kind="stated", words="list"), ()
     follow = "the other follows by its mean" if left == 1 else "the others follow by their means"
-    note = f"Your preference names {len(wanted)} of {len(names)}; {follow}."
+    note = f"Your preference names {len(listed)} of {len(names)}; {follow}."
     return ranks, Preference(kind="stated", words="part of a list"), (note,)
 
 
 def settled(prefer: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
-    """A preference among the learners `names`, with measured costs as such.
+    """Return the preference among the learners `names`, with the measured costs.
 
     `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
     """
@@ -180,7 +180,7 @@ def settled(prefer: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any
 
 
 def preference_to_json(prefer: Any) -> Any:
-    """A preference as it was given, JSON-ready; `preference_from_json` reads it back."""
+    """Return a preference as it was given, JSON-ready; `preference_from_json` reads it back."""
     if prefer is None or isinstance(prefer, str):
         return prefer
     if isinstance(prefer, PanelOrder):
@@ -197,19 +197,19 @@ def _bare(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
-def preference_from_json(held: Any) -> Any:
-    """The preference that `preference_to_json` wrote."""
-    if not isinstance(held, Mapping):
-        return held if held is None or isinstance(held, str) else tuple(held)
-    if "panel" in held:
-        return PanelOrder(names=tuple(held["panel"]))
-    if "measured" in held:
-        return MeasuredCosts(what=held["measured"], costs=dict(held["costs"]))
-    return dict(held["prices"])
+def preference_from_json(stored: Any) -> Any:
+    """Return the preference that `preference_to_json` wrote."""
+    if not isinstance(stored, Mapping):
+        return stored if stored is None or isinstance(stored, str) else tuple(stored)
+    if "panel" in stored:
+        return PanelOrder(names=tuple(stored["panel"]))
+    if "measured" in stored:
+        return MeasuredCosts(what=stored["measured"], costs=dict(stored["costs"]))
+    return dict(stored["prices"])
 
 
 def without_noise(means: Floats) -> Floats:
-    """The means (..., K) with what rounding alone can make taken away: equal ones are equal."""
+    """Return the means (..., K) without differences that rounding alone can make."""
     if not means.shape[-1]:
         return means
     unit = np.abs(means).max(axis=-1, keepdims=True)
@@ -220,7 +220,7 @@ def without_noise(means: Floats) -> Floats:
 
 
 def _cost_groups(costs: Sequence[float]) -> list[int]:
-    """The group of every cost: a new one begins at twice the smallest cost of the last."""
+    """Return the group of every cost: a new one begins at twice the smallest cost of the last."""
     groups = [0] * len(costs)
     start, group = -np.inf, -1
     for k in sorted(range(len(costs)), key=costs.__getitem__):
@@ -230,13 +230,13 @@ def _cost_groups(costs: Sequence[float]) -> list[int]:
     return groups
 
 
-def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
+def _all_known(names: Sequence[Name], listed: Sequence[Any]) -> None:
     known = set(names)
-    for place, name in enumerate(wanted):
+    for index, name in enumerate(listed):
         if name not in known:
             some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
             raise ArgumentError(f"prefer names {name!r}, which is none of those compared: {some}.")
-        if name in wanted[:place]:
+        if name in listed[:index]:
             raise ArgumentError(f"prefer names {name!r} twice.")
 
 

@@ -1,4 +1,4 @@
-"""What a procedure is given: losses in order of preference, and what tests may be asked of them."""
+"""The input of a procedure: losses in order of preference, with their design."""
 
 from __future__ import annotations
 
@@ -100,17 +100,17 @@ class Problem:
         return self.design.describe()
 
     def sample(self, axes: int) -> Floats:
-        """(K, n) or (K, runs, folds), as a test with that many trailing axes wants it."""
+        """Return (K, n) or (K, runs, folds), for a test with that many trailing axes."""
         return sample_of(self.values, self.subset_values, axes)
 
     def means(self) -> Floats:
-        """Mean loss of every learner."""
+        """Return the mean loss of every learner."""
         mean: Floats = self.sample(1).mean(axis=1)
         return mean
 
 
 def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:
-    """(K, n) or (K, runs, folds) of the values of a problem, as `Problem.sample` gives them."""
+    """Return the values of a problem as (K, n) or (K, runs, folds); see `Problem.sample`."""
     if axes == BOTH_PARTS:
         parts = (values, subset_values)
         flat = [part.reshape(len(part), -1) for part in parts if part is not None]
@@ -123,13 +123,13 @@ def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats
 
 
 def values_of(losses: Floats) -> Floats:
-    """The values of a problem from complete losses of five axes: all that its tests look at."""
+    """Return the values of a problem from complete losses of five axes."""
     per_fold: Floats = losses.mean(axis=4)
     return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
 
 
 def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
-    """A bare (K, ...) array: learners are the integers 0..K-1."""
+    """Return the problem of a bare (K, ...) array; learners are the integers 0..K-1."""
     array = finite_array(values, "losses", min_ndim=2)
     if len(array) < 2:
         raise ArgumentError(
@@ -155,10 +155,10 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
         array = array.reshape(len(array), runs, folds)
         kind = "cv" if folds > 1 else "scores"
         design = Design(kind=kind, runs=runs, folds=folds)
-    places, preference, notes = arrange(range(len(array)), prefer, _means(array))
+    positions, preference, notes = arrange(range(len(array)), prefer, _means(array))
     return Problem(
-        values=np.ascontiguousarray(array[places]),
-        names=tuple(places),
+        values=np.ascontiguousarray(array[positions]),
+        names=tuple(positions),
         design=design,
         n_datasets=n_datasets,
         bare=True,
@@ -175,7 +175,7 @@ def _means(values: Floats) -> Floats:
 def problem_from_losses(
     losses: Losses, *, prefer: PreferenceLike = None, missing: str = "refuse"
 ) -> Problem:
-    """A table of losses with its design, put into the order of preference."""
+    """Return the problem of a table of losses, in the order of preference."""
     missing = missing_word(missing)
     names = losses.algorithms
     if len(names) < 2:
@@ -184,7 +184,7 @@ def problem_from_losses(
         )
     design = losses.design
     values: Floats = losses.values
-    said: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     if losses.complete:
         array = values_of(values)
     elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
@@ -200,19 +200,19 @@ def problem_from_losses(
                 " leaves out what some learner lacks.",
             )
         per_fold, design, note = _drop_incomplete(losses)
-        said = (note,)
+        dropped = (note,)
         array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
-    places, preference, notes = arrange(names, prefer, _means(array))
+    positions, preference, notes = arrange(names, prefer, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
-    ordered = losses.reorder([names[k] for k in places])
+    ordered = losses.reorder([names[k] for k in positions])
     return Problem(
-        values=np.ascontiguousarray(array[places]),
-        names=tuple(names[k] for k in places),
+        values=np.ascontiguousarray(array[positions]),
+        names=tuple(names[k] for k in positions),
         design=design,
         n_datasets=n_datasets,
         bare=False,
-        notes=(*said, *notes),
-        dropped=said,
+        notes=(*dropped, *notes),
+        dropped=dropped,
         losses=ordered,
         preference=preference,
         metric=losses.metric,
@@ -221,7 +221,7 @@ def problem_from_losses(
 
 
 def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
-    """(K, subset runs, folds) of one data set, mean over the repetitions."""
+    """Return (K, subset runs, folds) of one data set, the mean over the repetitions."""
     if losses.subset_values is None or design.subsets is None:
         return None
     part: Floats = losses.subset_values[:, 0].mean(axis=3)
@@ -229,7 +229,7 @@ def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
 
 
 def _same_gaps(missing: Bools) -> bool:
-    """Every learner has the same cells, and some of every data set."""
+    """Return whether every learner has the same cells, and some of every data set."""
     return bool((missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any())
 
 
@@ -253,27 +253,24 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
         return losses.values[:, keep].mean(axis=4), losses.design, note
     keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
     if losses.design.runs > 1:
-        kept = np.logical_and.reduce(keep_fold, axis=1)
-        what, values = "run", losses.values[:, :, kept]
-        mask = np.repeat(kept[:, np.newaxis], losses.design.folds, axis=1)
+        complete = np.logical_and.reduce(keep_fold, axis=1)
+        what, values = "run", losses.values[:, :, complete]
+        mask = np.repeat(complete[:, np.newaxis], losses.design.folds, axis=1)
     else:
-        kept, mask = keep_fold[0], keep_fold
-        what, values = "fold", losses.values[:, :, :, kept]
-    if kept.sum() < 2:
+        complete, mask = keep_fold[0], keep_fold
+        what, values = "fold", losses.values[:, :, :, complete]
+    if complete.sum() < 2:
         raise DesignError(
-            f"losses hold {counted(int(kept.sum()), what)} that every learner has in full; at "
+            f"losses hold {counted(int(complete.sum()), what)} that every learner has in full; at "
             "least 2 are needed."
         )
-    note = _dropped(int((~kept).sum()), len(kept), what)
+    note = _dropped(int((~complete).sum()), len(complete), what)
     return values.mean(axis=4), losses.design.select(mask), note
 
 
 def _dropped(dropped: int, total: int, what: str) -> str:
     verb, it = ("was", "it") if dropped == 1 else ("were", "them")
     return f"{dropped} of {total} {what}s {verb} left out because some learner lacks {it}."
-
-
-# What a caller may hand to a procedure, and the problem that it stands for.
 
 
 _OF_ARRAYS = ("higher_is_better", "design")
@@ -287,9 +284,9 @@ def as_problem(
     missing: str = "refuse",
     arguments: MutableMapping[str, Any] | None = None,
 ) -> Problem:
-    """A `Losses`, a file or data frame of losses, or a bare (K, ...) array, as a problem.
+    """Return the problem of a `Losses`, a file or data frame, or a bare (K, ...) array.
 
-    What `read_losses` takes is taken out of `arguments`; the rest is left for the test.
+    Remove the arguments of `read_losses` from `arguments`; the rest belongs to the test.
     """
     from bestofk.losses import Losses
 
@@ -299,9 +296,7 @@ def as_problem(
     if not isinstance(losses, Losses | Problem) and _is_table(losses):
         from bestofk.losses import read_losses
 
-        losses = read_losses(
-            losses, missing="refuse" if missing == "refuse" else "allow", **reading
-        )
+        losses = read_losses(losses, missing=gaps, **reading)
         reading = {}
     for name, value in reading.items():
         if isinstance(losses, Losses | Problem) or name not in _OF_ARRAYS:
@@ -326,14 +321,16 @@ def as_ordered(
     missing: str = "refuse",
     arguments: MutableMapping[str, Any] | None = None,
 ) -> Problem:
-    """As `as_problem`; a bare array handed to a procedure is in the order of preference."""
-    if prefer is None and not isinstance(losses, Problem) and not _is_named(losses):
+    """Return a problem unchanged, or as `as_problem`; bare arrays are in preference order."""
+    if isinstance(losses, Problem):
+        return losses
+    if prefer is None and not _is_named(losses):
         prefer = LISTED
     return as_problem(losses, prefer=prefer, missing=missing, arguments=arguments)
 
 
 def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, Any]:
-    """The arguments that say how to read, taken out of those of the test."""
+    """Remove the arguments of `read_losses` from those of the test, and return them."""
     if not arguments:
         return {}
     from bestofk.losses.reading import READING
@@ -345,8 +342,8 @@ def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, A
         if name in arguments
         and (name not in ("n_train", "n_test") or isinstance(arguments[name], str))
     ]
-    found = {name: arguments.pop(name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: arguments.pop(name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def refuse_unknown(arguments: Mapping[str, Any], where: str) -> None:
@@ -360,7 +357,7 @@ def _is_named(losses: Any) -> bool:
 
 
 def _is_table(value: Any) -> bool:
-    """A path, or something that has columns."""
+    """Return whether it is a path or has columns."""
     return (
         isinstance(value, str | Mapping)
         or hasattr(value, "__fspath__")

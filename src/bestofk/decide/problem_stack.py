@@ -1,16 +1,17 @@
-"""Many tables of one design: the problems of a batch, and which of them one test call can take."""
+"""Many tables of one design, grouped by the test call that can take them together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk._base.checks import Floats
+from bestofk._base.checks import Bools, Floats
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.evidence import Family
+from bestofk.decide.gather import pairs_of_tables
 from bestofk.decide.preference import Ints, Name
 from bestofk.decide.problem import Problem, sample_of
 
@@ -34,8 +35,8 @@ class ProblemStack:
     names: tuple[Name, ...]
     like: Problem
     subset_values: Floats | None = None
-    found: dict[Any, Any] = field(default_factory=dict, repr=False)
-    """What one procedure found and another can use."""
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """Results that several procedures share."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -46,7 +47,7 @@ class ProblemStack:
         return int(self.values.shape[1])
 
     def one(self, table: int) -> Problem:
-        """The problem of one table."""
+        """Return the problem of one table."""
         parts = self.subset_values
         return replace(
             self.like,
@@ -57,7 +58,7 @@ class ProblemStack:
         )
 
     def rows(self, tables: Any) -> ProblemStack:
-        """Some of the tables."""
+        """Return some of the tables."""
         if isinstance(tables, np.ndarray) and len(tables) == len(self):
             return self
         parts = self.subset_values
@@ -67,17 +68,17 @@ class ProblemStack:
             means=self.means[tables],
             places=self.places[tables],
             subset_values=None if parts is None else parts[tables],
-            found={},
+            cache={},
         )
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What was found under the key, or is made now."""
-        if key not in self.found:
-            self.found[key] = make()
-        return self.found[key]
+        """Return the cached value of the key, computed at the first call."""
+        if key not in self.cache:
+            self.cache[key] = make()
+        return self.cache[key]
 
     def sample(self, axes: int) -> Floats:
-        """(B, K, n) or (B, K, runs, folds), as a test with that many trailing axes wants it."""
+        """Return (B, K, n) or (B, K, runs, folds), for a test with that many trailing axes."""
         B, K = self.values.shape[:2]
         parts = self.subset_values
         flat = sample_of(
@@ -88,8 +89,8 @@ class ProblemStack:
         return flat.reshape(B, K, *flat.shape[1:])
 
 
-class Asked(NamedTuple):
-    """What is asked of every table of a stack."""
+class StackSettings(NamedTuple):
+    """The settings of a decision, with the defaults of its procedure filled in."""
 
     test: Any
     alpha: float
@@ -103,7 +104,7 @@ class Asked(NamedTuple):
     test_arguments: Mapping[str, Any] = {}
 
     def chosen(self, problem: Problem, family: Family, *, one_sided: bool) -> Choice:
-        """The test for one table."""
+        """Return the test for one table."""
         return choose_test(
             problem, self.test, family=family, one_sided=one_sided, df=self.df,
             random_state=self.random_state, **self.test_arguments,
@@ -118,27 +119,29 @@ class TablesOfTest(NamedTuple):
     choice: Choice
 
     def against_preferred(self) -> tuple[Any, ...]:
-        """The key of the one-sided p-values (B, P) of all pairs, where some procedure asks them."""
+        """Return the cache key of the one-sided p-values (B, P) of all pairs."""
         facts = tuple(map(repr, self.choice.arguments.items()))
         return "greater", self.choice.function, facts, self.tables.tobytes()
 
 
-def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator[TablesOfTest]:
-    """The tables of a stack by what their pairs are tested with.
+def groups_of(
+    stack: ProblemStack, settings: StackSettings, *, one_sided: bool
+) -> Iterator[TablesOfTest]:
+    """Yield groups of tables whose pairs one test call can take.
 
-    A test is told facts about a table, such as the step of its losses, and the automatic choice
-    looks at them: tables with the same facts go together. Tables of a test that draws, and of
-    losses whose squares leave the range of floating point, stay alone.
+    The arguments and the automatic choice of a test depend on facts about a table, such as the
+    step of its losses: tables with the same facts share a call. Tables of a test that draws, and
+    losses whose squares leave the range of floating point, have calls of their own.
     """
-    if asked.control is not None:
-        at = np.argmax(stack.places == stack.names.index(asked.control), axis=1)
-        families = {place: _family(stack, asked, place) for place in np.unique(at).tolist()}
+    if settings.control is not None:
+        at = np.argmax(stack.places == stack.names.index(settings.control), axis=1)
+        families = {place: _family(stack, settings, place) for place in np.unique(at).tolist()}
     else:
         at = np.zeros(len(stack), dtype=np.int64)
-        families = {0: _family(stack, asked, None)}
+        families = {0: _family(stack, settings, None)}
     alone = _stay_alone(stack)
-    first = asked.chosen(stack.one(0), families[int(at[0])], one_sided=one_sided)
-    varies = _varies(first, asked.test)
+    first = settings.chosen(stack.one(0), families[int(at[0])], one_sided=one_sided)
+    varies = _varies(first, settings.test)
     random = first.entry is not None and first.entry.random
     if not (varies or random or alone.any()):
         for place, family in families.items():
@@ -148,7 +151,7 @@ def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator
     for table, place in enumerate(at.tolist()):
         choice = first
         if varies and table:
-            choice = asked.chosen(stack.one(table), families[place], one_sided=one_sided)
+            choice = settings.chosen(stack.one(table), families[place], one_sided=one_sided)
             random = choice.entry is not None and choice.entry.random
         key: tuple[Any, ...] = (place, choice.name, tuple(map(repr, choice.arguments.items())))
         if random or alone[table]:
@@ -158,18 +161,18 @@ def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator
         yield TablesOfTest(np.array(tables), families[place], choice)
 
 
-def _family(stack: ProblemStack, asked: Asked, control: int | None) -> Family:
+def _family(stack: ProblemStack, settings: StackSettings, control: int | None) -> Family:
     return Family(
-        name=asked.family,
+        name=settings.family,
         learners=stack.learners,
-        alpha=asked.alpha,
-        correction=asked.correction,
+        alpha=settings.alpha,
+        correction=settings.correction,
         control=control,
     )
 
 
 def _varies(choice: Choice, test: Any) -> bool:
-    """Whether the choice looks at the losses of a table, and not at their design alone."""
+    """Return whether the choice looks at the losses of a table, and not at their design alone."""
     entry = choice.entry
     if entry is None:
         return False
@@ -177,7 +180,7 @@ def _varies(choice: Choice, test: Any) -> bool:
 
 
 def _stay_alone(stack: ProblemStack) -> Any:
-    """(B,): some learner's losses are so large or small that they are tested in another unit."""
+    """Return (B,): some losses are so large or small that they need another unit."""
     parts = [stack.values] if stack.subset_values is None else [stack.values, stack.subset_values]
     odd = np.zeros(len(stack), dtype=bool)
     low, high = _SQUARES_FIT
@@ -188,3 +191,80 @@ def _stay_alone(stack: ProblemStack) -> Any:
         largest = sizes.reshape(len(stack), stack.learners, -1).max(axis=2)
         odd |= ((largest != 0.0) & ~((low < largest) & (largest < high))).any(axis=1)
     return odd
+
+
+NOBODY = -1
+"""The position that stands for no learner."""
+
+
+class Decided(NamedTuple):
+    """Decisions on B tables of K learners, by their places in the order of preference.
+
+    `order` (B, K) is best first, `NOBODY` where a procedure orders no more; `recommended` (B,).
+    `claims[b, i, j]`: i is shown to be better than j. `pvalue` and `adjusted_pvalue` (B, K, K)
+    are NaN for pairs that were not tested. `tests` are the tests that were used.
+    """
+
+    recommended: Ints
+    order: Ints
+    claims: Bools
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    tests: tuple[str, ...]
+
+    def with_order(self, order: Ints, recommended: Ints | None = None) -> Decided:
+        """Return the evidence with an order; recommend its first learner by default."""
+        return self._replace(
+            order=order, recommended=order[:, 0] if recommended is None else recommended
+        )
+
+
+def untested(tables: int, learners: int, *tests: str) -> Decided:
+    """Return decisions without claims and recommendations."""
+    square = (tables, learners, learners)
+    return Decided(
+        recommended=np.full(tables, NOBODY),
+        order=np.full((tables, learners), NOBODY),
+        claims=np.zeros(square, dtype=bool),
+        pvalue=np.full(square, np.nan),
+        adjusted_pvalue=np.full(square, np.nan),
+        tests=tests,
+    )
+
+
+def only(recommended: Ints, learners: int) -> Ints:
+    """Return (B, K): an order that holds the recommended learner alone."""
+    order = np.full((len(recommended), learners), NOBODY)
+    order[:, 0] = recommended
+    return order
+
+
+def tested_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+    """Test the pairs of the family in every table, without deciding."""
+    decided = untested(len(stack), stack.learners)
+    groups = groups_of(stack, settings, one_sided=settings.family == "preference")
+    return decided._replace(tests=distinct(judge_group(stack, group, decided) for group in groups))
+
+
+def judge_group(stack: ProblemStack, group: TablesOfTest, decided: Decided) -> str:
+    """Write the results of the pairs of some tables into `decided`; return the test's name."""
+    tables, family, choice = group
+    some = stack.rows(tables)
+    pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
+    if family.name == "preference":
+        stack.cache[group.against_preferred()] = pairs.pvalue
+    first, second = family.pairs()
+    decided.claims[tables] = pairs.claims(family)
+    for square, column in (
+        (decided.pvalue, pairs.pvalue),
+        (decided.adjusted_pvalue, pairs.adjusted_pvalue),
+    ):
+        square[tables[:, np.newaxis], first, second] = column
+        if family.alternative == "two-sided":
+            square[tables[:, np.newaxis], second, first] = column
+    return choice.name
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return every name once, in the order in which they come."""
+    return tuple(dict.fromkeys(names))

@@ -38,7 +38,7 @@ class Procedure(FunctionEntry):
     """The same procedure on a stack of tables; without it `order_many` takes them one by one."""
 
     def load_many(self) -> Callable[..., Any] | None:
-        """The function of many tables, if there is one."""
+        """Return the function of many tables, if there is one."""
         return resolve(self.many) if self.many else None
 
 
@@ -149,5 +149,5 @@ PROCEDURES: Registry[Procedure] = Registry(
 
 
 def decides_by(procedure: str) -> DecidesBy:
-    """How a procedure decides; one that is not registered says so in its reasons."""
+    """Return how a procedure decides; ``"reasons"`` if it is not registered."""
     return PROCEDURES[procedure].decides_by if procedure in PROCEDURES else "reasons"

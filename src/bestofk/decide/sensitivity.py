@@ -1,4 +1,4 @@
-"""What an order would be at another level, or with another preference, without new tests."""
+"""Compute what MultiTest would decide at other levels or preferences, without new tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import Name
-from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.decide.registry import decides_by
 
 
@@ -41,7 +41,7 @@ class AlphaPath(Presented):
     alpha: float
 
     def at(self, alpha: float) -> tuple[Name, ...]:
-        """The order at a level."""
+        """Return the order at a level."""
         return self.orders[int(np.searchsorted(self.breaks, alpha, side="right"))]
 
     def _columns(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class AlphaPath(Presented):
         }
 
     def explain(self) -> str:
-        """What depends on the level, in sentences."""
+        """Return what depends on the level, in sentences."""
         between = f"between {self.low:g} and {self.high:g}"
         if not self.breaks:
             return f"The order is the same for every alpha {between}."
@@ -112,7 +112,7 @@ class PreferencePath(Presented):
         }
 
     def explain(self) -> str:
-        """What depends on the preference for this learner, in sentences."""
+        """Return what depends on the preference for this learner, in sentences."""
         learner = self.learner
         best = [
             p
@@ -131,12 +131,12 @@ class PreferencePath(Presented):
         )
 
 
-def decisions_by_alpha(order: Decision, *, low: float = 0.001, high: float = 0.5) -> AlphaPath:
-    """Every order that MultiTest finds for a level between `low` and `high`, exactly.
+def decisions_by_alpha(decision: Decision, *, low: float = 0.001, high: float = 0.5) -> AlphaPath:
+    """Return every order of MultiTest for a level between `low` and `high`.
 
     Parameters
     ----------
-    order : Decision
+    decision : Decision
         A decision of MultiTest.
     low, high : float
         The levels to look between.
@@ -157,41 +157,41 @@ def decisions_by_alpha(order: Decision, *, low: float = 0.001, high: float = 0.5
     >>> [round(level, 4) for level in path.breaks], path.orders
     ([0.0228, 0.0343], ((0, 1, 2), (2, 0, 1), (2, 1, 0)))
     """
-    _must_be_multitest(order, "decisions_by_alpha")
+    _must_be_multitest(decision, "decisions_by_alpha")
     low, high = probability(low, "low"), probability(high, "high")
     if not low < high:
         raise ArgumentError(f"low must be below high; got {low:g} and {high:g}.")
-    evidence = order.evidence
+    evidence = decision.evidence
     # only claims for the less preferred learner of a pair move anything
     against = evidence.direction > 0
     p, first, second = (
         column[against] for column in (evidence.adjusted_pvalue, evidence.first, evidence.second)
     )
     levels = np.unique(p[(p > low) & (p <= high)])
-    names, means = order.by_preference, order.guarded_means()
+    names, means = decision.by_preference, decision.guarded_means()
     overrides = np.zeros((len(names),) * 2, dtype=bool)
     breaks: list[float] = []
     orders: list[tuple[Name, ...]] = []
     for level in (low, *levels.tolist()):
         reached = p <= level
         overrides[first[reached], second[reached]] = True
-        found = tuple(names[i] for i in sort_by_overrides(overrides, means).tolist())
+        current = tuple(names[i] for i in sort_by_overrides(overrides, means).tolist())
         if not orders:
-            orders.append(found)
-        elif found != orders[-1]:
+            orders.append(current)
+        elif current != orders[-1]:
             breaks.append(level)
-            orders.append(found)
+            orders.append(current)
     return AlphaPath(
-        breaks=tuple(breaks), orders=tuple(orders), low=low, high=high, alpha=order.alpha
+        breaks=tuple(breaks), orders=tuple(orders), low=low, high=high, alpha=decision.alpha
     )
 
 
-def decisions_by_preference(order: Decision, learner: Name | None = None) -> PreferencePath:
-    """The order that MultiTest finds as one learner moves from last to first in the preference.
+def decisions_by_preference(decision: Decision, learner: Name | None = None) -> PreferencePath:
+    """Return the orders of MultiTest as one learner moves through the preference.
 
     Parameters
     ----------
-    order : Decision
+    decision : Decision
         A decision of MultiTest.
     learner : name, optional
         Who moves; by default the least preferred one.
@@ -213,8 +213,8 @@ def decisions_by_preference(order: Decision, learner: Name | None = None) -> Pre
     >>> path.orders
     ((2, 1, 0), (2, 0, 1), (2, 0, 1))
     """
-    _must_be_multitest(order, "decisions_by_preference")
-    names = order.by_preference
+    _must_be_multitest(decision, "decisions_by_preference")
+    names = decision.by_preference
     learner = names[-1] if learner is None else learner
     if learner not in names:
         raise UnknownNameError("learner", learner, [str(name) for name in names])
@@ -222,16 +222,16 @@ def decisions_by_preference(order: Decision, learner: Name | None = None) -> Pre
     at = names.index(learner)
     others = [k for k in range(K) if k != at]
     i, j = np.triu_indices(K, 1)
-    shown = _shown_better(order)
-    means = order.guarded_means()
+    shown = _shown_better(decision)
+    means = decision.guarded_means()
     orders = []
     for place in range(K):
         prefer = np.array([*others[:place], at, *others[place:]])
         overrides: Bools = np.zeros((K, K), dtype=bool)
         overrides[i, j] = shown(prefer[i], prefer[j])
         guarded = None if means is None else means[prefer]
-        order_found = prefer[sort_by_overrides(overrides, guarded)]
-        orders.append(tuple(names[k] for k in order_found.tolist()))
+        ordered = prefer[sort_by_overrides(overrides, guarded)]
+        orders.append(tuple(names[k] for k in ordered.tolist()))
     return PreferencePath(
         learner=learner,
         positions=tuple(range(1, K + 1)),
@@ -240,14 +240,14 @@ def decisions_by_preference(order: Decision, learner: Name | None = None) -> Pre
     )
 
 
-def _shown_better(order: Decision) -> Callable[[Ints, Ints], Bools]:
-    """A function of pairs (preferred, other): is the other shown to be better?
+def _shown_better(decision: Decision) -> Callable[[Ints, Ints], Bools]:
+    """Return a function of pairs (preferred, other): is the other shown to be better?
 
     In the family of all pairs the claims do not depend on the preference. In the family
-    ``"preference"`` each preference has its own one-sided p-values, adjusted anew.
+    ``"preference"`` each preference has its own one-sided p-values, adjusted again.
     """
-    evidence = order.evidence
-    square = np.ones((len(order.by_preference),) * 2)
+    evidence = decision.evidence
+    square = np.ones((len(decision.by_preference),) * 2)
     if evidence.family.name != "preference":
         claimed: Bools = np.zeros(square.shape, dtype=bool)
         ahead, behind = evidence.better > 0, evidence.better < 0
@@ -256,15 +256,15 @@ def _shown_better(order: Decision) -> Callable[[Ints, Ints], Bools]:
         return lambda i, j: claimed[i, j]
     square[evidence.first, evidence.second] = evidence.pvalue_greater
     square[evidence.second, evidence.first] = evidence.pvalue_less
-    return lambda i, j: evidence.family.adjust(square[i, j]) <= order.alpha
+    return lambda i, j: evidence.family.adjust(square[i, j]) <= decision.alpha
 
 
-def _must_be_multitest(order: Decision, where: str) -> None:
-    if decides_by(order.procedure) != "steps":
+def _must_be_multitest(decision: Decision, where: str) -> None:
+    if decides_by(decision.procedure) != "steps":
         raise ArgumentError(
-            f"{where}: the order must come from 'multitest'; got one from {order.procedure!r}."
+            f"{where}: the order must come from 'multitest'; got one from {decision.procedure!r}."
         )
-    if not order.preference.stated:
+    if not decision.preference.stated:
         raise ArgumentError(
             f"{where}: without a preference the smallest mean is recommended at every level; state "
             "one with ",

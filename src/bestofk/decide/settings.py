@@ -1,4 +1,4 @@
-"""A test that the caller wrote: what can be written down of it, and how it is known again."""
+"""The settings of a decision, checked when they are made and stored with a study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,15 +36,15 @@ from bestofk.decide.preference import (
 )
 from bestofk.decide.registry import PROCEDURES, Procedure
 from bestofk.stats.adjust import CORRECTIONS
-from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.bayesian import rope_half_width
-from bestofk.stats.pairwise.calibration import Calibration, read_calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+if TYPE_CHECKING:
+    from bestofk.stats.pairwise.calibration import Calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredTest:
-    """What a store keeps of a caller's test: code itself is neither kept nor imported.
+    """The stored form of a caller's test; its code is neither stored nor imported.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class StoredTest:
 
     @classmethod
     def of(cls, test: Callable[..., Any]) -> StoredTest:
-        """The name and the fingerprint of a callable."""
+        """Return the name and the fingerprint of a callable."""
         inner = _inside(test)
         where = getattr(inner, "__module__", None) or "__main__"
         name = getattr(inner, "__qualname__", type(inner).__qualname__)
@@ -72,24 +72,21 @@ def _inside(test: Any) -> Any:
     return test
 
 
-# What is asked of a decision, as one value: checked when it is made, and kept with a study.
-
-
 OPTIONAL = ("correction", "family", "control", "margin", "rope", "guard")
 """Options that not every procedure takes; None leaves them to the procedure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that is asked of a decision about losses; see `bestofk.order`.
+    """The options of a decision about losses; see `bestofk.order`.
 
-    All that can be checked without the losses is checked when it is made; the rest is in
-    `check_learners` and in `bestofk.decide.foresee`.
+    The constructor checks everything that needs no losses. `check_learners` and
+    `bestofk.decide.order.foresee` check the rest.
 
     Attributes
     ----------
     prefer : None, "listed", the name of a cost, tuple of names, mapping, MeasuredCosts, PanelOrder
-        What is preferred before the data speak, as it was given.
+        The preference, as the caller stated it.
     procedure, test, df, alpha, correction, family, control, margin, rope, guard, missing
         As for `bestofk.order`; a file with a calibration is read at once.
     random_state : int, Generator or None
@@ -99,12 +96,12 @@ class Settings:
 
     Examples
     --------
-    >>> asked = Settings(prefer=["small", "large"], alpha=0.01)
-    >>> asked.describe()
+    >>> settings = Settings(prefer=["small", "large"], alpha=0.01)
+    >>> settings.describe()
     'procedure multitest, test auto, alpha 0.01, preference small before large'
-    >>> Settings.from_dict(asked.to_dict()) == asked
+    >>> Settings.from_dict(settings.to_dict()) == settings
     True
-    >>> asked.changed(alpha=0.05).given()
+    >>> settings.changed(alpha=0.05).given()
     {'prefer': ('small', 'large')}
     """
 
@@ -143,6 +140,8 @@ class Settings:
         if self.margin is not None:
             self._set("margin", positive(self.margin, "margin"))
         if self.rope is not None:
+            from bestofk.stats.pairwise.bayesian import rope_half_width
+
             self._set("rope", rope_half_width(self.rope))
         if self.guard is not None:
             if not isinstance(self.guard, bool | np.bool_):
@@ -157,17 +156,21 @@ class Settings:
             return
         if not isinstance(self.test, str):
             raise refuse("test", "the name of a test or a function", self.test)
-        # which of them the losses allow is known with their design
-        if self.test != "auto" and self.test not in MULTIPLE_TESTS:
+        if self.test == "auto":
+            return
+        from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+
+        # `choose_test` refuses a test that the design of the losses does not allow
+        if self.test not in MULTIPLE_TESTS:
             _ = PAIRWISE_TESTS[self.test]
 
     def _refuse_what_does_not_apply(self, entry: Procedure) -> None:
-        given: dict[str, Any] = {name: getattr(self, name) for name in OPTIONAL}
+        options: dict[str, Any] = {name: getattr(self, name) for name in OPTIONAL}
         if not entry.takes_test:
             test = None if self.test == "auto" else self.test
-            given = {"correction": self.correction, "test": test, "df": self.df,
-                     **self.test_arguments, **given}  # fmt: skip
-        for name, value in given.items():
+            options = {"correction": self.correction, "test": test, "df": self.df,
+                     **self.test_arguments, **options}  # fmt: skip
+        for name, value in options.items():
             if value is not None and name not in entry.options:
                 raise ArgumentError(
                     f"{name} does not apply to procedure {self.procedure!r}: leave it out."
@@ -199,9 +202,9 @@ class Settings:
             raise UnknownNameError("learner", self.control, [str(name) for name in names])
 
     def arguments(self) -> dict[str, Any]:
-        """The arguments of the procedure, without those that are left to it."""
+        """Return the arguments of the procedure, without those that are left to it."""
         entry = PROCEDURES[self.procedure]
-        found: dict[str, Any] = {"alpha": self.alpha}
+        arguments: dict[str, Any] = {"alpha": self.alpha}
         if entry.takes_test:
             if isinstance(self.test, StoredTest):
                 raise ArgumentError(
@@ -210,13 +213,13 @@ class Settings:
                     use(test=...),
                     ", or name another test.",
                 )
-            found |= {"test": self.test, "df": self.df, "random_state": self.random_state}
-            found |= self.test_arguments
-        asked = {name: getattr(self, name) for name in OPTIONAL}
-        return found | {name: value for name, value in asked.items() if value is not None}
+            arguments |= {"test": self.test, "df": self.df, "random_state": self.random_state}
+            arguments |= self.test_arguments
+        optional = {name: getattr(self, name) for name in OPTIONAL}
+        return arguments | {name: value for name, value in optional.items() if value is not None}
 
     def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Settings:
-        """The same among the learners `names`, with measured costs looked up in `costs`.
+        """Return the settings for the learners `names`, with measured costs from `costs`.
 
         `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
         """
@@ -229,18 +232,18 @@ class Settings:
         return self.prefer
 
     def given(self) -> dict[str, Any]:
-        """The options that differ from their defaults."""
+        """Return the options that differ from their defaults."""
         plain = Settings()
-        held = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in held.items() if value != getattr(plain, name)}
+        values = {option.name: getattr(self, option.name) for option in fields(self)}
+        return {name: value for name, value in values.items() if value != getattr(plain, name)}
 
     def changed(self, **changes: Any) -> Settings:
-        """The same decision with some options changed.
+        """Return the settings with some options changed.
 
-        What was asked of the old procedure, test or family and does not fit the new one is left
-        to the new one, unless it is among the changes.
+        Options that do not fit the new procedure, test or family get their defaults, unless they
+        are among the changes.
         """
-        known = [one.name for one in fields(self)]
+        known = [option.name for option in fields(self)]
         for name in changes:
             if name not in known:
                 raise UnknownNameError("option of a decision", name, known)
@@ -275,7 +278,7 @@ class Settings:
             "prefer": preference_to_json(self.prefer),
             "procedure": self.procedure,
             "test": _test_to_json(self.test),
-            "df": self.df.to_dict() if isinstance(self.df, Calibration) else self.df,
+            "df": getattr(self.df, "to_dict", lambda: self.df)(),
             "alpha": self.alpha,
             "correction": self.correction,
             "family": self.family,
@@ -291,19 +294,21 @@ class Settings:
         }
 
     @classmethod
-    def from_dict(cls, held: Mapping[str, Any]) -> Settings:
-        """The decision that `to_dict` wrote; options of later versions are left out."""
-        known = {one.name for one in fields(cls)}
-        found = {name: value for name, value in held.items() if name in known}
-        found["prefer"] = preference_from_json(found.get("prefer"))
-        if isinstance(found.get("test"), Mapping):
-            found["test"] = StoredTest(**found["test"])
-        if isinstance(found.get("df"), Mapping):
-            found["df"] = Calibration.from_json(found["df"])
-        return cls(**found)
+    def from_dict(cls, stored: Mapping[str, Any]) -> Settings:
+        """Return the settings that `to_dict` wrote; ignore unknown options."""
+        known = {option.name for option in fields(cls)}
+        options = {name: value for name, value in stored.items() if name in known}
+        options["prefer"] = preference_from_json(options.get("prefer"))
+        if isinstance(options.get("test"), Mapping):
+            options["test"] = StoredTest(**options["test"])
+        if isinstance(options.get("df"), Mapping):
+            from bestofk.stats.pairwise.calibration import Calibration
+
+            options["df"] = Calibration.from_json(options["df"])
+        return cls(**options)
 
     def describe(self) -> str:
-        """What was asked, in a line."""
+        """Return the settings in a line."""
         parts = [f"procedure {self.procedure}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
         parts.append(_preference_words(self.prefer))
         if self.family == "control":
@@ -352,7 +357,11 @@ def _checked_preference(prefer: Any) -> Any:
 
 
 def _checked_df(df: Any) -> Any:
-    if df is None or isinstance(df, Calibration) or (isinstance(df, str) and df == "calibrated"):
+    if df is None or (isinstance(df, str) and df == "calibrated"):
+        return df
+    from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+
+    if isinstance(df, Calibration):
         return df
     if isinstance(df, str | os.PathLike):
         return read_calibration(df)
@@ -363,8 +372,8 @@ def _checked_df(df: Any) -> Any:
 def _test_to_json(test: str | Callable[..., Any] | StoredTest) -> Any:
     if isinstance(test, str):
         return test
-    held = test if isinstance(test, StoredTest) else StoredTest.of(test)
-    return {"name": held.name, "fingerprint": held.fingerprint}
+    stored = test if isinstance(test, StoredTest) else StoredTest.of(test)
+    return {"name": stored.name, "fingerprint": stored.fingerprint}
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -264,7 +264,7 @@ def simulate(
     items = [SplitSet(number, repeat) for number in range(sets) for repeat in range(repeats)]
     begin = time.monotonic()
     losses = _losses(task, items, workers, store, observer(progress))
-    shape = (sets, repeats, len(task.learners), 1, -1)
+    shape = (sets, repeats, len(task.names), 1, -1)
     return _simulation(task, design, losses.reshape(shape), time.monotonic() - begin)
 
 
@@ -278,7 +278,7 @@ def rehearse(learners: Any, problem: Any, cv: Any, scoring: Any = None) -> Simul
     splits, subsets = design.runs * design.folds, design.subsets
     if subsets is not None:
         splits += subsets.runs * subsets.folds
-    losses = np.random.default_rng(0).integers(0, 2, (1, 2, len(task.learners), 1, splits))
+    losses = np.random.default_rng(0).integers(0, 2, (1, 2, len(task.names), 1, splits))
     return _simulation(task, design, losses.astype(np.float64), 0.0)
 
 
@@ -292,7 +292,7 @@ def _simulation(task: SimulationTask, design: Design, losses: Floats, seconds: f
     return Simulation(
         losses=losses[..., :full].reshape(*losses.shape[:4], design.runs, design.folds, 1),
         subset_losses=subset_losses,
-        learners=task.learners,
+        learners=task.names,
         design=design,
         problem=task.problem,
         plan=task.plan.spec,
@@ -318,9 +318,9 @@ def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simula
 def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int) -> SimulationTask:
     """Check the arguments of a simulation."""
     named = named_learners(learners)
-    contenders = tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
+    learners = tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
     if isinstance(problem, Degraded | ColumnBlocks):
-        if len(contenders) != 1:
+        if len(learners) != 1:
             name, rival = (
                 ("degraded", "a worse copy of itself")
                 if isinstance(problem, Degraded)
@@ -330,16 +330,16 @@ def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int)
                 f"learners for problem {name!r} must be one learner, which is compared with "
                 f"{rival}; got {', '.join(named)}."
             )
-    elif len(contenders) < 2:
+    elif len(learners) < 2:
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
         )
     names: dict[str, str] = {}
-    for contender in contenders:
-        twin = names.setdefault(contender.fingerprint, contender.name)
-        if twin != contender.name:
+    for learner in learners:
+        twin = names.setdefault(learner.fingerprint, learner.name)
+        if twin != learner.name:
             raise ArgumentError(
-                f"learners must differ; {contender.name!r} is the same learner as {twin!r}, so "
+                f"learners must differ; {learner.name!r} is the same learner as {twin!r}, so "
                 "no test can distinguish them."
             )
     plan = make_plan(cv, random_state=0) if isinstance(cv, str) else cv
@@ -357,7 +357,7 @@ def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int)
     loss = as_loss("zero-one" if scoring is None else scoring, classes=classes)
     if isinstance(problem, Degraded) and loss.name != "zero-one":
         raise ArgumentError("scoring for problem 'degraded' must be zero-one.")
-    return SimulationTask(problem=problem, contenders=contenders, plan=plan, loss=loss, seed=seed)
+    return SimulationTask(problem=problem, learners=learners, plan=plan, loss=loss, seed=seed)
 
 
 def _losses(

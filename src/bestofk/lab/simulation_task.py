@@ -31,8 +31,7 @@ from bestofk.learners.predict import (
 )
 from bestofk.run.caught_warnings import caught_warnings
 from bestofk.run.cells import Failure
-from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.evaluate import Evaluator, is_trusted
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import Loss
 from bestofk.run.store.payloads import Payload
@@ -81,7 +80,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     unit: ClassVar[str] = "data sets"
 
     problem: DataProblem
-    contenders: tuple[NamedLearner, ...]
+    learners: tuple[NamedLearner, ...]
     plan: Plan
     loss: Loss
     seed: int
@@ -89,7 +88,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
 
     @cached_property
     def trusted(self) -> bool:
-        return all(is_trusted(contender.estimator) for contender in self.contenders)
+        return all(is_trusted(learner.estimator) for learner in self.learners)
 
     @cached_property
     def _code(self) -> Identity:
@@ -99,7 +98,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     @cached_property
     def _inputs(self) -> str:
         """Everything that all losses depend on."""
-        learners = "+".join(contender.fingerprint for contender in self.contenders)
+        learners = "+".join(learner.fingerprint for learner in self.learners)
         plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
         code = f"{self._code.digest} {self.threads}"
         return f"{(self.problem.fingerprint, learners, plan, self.loss.name, code)!r}"
@@ -108,7 +107,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     def unknown(self) -> str:
         """Return why a store cannot recognise these losses; empty if it can."""
         reasons = (
-            *(f"{learner.name}: {learner.unknown}" for learner in self.contenders
+            *(f"{learner.name}: {learner.unknown}" for learner in self.learners
               if learner.unknown),
             *(f"the problem: {reason}" for reason in [self.problem.identity.unknown] if reason),
             *(f"the loss: {reason}" for reason in [self._code.unknown] if reason),
@@ -131,7 +130,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         return {
             key: SetLosses(
                 key=key,
-                losses=np.frombuffer(data, dtype="<f8").reshape(len(self.learners), -1),
+                losses=np.frombuffer(data, dtype="<f8").reshape(len(self.names), -1),
             )
             for key, data in payloads.items()
         }
@@ -144,7 +143,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
             )
 
     def label(self, item: SplitSet) -> str:
-        names = " and ".join(contender.name for contender in self.contenders)
+        names = " and ".join(learner.name for learner in self.learners)
         return f"{names} on data set {item.number + 1}"
 
     def failed(self, result: SetLosses) -> bool:
@@ -154,9 +153,9 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         return result.seconds
 
     @property
-    def learners(self) -> tuple[str, ...]:
+    def names(self) -> tuple[str, ...]:
         """Names of the learners whose losses are simulated, most preferred first."""
-        names = tuple(contender.name for contender in self.contenders)
+        names = tuple(learner.name for learner in self.learners)
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
             return tuple(f"{names[0]} {block + 1}" for block in range(len(problem.errors)))
@@ -170,10 +169,10 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         """Return each learner with the data it sees: all columns, or its own block."""
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
-            (contender,) = self.contenders
-            return [(contender, problem.block(encoded, block))
+            (learner,) = self.learners
+            return [(learner, problem.block(encoded, block))
                     for block in range(len(problem.errors))]  # fmt: skip
-        return [(contender, encoded) for contender in self.contenders]
+        return [(learner, encoded) for learner in self.learners]
 
     @property
     def by_instance(self) -> bool:
@@ -215,18 +214,18 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         self._first_item_done = False
         zero_one = task.loss.name == "zero-one"
         self._predicts_plan = {
-            contender.fingerprint: zero_one
-            and hasattr(contender.estimator, "_predict_plan")
-            and not seed_names(contender.estimator)
-            for contender in task.contenders
+            learner.fingerprint: zero_one
+            and hasattr(learner.estimator, "_predict_plan")
+            and not seed_names(learner.estimator)
+            for learner in task.learners
         }
 
     def prepare(self) -> None:
         """Load the kernels of the learners."""
         with contextlib.suppress(Exception), caught_warnings():
-            for contender, encoded in self.task.seen(self.task.encoded(0)):
-                if hasattr(contender.estimator, "fit_encoded"):
-                    contender.estimator.load(encoded)
+            for learner, encoded in self.task.seen(self.task.encoded(0)):
+                if hasattr(learner.estimator, "fit_encoded"):
+                    learner.estimator.load(encoded)
 
     def evaluate(self, items: Iterable[SplitSet]) -> Iterator[SetLosses]:
         """Yield the losses of every item."""
@@ -260,14 +259,14 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
             return np.stack(tables).astype(np.float64)
         losses = np.empty((len(seen), len(splits)))
         others = []
-        for index, (contender, rows) in enumerate(seen):
-            if marks is None or not self._predicts_plan[contender.fingerprint]:
+        for index, (learner, rows) in enumerate(seen):
+            if marks is None or not self._predicts_plan[learner.fingerprint]:
                 others.append(index)
                 continue
-            errors = plan_errors(contender.estimator, rows, splits.main, marks)
+            errors = plan_errors(learner.estimator, rows, splits.main, marks)
             assert errors is not None
             main = _error_rates(errors, splits.main)
-            losses[index] = np.concatenate([main, _subset_error_rates(contender, rows, splits)])
+            losses[index] = np.concatenate([main, _subset_error_rates(learner, rows, splits)])
         if others and isinstance(task.problem, ColumnBlocks):
             for index in others:
                 data = self._data(number, seen[index][1])
@@ -285,27 +284,27 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         return self.task.problem.draw(self.task.rng(DATA, number), name=name)
 
     def _fitted(
-        self, number: int, data: DataSet, splits: Splits, contenders: list[NamedLearner]
+        self, number: int, data: DataSet, splits: Splits, learners: list[NamedLearner]
     ) -> Floats:
         """Return losses of learners that are fitted split by split, as in `compare`."""
         task = self.task
         experiment = Experiment(
-            contenders=tuple(contenders),
+            learners=tuple(learners),
             datasets=(data,),
             splits=(splits,),
             loss=task.loss,
             repetitions=1,
             random_state=task.seed,
         )
-        losses = np.empty((len(contenders), len(splits)))
-        cells = list(experiment.places())
+        losses = np.empty((len(learners), len(splits)))
+        cells = list(experiment.cells())
         cell_of = {experiment.key(cell).digest: cell for cell in cells}
         for result in Evaluator(experiment).evaluate(cells):
             cell = cell_of[result.key.digest]
             if result.loss is None:
                 assert result.failure is not None
                 raise RunError(
-                    f"{contenders[cell.learner].name} failed on data set {number + 1} (run "
+                    f"{learners[cell.learner].name} failed on data set {number + 1} (run "
                     f"{cell.run + 1}, fold {cell.fold + 1}): {result.failure.explain()}"
                 )
             # runs on subsets of the rows come last and may have another number of folds
@@ -325,9 +324,9 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
     ) -> PlanErrors:
         """Return which test rows learner `index` gets wrong."""
         task = self.task
-        contender, rows = seen[index]
-        if self._predicts_plan[contender.fingerprint]:
-            errors = plan_errors(contender.estimator, rows, splits, marks)
+        learner, rows = seen[index]
+        if self._predicts_plan[learner.fingerprint]:
+            errors = plan_errors(learner.estimator, rows, splits, marks)
             assert errors is not None
             return errors
         blocks = isinstance(task.problem, ColumnBlocks)
@@ -335,10 +334,10 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         numbers = (number, index) if blocks else (number,)
         seeds = task.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
         try:
-            predicted = predict_plan(contender.estimator, data, splits, seeds=seeds)
+            predicted = predict_plan(learner.estimator, data, splits, seeds=seeds)
         except Exception as error:
             # a learner may raise anything
-            raise RunError(f"{contender.name} failed on data set {number + 1}: {error}") from None
+            raise RunError(f"{learner.name} failed on data set {number + 1}: {error}") from None
         return errors_of(predicted, rows.y, splits, marks)
 
     def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
@@ -360,11 +359,11 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         return np.stack(tables[::-1] if problem.best_last else tables)
 
 
-def _subset_error_rates(contender: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
+def _subset_error_rates(learner: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
     """Return the error rate by fold of the runs on subsets of the rows."""
     runs = range(splits.runs, splits.runs + splits.subset_runs)
     tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
-    predicted = predict_subsets(contender.estimator, rows, splits, list(runs))
+    predicted = predict_subsets(learner.estimator, rows, splits, list(runs))
     return np.array(
         [
             np.count_nonzero(codes != rows.y[test]) / len(test)

@@ -1,4 +1,4 @@
-"""The cell: one learner, data set, run, fold and repetition, and what came of it."""
+"""Keys, results and failures of cells; a cell is one fit and its score."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
 
 @dataclass(frozen=True, kw_only=True)
 class CellKey:
-    """The names that a cell is a pure function of.
+    """The key of a cell: everything that its result depends on.
 
-    `dataset` and `learner` are fingerprints, `splits` holds the seed, the fingerprint of the rows
-    (the first runs of a longer plan are the same) and that of the way of evaluation, `loss` is the
-    name of the loss.
+    `dataset` and `learner` are fingerprints. `splits` holds the seed, the fingerprint of the rows
+    (longer plans begin with the same runs) and that of the way of evaluation. `loss` is the name
+    of the loss.
     """
 
     dataset: str
@@ -43,16 +43,16 @@ class CellKey:
 
     @cached_property
     def digest(self) -> str:
-        """A short name of the cell: 32 hexadecimal digits."""
+        """The cell's identifier of 32 hexadecimal digits."""
         parts = (self.dataset, self.learner, self.splits, self.loss)
         text = f"{parts!r} {self.run} {self.fold} {self.repetition}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def seed(self, random_state: int) -> int:
-        """The learner's seed in this cell: 32 bits from the names alone.
+        """Return the learner's seed in this cell, 32 bits that depend only on the key.
 
-        The loss is left out, so that two losses judge the same model; and so is all code, so that
-        an edit of a learner changes what it does with its seed, not the seed.
+        The loss is excluded, so that two losses score the same model. Code is excluded too, so
+        that editing a learner does not change its seed.
         """
         learner = self.learner.partition("-")[0]
         rows = ":".join(self.splits.split(":")[:2])
@@ -64,17 +64,17 @@ class CellKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Why a cell has no loss: a value, never a number."""
+    """The reason why a cell has no loss."""
 
     kind: str
     """One of `FAILURE_KINDS`."""
     reason: str
     """One sentence."""
     detail: str = ""
-    """Of a timeout the seconds that were allowed; of what is missing the name of the package."""
+    """The time limit in seconds of a timeout, or the name of the missing package."""
 
     def explain(self) -> str:
-        """The reason with its kind."""
+        """Return the reason with its kind."""
         return f"{self.kind}: {self.reason}"
 
     @property
@@ -84,16 +84,16 @@ class Failure:
 
     @classmethod
     def from_code(cls, code: str, reason: str) -> Failure:
-        """The failure that a store keeps under `code`."""
+        """Return the failure that a store keeps under `code`."""
         kind, _, detail = code.partition(":")
         return cls(kind=kind, reason=reason, detail=detail)
 
     def may_pass_now(self, *, timeout: float | None = None) -> bool:
-        """Whether the cell is worth another try, if a fit may take `timeout` seconds now.
+        """Return whether the cell is worth another try, if a fit may take `timeout` seconds now.
 
-        What killed a process or filled the memory came from outside the cell. A fit that took too
-        long may be done in a longer time, and a package may have been installed since. What a
-        learner raised or predicted it would raise and predict again.
+        Retry a cell whose process was killed or ran out of memory, a timeout if more time is
+        allowed now, and a missing package that is installed now. Errors and invalid predictions
+        of a learner would come out the same.
 
         Examples
         --------
@@ -109,7 +109,7 @@ class Failure:
 
 
 def missing(raised: ImportError) -> str:
-    """The detail of the failure of a cell that lacks a package: its name, where it is known."""
+    """Return the name of the package that a cell lacks, if it is known."""
     return (raised.name or "").partition(".")[0]
 
 
@@ -172,7 +172,7 @@ class CellBatch:
 
     @classmethod
     def of(cls, results: Sequence[CellResult]) -> CellBatch:
-        """The columns of results."""
+        """Return the columns of results."""
         keys = ("digest", "dataset", "learner", "splits", "run", "fold", "repetition")
         numbers = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
         columns = {name: [getattr(result.key, name) for result in results] for name in keys}
@@ -187,7 +187,7 @@ class CellBatch:
         )
 
     def key(self, row: int, loss: str) -> CellKey:
-        """The names of one of the cells."""
+        """Return the names of one of the cells."""
         return CellKey(
             dataset=self.dataset[row],
             learner=self.learner[row],
@@ -231,7 +231,7 @@ class Digests:
     def of(
         self, dataset: str, learner: str, splits: str, run: int, fold: int, repetition: int
     ) -> str:
-        """What `CellKey.digest` would be."""
+        """Return what `CellKey.digest` would be."""
         names = (dataset, learner, splits)
         begun = self._begun.get(names)
         if begun is None:

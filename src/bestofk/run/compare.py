@@ -1,24 +1,31 @@
-"""The main job: compare learners on data and decide which one to use."""
+"""Compare learners on data and decide which one to use."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bestofk._base.checks import whole
+import numpy as np
+
+from bestofk._base.checks import positive, whole
 from bestofk._base.errors import ArgumentError, RunError
+from bestofk._base.formatting import duration, shortened
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PanelOrder, PreferenceLike
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping.rule import StopRule, as_stop_rule
 from bestofk.learners.preparation import refuse_preparation
-from bestofk.run.evaluation.models import complexities
+from bestofk.run.cells import CellResult
+from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.inputs import (
+    advice_for_unstable,
     as_datasets,
     check_settings,
     check_task,
@@ -26,15 +33,19 @@ from bestofk.run.inputs import (
     named_estimators,
     splits_for,
 )
+from bestofk.run.judge import weight_notes
 from bestofk.run.metrics import as_losses, check_losses
-from bestofk.run.progress import Progress
-from bestofk.run.replicate import check_replicable, replicated, reseeded
-from bestofk.run.run_comparison import deadline_of, record, run_comparison
+from bestofk.run.progress import Progress, observer
+from bestofk.run.results import has_instances, instance_losses, preparation_of
+from bestofk.run.run_task import run_task
+from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
 if TYPE_CHECKING:
+    from bestofk.decide.stopping.rule import StopRule
     from bestofk.run.race.plan import PlannedRace
+    from bestofk.run.race.run import RaceOutcome
 
 ValueT = TypeVar("ValueT", Settings, Execution)
 
@@ -138,41 +149,46 @@ def compare(
     'nmc'
     """
     deadline = deadline_of(budget if execution is None else budget or execution.budget)
-    random_state = whole(random_state, "random_state", at_least=0)
     settings = _combined(
         settings or Settings(), "settings", prefer=prefer, margin=margin, alpha=alpha, test=test,
-        random_state=random_state,
+        random_state=whole(random_state, "random_state", at_least=0),
     )  # fmt: skip
     execution = _combined(
         execution or Execution(), "execution", budget=budget, timeout=timeout, store=store,
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
-    random_state = settings.random_state  # type: ignore[assignment]
+    seed: int = settings.random_state  # type: ignore[assignment]
     if isinstance(cv, int) and not isinstance(cv, bool):
         cv = f"kfold:{cv}"
-    plan = None if cv is None else make_plan(cv, random_state=random_state)
+    plan = None if cv is None else make_plan(cv, random_state=seed)
     columns = {"groups": groups, "sample_weight": sample_weight,
                "folds": None if plan is None else plan.column or None}  # fmt: skip
     datasets = as_datasets(data, target, task=execution.task, columns=columns)
-    rule = as_stop_rule(stop, datasets=len(datasets))
-    estimators = named_estimators(learners, task=datasets[0].task)
-    check_task(estimators, datasets)
-    names = tuple(learner.name for learner in estimators)
+    rule = None
+    if stop is not None:
+        from bestofk.decide.stopping.rule import as_stop_rule
+
+        rule = as_stop_rule(stop, datasets=len(datasets))
+    named = named_estimators(learners, task=datasets[0].task)
+    check_task(named, datasets)
+    names = tuple(learner.name for learner in named)
     if settings.prefer is None and learners is None:
         settings = replace(settings, prefer=PanelOrder(names=names))
     settings.check_learners(names)
     if execution.prepare == "none":
-        refuse_preparation({one.name: one.estimator for one in estimators}, datasets)
+        refuse_preparation({learner.name: learner.estimator for learner in named}, datasets)
     if plan is None:
         plan = _default_plan(datasets, settings, execution, stops=rule is not None)
     if execution.replicate:
+        from bestofk.run.replicate import check_replicable
+
         check_replicable(plan)
     planned_runs = plan.runs
     if rule is not None:
         from bestofk.run.race.plan import long_enough
 
         plan = long_enough(plan, rule)
-    experiment = _experiment(estimators, datasets, plan, scoring, execution, random_state)
+    experiment = _experiment(named, datasets, plan, scoring, execution, seed)
     check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
@@ -189,16 +205,18 @@ def compare(
     # refuse what cannot be stopped before the first fit
     race = planned(experiment, settings)
     if settings.prefer == "complexity":
-        costs = MeasuredCosts(what="complexity", costs=complexities(estimators, datasets))
+        costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
         settings = replace(settings, prefer=costs)
     study, spec = run_comparison(experiment, plan, settings, execution, deadline, race=race)
     if not execution.replicate:
         return study
+    from bestofk.run.replicate import replicated
 
-    def again(seed: int) -> Study | None:
-        other_plan = reseeded(plan, seed)
+    def repeat(seed: int) -> Study | None:
+        """Return the study with another seed; None if the budget cuts it short."""
+        other_plan = plan.reseeded(seed)
         repeated = _experiment(
-            estimators, datasets, other_plan, experiment.loss,
+            named, datasets, other_plan, experiment.loss,
             replace(execution, keep_predictions=False, budget=None), seed,
         )  # fmt: skip
         other_settings = replace(settings, random_state=seed)
@@ -211,12 +229,11 @@ def compare(
             if deadline is None or time.monotonic() < deadline:
                 raise
             return None
-        # a replication cut short by the budget does not count
         cut = other.race is not None and other.race.ended == "unfinished"
         cut = cut or other.spec is None or other.spec.decisions[-1].fits is not None
         return None if cut else other
 
-    study = replicated(study, again, execution.replicate)
+    study = replicated(study, repeat, execution.replicate)
     if study.replication is not None:
         record(spec, execution, replication=study.replication.to_dict())
     return study
@@ -224,32 +241,32 @@ def compare(
 
 def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:
     """Return the value with the keywords that differ from their defaults."""
-    defaults = {one.name: one.default for one in fields(value)}
+    defaults = {option.name: option.default for option in fields(value)}
     changes = {}
-    for keyword, given in keywords.items():
+    for keyword, argument in keywords.items():
         default, current = defaults[keyword], getattr(value, keyword)
-        if _same(given, default) or _same(given, current):
+        if _same(argument, default) or _same(argument, current):
             continue
         if not _same(current, default):
             raise ArgumentError(
-                f"{keyword} is {given!r:.60} and {name} holds {keyword}={current!r:.60}: give it "
-                "once."
+                f"{keyword} is {argument!r:.60} and {name} holds {keyword}={current!r:.60}: give "
+                "it once."
             )
-        changes[keyword] = given
+        changes[keyword] = argument
     return replace(value, **changes) if changes else value
 
 
-def _same(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and one == other)
+def _same(first: Any, second: Any) -> bool:
+    return first is second or (type(first) is type(second) and first == second)
 
 
 def _default_plan(
     datasets: tuple[DataSet, ...], settings: Settings, execution: Execution, *, stops: bool
 ) -> Plan:
     """Return the plan for a comparison that names none."""
-    counts = [one.groups.nunique() for one in datasets if one.groups is not None]
+    counts = [data.groups.nunique() for data in datasets if data.groups is not None]
     spec = default_plan(
-        rows=min(one.n for one in datasets),
+        rows=min(data.n for data in datasets),
         datasets=len(datasets),
         procedure=settings.procedure,
         test=settings.test,
@@ -274,19 +291,297 @@ def _experiment(
         scoring = "squared" if classes is None else "zero-one"
     splits = splits_for(plan, datasets)
     loss, *others = as_losses(scoring, classes=classes)
-    for one in datasets:
-        check_losses((loss, *others), one, classes)
+    for data in datasets:
+        check_losses((loss, *others), data, classes)
     return Experiment(
-        contenders=learners,
+        learners=learners,
         datasets=datasets,
         splits=splits,
         loss=loss,
         also=tuple(others),
         repetitions=execution.repetitions,
         random_state=random_state,
-        # a single split is tested by its instances
+        # the instances of a single split are tested
         keep_predictions=execution.keep_predictions or splits[0].runs * splits[0].folds == 1,
         threads=execution.threads,
-        # and so is a run that a budget ends after its first split
+        # a budget may end the run after its first split
         keep_first=execution.budget is not None,
+    )
+
+
+def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> dict[str, float]:
+    """Return the mean number of parameters of each learner, fitted to all rows of each data set.
+
+    Refuse learners that cannot count their parameters (``complexity()``).
+    """
+    from sklearn.base import clone
+
+    parameters = {}
+    for learner in learners:
+        if not hasattr(learner.estimator, "complexity"):
+            raise ArgumentError(
+                f"prefer 'complexity' needs learners that count their parameters; "
+                f"{learner.name!r} does not: use 'size', or name the learners."
+            )
+        fitted = [clone(learner.estimator).fit_encoded(data.encoded()) for data in datasets]
+        parameters[learner.name] = float(np.mean([model.complexity() for model in fitted]))
+    return parameters
+
+
+def run_comparison(
+    experiment: Experiment,
+    plan: Plan,
+    settings: Settings,
+    execution: Execution,
+    deadline: float | None,
+    replicates: str = "",
+    race: PlannedRace | None = None,
+) -> tuple[Study, StudySpec]:
+    """Run a fully specified comparison, decide, and record the result in the store."""
+    spec = replace(
+        # splits of the caller get their name when they are made
+        study_of(
+            experiment, plan=plan.spec if plan.source is None else None, command=execution.command
+        ),
+        taken=_assumed_targets(experiment),
+        notes=(*experiment.plan_notes, *_weight_notes(experiment)),
+        caution=_caution(experiment, plan),
+        preparation=preparation_of(experiment),
+        replicates=replicates,
+        decisions=(
+            StoredDecision(
+                options=settings.to_dict(),
+                created=now(),
+                command=tuple(execution.command),
+                race=None if race is None else race.to_dict(),
+            ),
+        ),
+    )
+    outcome, results, notes, too_little, where = _run(
+        experiment, spec, execution, deadline, settings, race
+    )
+    if notes:
+        partial_fits = len(results) if len(results) < experiment.n_cells else None
+        spec = record(spec, execution, notes=notes, fits=partial_fits)
+
+    def whole_plan() -> Study:
+        by_instance = partial(instance_losses, experiment, results)
+        return conclude(
+            spec,
+            results,
+            design=experiment.splits[0].design,
+            settings=settings,
+            notes=notes,
+            by_instance=by_instance if has_instances(experiment) else None,
+            others=_other_losses(experiment, results),
+            too_little=too_little,
+            store=where,
+        )
+
+    if outcome is None:
+        return whole_plan(), spec
+    from bestofk.run.race.conclude import conclude_race
+
+    return conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where), spec
+
+
+def _other_losses(
+    experiment: Experiment, results: Mapping[CellIndex, CellResult]
+) -> dict[str, OtherLoss]:
+    """Return the results of the same models under the other losses."""
+    others = {}
+    for number, other in enumerate(experiment.others):
+        others[other.loss.name] = OtherLoss(
+            results={cell: result.also[number] for cell, result in results.items() if result.also},
+            by_instance=partial(instance_losses, other, results) if has_instances(other) else None,
+        )
+    return others
+
+
+def record(spec: StudySpec, execution: Execution, **facts: Any) -> StudySpec:
+    """Add facts about the last decision to the specification and to the store."""
+    from bestofk.run.store.store import open_store
+
+    spec = replace(spec, decisions=(replace(spec.decisions[-1], **facts),))
+    if execution.store is not None:
+        with open_store(execution.store) as store:
+            store.register(spec)
+    return spec
+
+
+def _caution(experiment: Experiment, plan: Plan) -> str | None:
+    """Return the known error rate of the corrected t test for these learners.
+
+    None if it was not measured: the test's own caution then applies.
+    """
+    design = experiment.splits[0].design
+    if len(experiment.datasets) > 1 or design.kind != "cv":
+        return None
+    named = {learner.name: learner.estimator for learner in experiment.learners}
+    alike = plan if plan.source is None else f"{design.runs}x{design.folds}"
+    return advice_for_unstable(named, experiment.datasets[0].n, alike) or ""
+
+
+def _run(
+    experiment: Experiment,
+    spec: StudySpec,
+    execution: Execution,
+    deadline: float | None,
+    settings: Settings,
+    race: PlannedRace | None,
+) -> tuple[RaceOutcome | None, Mapping[CellIndex, CellResult], tuple[str, ...], str, str]:
+    """Load each cell from the store or evaluate it; of a race, only the cells that it needs.
+
+    Return the race's outcome, the results, notes, the budget that would be enough, and the store.
+    """
+    from bestofk.run.store.store import open_store
+
+    task = ComparisonTask(experiment)
+    store, budget = execution.store, execution.budget
+    cells = AllCells(experiment)
+    cut: dict[CellIndex, float] = {}
+    stop = _first_failure if execution.on_failure == "stop" else None
+    notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_note, experiment.unknown))
+    results: Mapping[CellIndex, CellResult]
+    outcome = None
+    if race is not None:
+        from bestofk.run.race.run import run_race
+
+        outcome, where = run_race(
+            experiment, spec, race, settings, execution, deadline, stop=stop, cut=cut
+        )
+        results = outcome.results
+    else:
+        with open_store(store) as opened:
+            opened.register(spec)
+            results = run_task(
+                task,
+                cells,
+                engine=execution.runner(),
+                store=None if store is None else opened,
+                progress=observer(execution.progress),
+                deadline=deadline,
+                stop=None if stop is None else partial(stop, task),
+                retry_failed=execution.retry_failed,
+                cut=cut,
+            )
+        where = opened.shown_url
+    too_little = ""
+    unfinished = len(results) < len(cells) if outcome is None else outcome.cut and outcome.whole
+    if budget is not None and unfinished:
+        notes += (budget_words(budget, len(results), len(cells)),)
+        too_little = more_time(experiment, results, cut, budget)
+    return outcome, results, notes, too_little, where
+
+
+def deadline_of(budget: float | None) -> float | None:
+    """Return the time at which a budget that starts now is used up."""
+    return None if budget is None else time.monotonic() + positive(budget, "budget")
+
+
+def _first_failure(task: ComparisonTask, cell: CellIndex, result: CellResult) -> RunError | None:
+    """Return the error that ends the comparison if the fit failed."""
+    if result.failure is None:
+        return None
+    learner, dataset = task.names(cell)
+    return RunError(
+        f"{learner} failed on {dataset!r} (run {cell.run + 1}, fold {cell.fold + 1}): "
+        f"{result.failure.explain()}"
+    )
+
+
+def _unknown_note(reason: str) -> str:
+    return (
+        f"The store keeps the fits, but another run computes them again: {reason}, so that it "
+        "cannot be known whether they would come out the same."
+    )
+
+
+def budget_words(budget: float, done: int, total: int) -> str:
+    """Return the note about a budget that ended the run."""
+    return (
+        f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
+        "rests on what all learners finished."
+    )
+
+
+def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
+    if all(data.sample_weight is None for data in experiment.datasets):
+        return ()
+    named = {learner.name: learner.estimator for learner in experiment.learners}
+    return tuple(weight_notes(named, experiment.loss))
+
+
+MAX_LISTED_TARGETS = 3
+"""Most assumptions about targets that are listed."""
+
+
+def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
+    """Return what bestofk assumed about the targets."""
+    several = len(experiment.datasets) > 1
+    notes = [
+        f"{data.name}: {data.target_note}" if several else data.target_note
+        for data in experiment.datasets
+        if data.target_note
+    ]
+    more = len(notes) - MAX_LISTED_TARGETS
+    if more > 1:
+        return (*notes[:MAX_LISTED_TARGETS], f"The same was done for {more} more data sets.")
+    return tuple(notes)
+
+
+TIME_MARGIN = 1.5
+"""A fit may take this many times as long as those that were timed."""
+MIN_NOTICED_SECONDS = 0.1
+"""Report an unfinished fit from this time on."""
+
+
+def more_time(
+    experiment: Experiment,
+    results: Mapping[CellIndex, CellResult],
+    cut: Mapping[CellIndex, float],
+    budget: float,
+) -> str:
+    """Say that the budget was too short for one fold of all learners, and what would be enough.
+
+    The estimate assumes that the same run gets as far again, and then needs the time of the
+    missing fits.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was run.
+    results : mapping
+        The finished cells.
+    cut : mapping
+        The cells that were being fitted when the time was up, and the seconds they had taken.
+    budget : float
+        Seconds.
+    """
+    spent: dict[int, list[float]] = {}
+    for cell, result in results.items():
+        seconds = (result.fit_time or 0.0) + (result.predict_time or 0.0)
+        spent.setdefault(cell.learner, []).append(seconds)
+    so_far: dict[int, float] = {}
+    for cell, seconds in cut.items():
+        so_far[cell.learner] = max(seconds, so_far.get(cell.learner, 0.0))
+    need, unknown = budget, set[int]()
+    for cell in experiment.cells():
+        if cell.run or cell.fold or cell in results:
+            continue
+        if cell.learner in spent:
+            need += TIME_MARGIN * max(spent[cell.learner])
+        else:
+            unknown.add(cell.learner)
+            need += TIME_MARGIN * max(so_far.get(cell.learner, 0.0), budget / 2)
+    enough = math.ceil(need) + 1
+    ended = f"The budget of {budget:g} s ended before all learners had finished one fold"
+    if not unknown:
+        return f"{ended}: {enough} s should be enough (--budget {enough})."
+    at_work = {learner for learner in unknown if so_far.get(learner, 0.0) >= MIN_NOTICED_SECONDS}
+    names = shortened([experiment.learners[index].name for index in sorted(at_work or unknown)], 3)
+    after = f" after {duration(max(so_far[learner] for learner in at_work))}" if at_work else ""
+    return (
+        f"{ended}: {names} had not finished a fit{after}. Try {enough} s (--budget {enough}), or "
+        "leave the budget out to let every fit finish."
     )

@@ -1,4 +1,4 @@
-"""From cells to tables: the losses that all learners have, and what a fit costs."""
+"""Turn the cells of a study into losses, costs and a decision."""
 
 from __future__ import annotations
 
@@ -19,40 +19,42 @@ from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.evaluation.results import ResultTable, amended, as_table
-from bestofk.run.experiment import Place
+from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
+from bestofk.run.results import ResultTable, amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design, Subsets
 
-LEAST_HALVINGS = 5
-"""With fewer halvings that all learners finished, none counts."""
+MIN_HALVINGS = 5
+"""Ignore the halvings if all learners finished fewer than this."""
 
 
 def complete_part(
     spec: StudySpec,
-    results: Mapping[Place, CellResult],
-    kept: Sequence[int],
+    results: Mapping[CellIndex, CellResult],
+    learners: Sequence[int],
     design: Design,
 ) -> tuple[Losses | None, tuple[str, ...]]:
-    """The losses of the kept learners in the runs (or folds) that all of them have in full.
+    """Return the losses of these learners in the runs (or folds) that all of them completed.
 
-    Runs of cross-validation that some learner lacks are left out for all; of a plan that has no
-    complete run the complete folds serve as random splits. None if there is nothing complete.
-    Of runs on parts of the rows those count that all learners have, halves in pairs.
+    Drop a run of cross-validation for all learners if one of them lacks it. If no run is complete,
+    use the complete folds as random splits. Return None if nothing is complete. Of the runs on
+    parts of the rows, use those that all learners have; halves count in pairs.
     """
     runs, folds = design.runs, design.folds
     table = as_table(spec, results)
-    subset_values, subsets, subset_notes = _complete_subsets(spec, table, kept, design)
-    values = _losses_of(table, spec, kept, (0, runs), folds)
-    there = ~np.isnan(values).any(axis=(0, 1, 4)) if kept else np.zeros((runs, folds), dtype=bool)
+    subset_values, subsets, subset_notes = _complete_subsets(spec, table, learners, design)
+    values = _losses_of(table, spec, learners, (0, runs), folds)
+    there = (
+        ~np.isnan(values).any(axis=(0, 1, 4)) if learners else np.zeros((runs, folds), dtype=bool)
+    )
     if not there.any():
         return None, ()
     values, design, notes = _whole_runs(values, there, design.with_(subsets=None))
     if design.kind != "cv":
         subset_values, subsets = None, None
-    names = [spec.learners[learner].name for learner in kept]
+    names = [spec.learners[learner].name for learner in learners]
     losses = Losses(
         values,
         dims=DIMS,
@@ -67,28 +69,30 @@ def complete_part(
 
 
 def _losses_of(
-    table: ResultTable, spec: StudySpec, kept: Sequence[int], runs: tuple[int, int], folds: int
+    table: ResultTable, spec: StudySpec, learners: Sequence[int], runs: tuple[int, int], folds: int
 ) -> np.ndarray:
-    """The losses of some learners and runs: (learner, data set, run, fold, repetition)."""
+    """Return losses of some learners and runs: (learner, data set, run, fold, repetition)."""
     first, end = runs
-    values = np.full((len(kept), len(spec.datasets), end - first, folds, spec.repetitions), np.nan)
+    values = np.full(
+        (len(learners), len(spec.datasets), end - first, folds, spec.repetitions), np.nan
+    )
     for dataset in range(len(spec.datasets)):
         start, stop = table.split_of(dataset, first), table.split_of(dataset, end)
-        part = table.column("loss", dataset)[start:stop][..., list(kept)]
-        by_run = part.reshape(end - first, folds, spec.repetitions, len(kept))
+        part = table.column("loss", dataset)[start:stop][..., list(learners)]
+        by_run = part.reshape(end - first, folds, spec.repetitions, len(learners))
         values[:, dataset] = np.moveaxis(by_run, -1, 0)
     return values
 
 
 def _complete_subsets(
-    spec: StudySpec, table: ResultTable, kept: Sequence[int], design: Design
+    spec: StudySpec, table: ResultTable, learners: Sequence[int], design: Design
 ) -> tuple[Floats | None, Subsets | None, tuple[str, ...]]:
-    """The losses on parts of the rows, what is left of these runs, and what is to be said."""
+    """Return the losses on parts of the rows, the complete ones of these runs, and notes."""
     subsets = design.subsets
     if subsets is None:
         return None, None, ()
     runs = (design.runs, design.runs + subsets.runs)
-    values = _losses_of(table, spec, kept, runs, subsets.folds)
+    values = _losses_of(table, spec, learners, runs, subsets.folds)
     there = ~np.isnan(values).any(axis=(0, 1, 3, 4))
     if there.all():
         return values, subsets, ()
@@ -97,7 +101,7 @@ def _complete_subsets(
     pairs = there.reshape(-1, 2).all(axis=1)
     left = int(pairs.sum())
     note = f"{left} of {len(pairs)} halvings of the rows were finished by all learners"
-    if left < LEAST_HALVINGS:
+    if left < MIN_HALVINGS:
         return None, None, (f"{note}: too few to count.",)
     whole = np.repeat(pairs, 2)
     fewer = Subsets(kind=subsets.kind, runs=2 * left, folds=subsets.folds)
@@ -112,10 +116,10 @@ def _whole_runs(
     runs, folds = there.shape
     whole = there.all(axis=1)
     if whole.any() and design.kind == "cv":
-        kept = np.flatnonzero(whole)
-        sizes = _sizes(design, np.repeat(kept, folds), np.tile(np.arange(folds), len(kept)))
-        note = f"{_dropped(runs - len(kept), runs, 'run')}."
-        return values[:, :, kept], design.with_(runs=len(kept), **sizes), (note,)
+        complete = np.flatnonzero(whole)
+        sizes = _sizes(design, np.repeat(complete, folds), np.tile(np.arange(folds), len(complete)))
+        note = f"{_dropped(runs - len(complete), runs, 'run')}."
+        return values[:, :, complete], design.with_(runs=len(complete), **sizes), (note,)
     if runs == 1 and design.kind in ("cv", "time", "splits") and there.sum() > 1:
         note = f"{_dropped(int((~there).sum()), folds, 'fold')}."
         return values[:, :, :, there[0]], design.select(there), (note,)
@@ -136,7 +140,7 @@ def _dropped(dropped: int, total: int, what: str) -> str:
 
 
 def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | None]:
-    """Rows that train and test in some of the folds."""
+    """Return rows that train and test in some of the folds."""
     return {
         name: None
         if getattr(design, name) is None
@@ -145,7 +149,7 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
     }
 
 
-def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
+def cost_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> dict[str, Cost]:
     """Mean fit time and predict time of every learner over its cells, and the size of its model.
 
     The size is that of the first fold of every data set, which alone is weighed.
@@ -164,12 +168,9 @@ def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str
     return {learner.name: Cost(**mean) for learner, mean in zip(spec.learners, means, strict=True)}
 
 
-# From the cells of a study to its verdict: what failed, what is left, what was decided.
-
-
-MOST_NAMED = 5
-"""So many learners without a value are named."""
-TOLERATED_FAILURES = 0.1
+MAX_NAMED_LEARNERS = 5
+"""Most learners without a value that a sentence names."""
+MAX_FAILED_SHARE = 0.1
 """A learner that fails in a larger share of its cells is left out of the decision."""
 
 
@@ -180,18 +181,18 @@ class OtherMetric(Presented):
     Attributes
     ----------
     loss : str
-        The name of the loss, as it was asked for.
+        The name of the loss, as the caller gave it.
     name : str
-        What the numbers are called.
+        The name of the user's metric.
     higher_is_better : bool
     means : mapping of name to float
         The mean of every learner that has one, in the user's metric.
     recommended : str or None
-        Who would be recommended by it; None where nothing could be decided.
+        The learner that this metric would recommend; None if it cannot decide.
     agrees : bool or None
-        Whether that is who is recommended; None where nothing could be decided.
+        Whether that is the recommended learner; None if it cannot decide.
     undecided : str
-        Why not.
+        Why it cannot decide.
     """
 
     loss: str
@@ -202,17 +203,17 @@ class OtherMetric(Presented):
     agrees: bool | None = None
     undecided: str = ""
     instead_of: str = ""
-    """Who is recommended by the metric that decides."""
+    """The learner that the deciding metric recommends."""
     lacking: tuple[str, ...] = ()
-    """Learners that were compared and have no value."""
+    """Compared learners without a value."""
 
     def explain(self) -> str:
-        """What it would decide, in a sentence."""
+        """Return what it would decide, in a sentence."""
         by = f"By {self.name} ({'larger' if self.higher_is_better else 'smaller'} is better)"
         without = ""
         if self.lacking:
             have = "has" if len(self.lacking) == 1 else "have"
-            without = f"; {shortened(list(self.lacking), MOST_NAMED)} {have} no value"
+            without = f"; {shortened(list(self.lacking), MAX_NAMED_LEARNERS)} {have} no value"
         if self.recommended is None:
             return f"{by} nothing can be decided: {self.undecided.rstrip('.')}{without}."
         if self.agrees:
@@ -227,85 +228,85 @@ class OtherMetric(Presented):
 def other_metric(
     loss: str,
     losses: Losses | None,
-    decision: Settings,
+    settings: Settings,
     costs: Mapping[str, Any],
     recommended: str | None,
     metric: Metric,
     lacking: Sequence[str] = (),
 ) -> OtherMetric:
-    """The same decision by another metric; margins are in units of the first and left out."""
-    held: dict[str, Any] = {
+    """Decide by another metric, without margins, which are in units of the first one."""
+    facts: dict[str, Any] = {
         "loss": loss, "name": metric.name, "higher_is_better": metric.higher_is_better,
         "means": {}, "instead_of": recommended or "", "lacking": tuple(lacking),
     }  # fmt: skip
     if losses is None:
-        return OtherMetric(**held, undecided="no learner has a value in every fold.")
-    held["means"] = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
+        return OtherMetric(**facts, undecided="no learner has a value in every fold.")
+    facts["means"] = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
     if len(losses.algorithms) < 2:
-        return OtherMetric(**held, undecided="fewer than two learners have values.")
+        return OtherMetric(**facts, undecided="fewer than two learners have values.")
     try:
-        asked = decision.changed(margin=None, rope=None)
-        found = decide(losses, asked.settled(losses.algorithms, costs)).recommended
+        without_margin = settings.changed(margin=None, rope=None)
+        preferred = without_margin.settled(losses.algorithms, costs)
+        would_be = decide(losses, preferred).recommended
     except BestOfKError as refusal:
-        return OtherMetric(**held, undecided=str(refusal))
-    if found is None:
-        return OtherMetric(**held, undecided="no learner comes out first.")
-    return OtherMetric(**held, recommended=str(found), agrees=str(found) == recommended)
+        return OtherMetric(**facts, undecided=str(refusal))
+    if would_be is None:
+        return OtherMetric(**facts, undecided="no learner comes out first.")
+    return OtherMetric(**facts, recommended=str(would_be), agrees=str(would_be) == recommended)
 
 
 def conclude(
     spec: StudySpec,
-    results: Mapping[Place, CellResult],
+    results: Mapping[CellIndex, CellResult],
     *,
     design: Design,
-    decision: Settings,
+    settings: Settings,
     notes: tuple[str, ...] = (),
-    finer: Callable[[Sequence[int]], Losses | None] | None = None,
+    by_instance: Callable[[Sequence[int]], Losses | None] | None = None,
     too_little: str = "",
-    others: Mapping[str, ByOtherLoss] | None = None,
+    others: Mapping[str, OtherLoss] | None = None,
     store: str = "memory",
 ) -> Study:
-    """The study of `spec` from what came of its cells, decided as `decision` asks.
+    """Return the study of `spec` from the results of its cells, decided by `settings`.
 
-    `design` is that of the first data set's splits; `finer` may give losses by test instance of
-    the learners that are compared, in place of one number each, where there is but one split;
-    `others` are the cells by other losses. `too_little` says what a budget should have been that
-    ended too early.
+    `design` is that of the first data set's splits. With a single split, `by_instance` may return
+    losses by test instance of the compared learners instead of one number each. `others` holds
+    the results under other losses. `too_little` advises on a budget that ended too early.
     """
-    # engines and stores give their results in no certain order: a table has one
+    # results arrive in arbitrary order; the table fixes it
     table = as_table(spec, results)
     failures = tuple(
-        failed_cell(spec, table.place(index), table.failures[index])
+        failed_cell(spec, table.cell(index), table.failures[index])
         for index in sorted(table.failures)
     )
     left_out = _left_out(spec, table)
     compared = [
-        place for place, learner in enumerate(spec.learners) if learner.name not in left_out
+        index for index, learner in enumerate(spec.learners) if learner.name not in left_out
     ]  # fmt: skip
     costs = cost_table(spec, table)
     losses, dropped = complete_part(spec, table, compared, design)
-    if losses is not None and finer is not None and _one_split(losses):
-        losses = finer(compared) or losses
+    if losses is not None and by_instance is not None and _one_split(losses):
+        losses = by_instance(compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
-    decided: Decision | None = None
+    decision: Decision | None = None
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
         try:
-            decided = decide(
+            decision = decide(
                 losses,
-                decision.settled(losses.algorithms, costs),
+                settings.settled(losses.algorithms, costs),
                 subject=Subject(caution=spec.caution),
             )
         except BestOfKError as refusal:
-            # with all that was planned it could have been decided: keep the losses
+            # keep the losses: the complete plan could have decided
             if not (left_out or dropped):
                 raise
             why_not = too_little or str(refusal)
-            if decision.control in left_out:
-                why_not = f"the control, {decision.control}, is among those that failed."
+            if settings.control in left_out:
+                why_not = f"the control, {settings.control}, is among those that failed."
     return Study(
-        decision=decided,
+        decision=decision,
         losses=losses,
         costs=costs,
         failures=failures,
@@ -317,84 +318,84 @@ def conclude(
         assumed=spec.taken,
         notes=(*notes, *spec.notes),
         dropped=dropped,
-        undecided="" if decided is not None else why_not,
+        undecided="" if decision is not None else why_not,
         data_account=(*spec.account, *spec.left_out),
         data_left_out=spec.left_out,
         preparation=amended(spec, table),
         spec=spec,
         store=store,
-        settings=decision,
+        settings=settings,
         others=tuple(
-            _by_another(spec, name, held, compared, design, decision, costs, decided)
-            for name, held in (others or {}).items()
+            _other_metric(spec, name, other, compared, design, settings, costs, decision)
+            for name, other in (others or {}).items()
         ),
     )
 
 
 def _one_split(losses: Losses) -> bool:
-    """Whether there is but one number for every learner on a data set."""
+    """Return whether each learner has a single number per data set."""
     return losses.design.runs * losses.design.folds == 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByOtherLoss:
-    """The cells of a study by another loss; `finer` as for `conclude`."""
+class OtherLoss:
+    """The results of a study under another loss; `by_instance` as for `conclude`."""
 
-    results: Mapping[Place, CellResult]
-    finer: Callable[[Sequence[int]], Losses | None] | None = None
+    results: Mapping[CellIndex, CellResult]
+    by_instance: Callable[[Sequence[int]], Losses | None] | None = None
 
 
-def _by_another(
+def _other_metric(
     spec: StudySpec,
     loss: str,
-    held: ByOtherLoss,
+    other: OtherLoss,
     compared: Sequence[int],
     design: Design,
-    decision: Settings,
+    settings: Settings,
     costs: Mapping[str, Cost],
-    decided: Decision | None,
+    decision: Decision | None,
 ) -> OtherMetric:
-    """What another loss says of the learners that are compared and that it can judge."""
-    other = replace(spec, loss=loss)
-    table = as_table(other, held.results)
-    left_out = _left_out(other, table)
-    kept = [place for place in compared if spec.learners[place].name not in left_out]
-    losses, _ = complete_part(other, table, kept, design)
-    if losses is not None and held.finer is not None and _one_split(losses):
-        losses = held.finer(kept) or losses
-    recommended = None if decided is None or decided.best is None else str(decided.best)
+    """Decide by another loss about the compared learners that have values."""
+    other_spec = replace(spec, loss=loss)
+    table = as_table(other_spec, other.results)
+    left_out = _left_out(other_spec, table)
+    learners = [index for index in compared if spec.learners[index].name not in left_out]
+    losses, _ = complete_part(other_spec, table, learners, design)
+    if losses is not None and other.by_instance is not None and _one_split(losses):
+        losses = other.by_instance(learners) or losses
+    recommended = None if decision is None or decision.best is None else str(decision.best)
     metric = metric_of(loss_shown(loss))
-    lacking = [spec.learners[place].name for place in compared if place not in kept]
-    return other_metric(loss, losses, decision, costs, recommended, metric, lacking)
+    lacking = [spec.learners[index].name for index in compared if index not in learners]
+    return other_metric(loss, losses, settings, costs, recommended, metric, lacking)
 
 
-def failed_cell(spec: StudySpec, place: Place, failure: Failure) -> FailedCell:
+def failed_cell(spec: StudySpec, cell: CellIndex, failure: Failure) -> FailedCell:
     return FailedCell(
-        learner=spec.learners[place.learner].name,
-        dataset=spec.datasets[place.dataset].name,
-        run=place.run,
-        fold=place.fold,
-        repetition=place.repetition,
+        learner=spec.learners[cell.learner].name,
+        dataset=spec.datasets[cell.dataset].name,
+        run=cell.run,
+        fold=cell.fold,
+        repetition=cell.repetition,
         kind=failure.kind,
         reason=failure.reason,
     )
 
 
 def _left_out(spec: StudySpec, table: ResultTable) -> dict[str, str]:
-    """Learners that failed too often, with the most frequent reason."""
+    """Return the learners that failed too often, with the most frequent reason."""
     fits = np.zeros(len(spec.learners), dtype=np.int64)
     for dataset, data in enumerate(spec.datasets):
-        # on part of the rows a class may be absent, which is no reason to leave a learner out
+        # do not count runs on parts of the rows, where a class may be absent
         fits += table.there(dataset)[: data.runs * data.folds].sum(axis=(0, 1))
     reasons: list[Counter[str]] = [Counter() for _ in spec.learners]
     for index in sorted(table.failures):
-        place = table.place(index)
-        if place.run < spec.datasets[place.dataset].runs:
-            reasons[place.learner][table.failures[index].explain()] += 1
+        cell = table.cell(index)
+        if cell.run < spec.datasets[cell.dataset].runs:
+            reasons[cell.learner][table.failures[index].explain()] += 1
     left_out = {}
     for learner, counted, total in zip(spec.learners, reasons, fits.tolist(), strict=True):
         failed = counted.total()
-        if failed > TOLERATED_FAILURES * total:
+        if failed > MAX_FAILED_SHARE * total:
             (most, _), *_ = counted.most_common(1)
             left_out[learner.name] = f"{failed} of {total} fits failed ({most})"
     return left_out
@@ -412,7 +413,7 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_li
 
 
 def setting_of(spec: StudySpec, plan: str | None = None) -> tuple[str, ...]:
-    """How it was run, so that a paper can state it; `plan` where it is not that of the study."""
+    """Return how the study was run, for a paper; `plan` replaces the plan of the study."""
     sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
     more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
     again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
@@ -423,7 +424,7 @@ def setting_of(spec: StudySpec, plan: str | None = None) -> tuple[str, ...]:
 
 
 def _judged_by(spec: StudySpec) -> str:
-    """``loss zero-one``, ``metric accuracy (larger is better)``, and others."""
+    """Return ``loss zero-one``, ``metric accuracy (larger is better)``, ..."""
     metric = metric_of(loss_shown(spec.loss))
     words = f"metric {metric.name} ({metric.direction})"
     if not metric.higher_is_better:

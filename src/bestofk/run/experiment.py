@@ -1,25 +1,24 @@
-"""What is to be run: learners, data sets, their splits and the loss; and blocks of its cells."""
+"""What is to be run: learners, data sets, splits and losses, with their fingerprints."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from bestofk._base.code_identity.identity import Identity
+import numpy as np
+
+from bestofk._base.code_identity.bytecode import OWN, package_of
+from bestofk._base.code_identity.identity import Identity, identify, text_digest
 from bestofk.data.dataset import DataSet
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.evaluation.fingerprints import (
-    learner_fingerprint,
-    split_fingerprint,
-    way_of_evaluation,
-)
 from bestofk.run.metrics import Loss
 from bestofk.splits.splits import Splits
 
-KEYS_KEPT = 10_000
-"""So many names of cells are kept."""
+MAX_CACHED_KEYS = 10_000
+"""Most cell keys that are cached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,18 +29,20 @@ class NamedLearner:
     estimator: Any
     fingerprint: str
     unknown: str = ""
-    """Why its code cannot be known again, where it cannot."""
+    """Why its code cannot be fingerprinted; empty if it can."""
 
     @classmethod
     def of(cls, name: str, estimator: Any) -> NamedLearner:
-        """The contender with its fingerprint."""
-        found = learner_fingerprint(estimator)
-        return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
+        """Return a named learner with its fingerprint."""
+        identity = learner_fingerprint(estimator)
+        return cls(
+            name=name, estimator=estimator, fingerprint=identity.digest, unknown=identity.unknown
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class UnavailableEstimator:
-    """Stands for an estimator that could not be made or sent; its cells fail with the reason."""
+    """An estimator that could not be made or sent; its cells fail with the reason."""
 
     reason: str
     kind: str = "raised"
@@ -49,8 +50,8 @@ class UnavailableEstimator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Where a cell is: positions of its learner and data set, run, fold and repetition."""
+class CellIndex:
+    """Identify a cell by the positions of its learner and data set, run, fold and repetition."""
 
     learner: int
     dataset: int
@@ -59,14 +60,14 @@ class Place:
     repetition: int
 
 
-class Places(Sequence[Place]):
-    """All places of an experiment, none of which is held."""
+class AllCells(Sequence[CellIndex]):
+    """The cells of an experiment as a sequence that generates them."""
 
     def __init__(self, experiment: Experiment) -> None:
         self._experiment = experiment
 
-    def __iter__(self) -> Iterator[Place]:
-        return self._experiment.places()
+    def __iter__(self) -> Iterator[CellIndex]:
+        return self._experiment.cells()
 
     def __len__(self) -> int:
         return self._experiment.n_cells
@@ -77,9 +78,9 @@ class Places(Sequence[Place]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Experiment:
-    """Everything that the cells are a pure function of; picklable."""
+    """Everything that determines the results of the cells; picklable."""
 
-    contenders: tuple[NamedLearner, ...]
+    learners: tuple[NamedLearner, ...]
     datasets: tuple[DataSet, ...]
     splits: tuple[Splits, ...]
     """One for each data set."""
@@ -98,29 +99,29 @@ class Experiment:
         default_factory=dict, init=False, repr=False
     )
     _ways: dict[int, Identity] = field(default_factory=dict, init=False, repr=False)
-    _keys: dict[Place, CellKey] = field(default_factory=dict, init=False, repr=False)
+    _keys: dict[CellIndex, CellKey] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_keys": {}}
 
-    def key(self, place: Place) -> CellKey:
-        """The names of the cell at `place`; those of small experiments are made once."""
-        found = self._keys.get(place)
-        if found is None:
-            found = self._key(place)
-            if len(self._keys) < KEYS_KEPT:
-                self._keys[place] = found
-        return found
+    def key(self, cell: CellIndex) -> CellKey:
+        """Return the key of a cell; keys of small experiments are cached."""
+        key = self._keys.get(cell)
+        if key is None:
+            key = self._key(cell)
+            if len(self._keys) < MAX_CACHED_KEYS:
+                self._keys[cell] = key
+        return key
 
-    def _key(self, place: Place) -> CellKey:
+    def _key(self, cell: CellIndex) -> CellKey:
         return CellKey(
-            dataset=self.datasets[place.dataset].fingerprint,
-            learner=self.contenders[place.learner].fingerprint,
-            splits=self.splits_key(place.dataset, place.run, place.fold),
+            dataset=self.datasets[cell.dataset].fingerprint,
+            learner=self.learners[cell.learner].fingerprint,
+            splits=self.splits_key(cell.dataset, cell.run, cell.fold),
             loss=self.loss.name,
-            run=place.run,
-            fold=place.fold,
-            repetition=place.repetition,
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
         )
 
     @cached_property
@@ -143,9 +144,7 @@ class Experiment:
         return (self.loss, *self.also)
 
     def splits_key(self, dataset: int, run: int, fold: int) -> str:
-        """The seed that learners draw from, the rows of a split, and the way of evaluation.
-
-        The seed need not be the plan's.
+        """Return the seed, the digest of the rows of a split, and the digest of the evaluation.
 
         One key serves all folds of a run of cross-validation.
         """
@@ -157,7 +156,7 @@ class Experiment:
         return self._splits_keys[at]
 
     def way(self, dataset: int) -> Identity:
-        """How the cells of a data set are evaluated and judged."""
+        """Return how the cells of a data set are evaluated and judged."""
         if dataset not in self._ways:
             data = self.datasets[dataset]
             self._ways[dataset] = way_of_evaluation(self.loss, data, self.threads)
@@ -165,30 +164,32 @@ class Experiment:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Who cannot be known again, and why: a store never finds such fits."""
-        found = [f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown]
+        """Learners and losses that cannot be fingerprinted, with the reason."""
+        reasons = [
+            f"{learner.name}: {learner.unknown}" for learner in self.learners if learner.unknown
+        ]
         judged = self.way(0).unknown
-        return (*found, f"the loss: {judged}") if judged else tuple(found)
+        return (*reasons, f"the loss: {judged}") if judged else tuple(reasons)
 
-    def keeps_predictions(self, at: Place | CellKey) -> bool:
-        """Whether the predictions of a cell are kept."""
+    def keeps_predictions(self, at: CellIndex | CellKey) -> bool:
+        """Return whether the predictions of a cell are kept."""
         return self.keep_predictions or (self.keep_first and at.run == at.fold == 0)
 
     def serves(self, result: CellResult) -> bool:
-        """A stored result is all that is needed: predictions are there where they are kept."""
+        """Return whether a stored result has the predictions that are needed."""
         return (
             not self.keep_predictions
             or result.failure is not None
             or result.predictions is not None
         )
 
-    def places(self) -> Iterator[Place]:
-        """Every cell, round by round: all learners of a fold before the next fold."""
+    def cells(self) -> Iterator[CellIndex]:
+        """Yield every cell, round by round: all learners of a fold before the next fold."""
         for dataset, splits in enumerate(self.splits):
             for run, fold in splits.run_folds():
                 for repetition in range(self.repetitions):
-                    for learner in range(len(self.contenders)):
-                        yield Place(
+                    for learner in range(len(self.learners)):
+                        yield CellIndex(
                             learner=learner,
                             dataset=dataset,
                             run=run,
@@ -201,8 +202,8 @@ class Experiment:
         """What a reader must know of the splits."""
         several = len(self.datasets) > 1
         return tuple(
-            f"{one.name}: {note}" if several else note
-            for one, splits in zip(self.datasets, self.splits, strict=True)
+            f"{data.name}: {note}" if several else note
+            for data, splits in zip(self.datasets, self.splits, strict=True)
             for note in splits.notes
         )
 
@@ -210,4 +211,106 @@ class Experiment:
     def n_cells(self) -> int:
         """Number of cells."""
         per_learner = sum(len(splits) for splits in self.splits)
-        return len(self.contenders) * per_learner * self.repetitions
+        return len(self.learners) * per_learner * self.repetitions
+
+
+_PLAIN = (type(None), bool, int, float, str, bytes)
+
+
+def learner_fingerprint(estimator: Any) -> Identity:
+    """Return the identity of a learner: its class, its settings, and the code of both.
+
+    The digest has two parts, separated by a dash. The first covers the class and its plain
+    settings; seeds are derived from it, so that editing the code does not change them. The second
+    covers everything that runs. `random_state` is excluded, because the runner sets it in every
+    cell.
+    """
+    settings = text_digest(repr(_settings(estimator)))
+    code = identify(estimator)
+    return Identity(digest=f"{settings}-{code.digest}", unknown=code.unknown)
+
+
+def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
+    """Return the identity of how predictions on a data set are computed and scored.
+
+    It covers the code of the loss and of the scorer, the types of columns and labels, the
+    preparation of columns for learners that need numbers without gaps, and the threads of a fit.
+    """
+    from bestofk.learners.preparation import ready_learner
+    from bestofk.run.judge import Judge, checked_predictions
+
+    kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
+    labels = [str(data.y.dtype)]
+    if data.task == "classification":
+        labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
+    plain = not data.whole and set(data.kinds.values()) == {"numeric"} and not data.n_missing
+    prepared = () if plain else (ready_learner,)
+    identity = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
+    return Identity(digest=text_digest(f"{identity.digest} {threads}"), unknown=identity.unknown)
+
+
+def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
+    """Return the digest of the rows of one split.
+
+    Longer plans begin with the same runs, so cells of ten runs are reused for twenty.
+    """
+    kind = splits.design.kind
+    # a row of marks is a run of cross-validation, but a single split of other kinds of plan
+    row, folds = (run, splits.folds_in(run)) if kind in ("cv", "loo") else (fold, 1)
+    lines = splits.marks
+    if row >= splits.runs and splits.subset_marks is not None:
+        row, lines = row - splits.runs, splits.subset_marks
+    marks = np.ascontiguousarray(lines[row], dtype="<i4").tobytes()
+    return text_digest(f"{kind} {folds} ", marks)
+
+
+def _settings(value: Any) -> Any:
+    """Return a value whose repr is the same on every machine and in every process."""
+    if hasattr(value, "get_params") and not isinstance(value, type):
+        try:
+            params = value.get_params(deep=False)
+        except Exception:
+            # user classes may raise anything; the fits report it
+            params = {}
+        settings = {
+            name: _settings(param) for name, param in params.items() if name != "random_state"
+        }
+        kind = type(value)
+        return (_qualified_name(kind), _version(kind), sorted(settings.items()))
+    if isinstance(value, np.ndarray):
+        return ("array", value.shape, str(value.dtype), text_digest("", value.tobytes()))
+    if isinstance(value, list | tuple):
+        return tuple(_settings(item) for item in value)
+    if isinstance(value, dict):
+        return sorted((_key(key), _settings(item)) for key, item in value.items())
+    if isinstance(value, set | frozenset):
+        return sorted(_key(item) for item in value)
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, _PLAIN):
+        return repr(value)
+    has_name = isinstance(value, type) or hasattr(value, "__qualname__")
+    return _qualified_name(value if has_name else type(value))
+
+
+def _qualified_name(value: Any) -> str:
+    """Return the qualified name, without the module unless it belongs to a package."""
+    module = str(value.__module__)
+    return f"{module}.{value.__qualname__}" if _is_packaged(module) else str(value.__qualname__)
+
+
+def _is_packaged(module: str) -> bool:
+    return module.partition(".")[0] == OWN or package_of(module) is not None
+
+
+def _key(value: Any) -> str:
+    return repr(value) if isinstance(value, _PLAIN) else repr(_settings(value))
+
+
+def _version(kind: type) -> str:
+    """Return the major and minor version of the package of a class."""
+    if not _is_packaged(kind.__module__):
+        return ""
+    package = sys.modules.get(kind.__module__.partition(".")[0])
+    version = str(getattr(package, "__version__", ""))
+    return ".".join(version.split(".")[:2])

@@ -1,4 +1,4 @@
-"""The learners of a comparison: from what a caller lists to named estimators."""
+"""Turn the caller's learners, data and plan into those of an experiment, or refuse them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, RunError, UnknownNameError
+from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import ROLES, with_row_columns
 from bestofk.data.schema import are_whole_numbers as is_whole
-from bestofk.decide.foresee import foresee
+from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS
 from bestofk.learners.specification import named_learners
-from bestofk.run.evaluation.results import counts_rows_alike, is_one_test_set, tested_units
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
+from bestofk.run.results import counts_rows_alike, is_one_test_set, tested_units
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -38,11 +38,6 @@ REGRESSION_PANEL = (
     "tree=sklearn.tree:DecisionTreeRegressor()",
     "forest=sklearn.ensemble:RandomForestRegressor()",
 )
-
-
-def is_panel(names: tuple[str, ...]) -> bool:
-    """Whether these are the learners that run when none is named."""
-    return names == PANEL or names == tuple(spec.partition("=")[0] for spec in REGRESSION_PANEL)
 
 
 def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
@@ -68,14 +63,14 @@ def named_estimators(learners: Any, *, task: str = "classification") -> tuple[Na
     return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
 
 
-def check_task(contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
+def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
     """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
     from sklearn.base import is_classifier, is_regressor
 
     data = datasets[0]
     numbers = data.task == "regression"
-    for contender in contenders:
-        estimator = contender.estimator
+    for learner in learners:
+        estimator = learner.estimator
         if isinstance(estimator, UnavailableEstimator):
             continue
         try:
@@ -83,21 +78,24 @@ def check_task(contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]) 
         except Exception:  # whatever a stranger's class raises; its fits will say
             continue
         if wrong:
-            raise ArgumentError(_wrong_kind(contender.name, data))
+            raise _wrong_kind(learner.name, data)
 
 
-def _wrong_kind(learner: str, data: DataSet) -> str:
+def _wrong_kind(learner: str, data: DataSet) -> ArgumentError:
     if data.task == "regression":
         values = data.y.to_numpy(dtype=float)
         is_one, holds = "a classifier", f"numbers ({len(set(values.tolist()))} different values)"
-        give, other, possible = "regressors", "classes with task='classification'", is_whole(values)
+        give, other, task = "regressors", "classes", "classification"
+        possible = is_whole(values)
     else:
         is_one, holds = "a regressor", f"{len(data.classes)} classes"
-        give, other = "classifiers", "numbers with task='regression'"
+        give, other, task = "classifiers", "numbers", "regression"
         possible = all(_is_numeral(label) for label in data.classes.tolist())
-    also = f", or take the target as {other}" if possible else ""
-    return (
-        f"{learner} is {is_one}, and the target of {data.name!r} holds {holds}: give {give}{also}."
+    also = (f", or take the target as {other} with ", use(task=task)) if possible else ()
+    return ArgumentError(
+        f"{learner} is {is_one}, and the target of {data.name!r} holds {holds}: give {give}",
+        *also,
+        ".",
     )
 
 
@@ -113,7 +111,7 @@ class WithoutDefaults(UnavailableEstimator):
     """Stands for a class that has no estimator with default settings; its cells fail."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """What tells it from others."""
+        """Return what tells it from others."""
         return {"reason": self.reason}
 
     def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
@@ -148,9 +146,6 @@ def _why_not(kind: type, raised: Exception) -> str:
         return f"needs {many}: give {kind.__name__}({call}) instead of the class alone."
     reason = " ".join(str(raised).split())[:200]
     return f"cannot be made with default settings ({type(raised).__name__}: {reason})."
-
-
-# What a caller may give as data, and the data sets that it stands for.
 
 
 _KINDS = {"classification": "labels", "regression": "numbers"}
@@ -202,8 +197,11 @@ def as_datasets(
     if len({one.task for one in datasets}) > 1:
         kinds = ", ".join(f"{one.name!r} {_KINDS[one.task]}" for one in datasets)
         raise ArgumentError(
-            f"data sets must all have labels, or all numbers to predict; got {kinds}: say "
-            "task='classification' or task='regression' where the numbers allow both."
+            f"data sets must all have labels, or all numbers to predict; got {kinds}: say ",
+            use(task="classification"),
+            " or ",
+            use(task="regression"),
+            " if the numbers allow both.",
         )
     return datasets
 
@@ -227,28 +225,30 @@ def _with_target(data: Any, target: str, task: str, columns: Mapping[str, Any]) 
 
 
 def _dataset(
-    given: Any, task: str, columns: Mapping[str, Any], *, target: str | None = None
+    source: Any, task: str, columns: Mapping[str, Any], *, target: str | None = None
 ) -> DataSet:
-    if isinstance(given, DataSet):
-        if task not in ("auto", given.task):
+    if isinstance(source, DataSet):
+        if task not in ("auto", source.task):
             raise ArgumentError(
-                f"{given.name!r} is a data set for {given.task}; got task={task!r}: leave task out."
+                f"{source.name!r} is a data set for {source.task}; got ",
+                use(task=task),
+                ": omit task.",
             )
-        return with_row_columns(given, **columns)
-    if isinstance(given, str | os.PathLike):
+        return with_row_columns(source, **columns)
+    if isinstance(source, str | os.PathLike):
         named = {role: one for role, one in columns.items() if isinstance(one, str)}
         others = {role: one for role, one in columns.items() if role not in named}
         options = {} if task == "auto" else {"task": task}
         if target is not None:
             options["target"] = target
-        return with_row_columns(dataset_of(given, **options, **named), **others)
+        return with_row_columns(dataset_of(source, **options, **named), **others)
     raise ArgumentError(
-        f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
+        f"data must be data sets, files or names of embedded sets; got {source!r:.80}."
     )
 
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
-    """A file, or the name of an embedded data set when no such file exists."""
+    """Read a file, or an embedded data set if no such file exists."""
     from bestofk.data.reading import DATASETS, load, read_dataset
 
     text = os.fspath(source)
@@ -270,40 +270,40 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
 
 
 def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
-    """The splits of every data set; as many on each, so that their losses make one table."""
-    made = tuple(_splits(plan, one) for one in datasets)
-    for one, splits in zip(datasets[1:], made[1:], strict=True):
-        first = made[0]
+    """Return the splits of every data set; refuse plans with different numbers of splits."""
+    splits_of_data = tuple(_splits(plan, data) for data in datasets)
+    for data, splits in zip(datasets[1:], splits_of_data[1:], strict=True):
+        first = splits_of_data[0]
         if (splits.runs, splits.folds, splits.design.kind) != (
             first.runs, first.folds, first.design.kind,
         ):  # fmt: skip
             raise ArgumentError(
                 f"plan must give the same number of splits on all data sets; got "
                 f"{first.design.describe()} on {datasets[0].name!r} and {splits.design.describe()} "
-                f"on {one.name!r}: '10x10' does."
+                f"on {data.name!r}: '10x10' does."
             )
-    return made
+    return splits_of_data
 
 
-def _splits(plan: Plan, one: DataSet) -> Splits:
-    """The splits of a data set: numbers to predict are no classes to stratify by."""
-    numbers = one.task == "regression"
+def _splits(plan: Plan, data: DataSet) -> Splits:
+    """Return the splits of a data set; do not stratify by numbers to predict."""
+    numbers = data.task == "regression"
     if numbers and plan.stratified is True:
         raise ArgumentError(
-            f"stratified=True is for class labels, and {one.name!r} has numbers to predict: "
-            f"stratified={QUANTILES!r} (on the command line --stratify {QUANTILES}) gives every "
-            "fold its share of small and large ones."
+            f"Folds stratified by labels need classes, and {data.name!r} has numbers to predict: ",
+            use(stratified=QUANTILES),
+            " gives every fold its share of small and large ones.",
         )
     keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
-    made = plan.materialise(
-        one.n,
-        one.y if keep_y else None,
-        None if one.groups is None else one.groups.to_numpy(),
-        X=one.X if one.folds is None else one.folds.to_frame(),
+    splits = plan.materialise(
+        data.n,
+        data.y if keep_y else None,
+        None if data.groups is None else data.groups.to_numpy(),
+        X=data.X if data.folds is None else data.folds.to_frame(),
     )
-    if one.sample_weight is not None and (one.sample_weight == 0).any():
-        _refuse_weightless(made, one.sample_weight.to_numpy(dtype=np.float64))
-    return made
+    if data.sample_weight is not None and (data.sample_weight == 0).any():
+        _refuse_weightless(splits, data.sample_weight.to_numpy(dtype=np.float64))
+    return splits
 
 
 def _refuse_weightless(splits: Splits, weights: Floats) -> None:
@@ -317,14 +317,11 @@ def _refuse_weightless(splits: Splits, weights: Floats) -> None:
                 )
 
 
-# The plan where none is asked for: its test keeps its level, unstable learners or not.
-
-
 NESTED = "10x5+nested"
 """Ten runs of five folds, and every pair of folds left out together: its test is nested-cv-t."""
 REPEATED = "10x10"
-FEWEST = 10
-"""Rows from which both plans can be made."""
+MIN_ROWS = 10
+"""Minimum number of rows for both plans."""
 
 
 def default_plan(
@@ -337,7 +334,7 @@ def default_plan(
     groups: int | None = None,
     stops: bool = False,
 ) -> str:
-    """The plan of a comparison that names none.
+    """Return the plan of a comparison that names none.
 
     Nested cross-validation on one data set: of the tests that were measured on equal learners
     (``studies/unstable_learners.py``) its test alone keeps to three bounds: a difference in
@@ -369,27 +366,27 @@ def default_plan(
     ('10x5+nested', '10x10')
     """
     needs = PAIRWISE_TESTS[test].subsets if isinstance(test, str) and test in PAIRWISE_TESTS else ""
-    wanted = (isinstance(test, str) and test == "auto") or needs == "nested"
-    wanted = wanted and PROCEDURES[procedure].takes_test
+    uses_nested = (isinstance(test, str) and test == "auto") or needs == "nested"
+    uses_nested = uses_nested and PROCEDURES[procedure].takes_test
     if groups is not None:
         plan = default_plan(
             rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
             stops=stops,
         )  # fmt: skip
-        if groups < FEWEST:
+        if groups < MIN_ROWS:
             return f"group-kfold:{max(2, groups)}"
         # two groups in each fold at least, or all runs would be the same
-        return f"group-{plan}" if plan == NESTED or groups >= 2 * FEWEST else "group-10x5"
-    enough = rows >= FEWEST
-    if datasets == 1 and wanted and enough and budget is None and not stops:
+        return f"group-{plan}" if plan == NESTED or groups >= 2 * MIN_ROWS else "group-10x5"
+    enough = rows >= MIN_ROWS
+    if datasets == 1 and uses_nested and enough and budget is None and not stops:
         return NESTED
     # two rows in each fold at least, so that the plan can be made
-    return REPEATED if rows >= FEWEST or rows < 4 else f"10x{rows // 2}"
+    return REPEATED if rows >= MIN_ROWS or rows < 4 else f"10x{rows // 2}"
 
 
 def check_settings(experiment: Experiment, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
-    names = [learner.name for learner in experiment.contenders]
+    names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
     if is_one_test_set(experiment):
         design = Design(kind="test-set", folds=tested_units(experiment))
@@ -400,12 +397,9 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
         foresee(settings, names, design, datasets=len(experiment.datasets), zero_one=zero_one)
 
 
-# Advice where the corrected t test finds too much: unstable learners, or few rows.
-
-
 BETTER_TEST = "nested-cv-t"
 FEW_ROWS = 300
-"""Up to so many rows the corrected t test was seen to find too much, whatever the learners."""
+"""Up to this many rows the corrected t test rejected too often, whatever the learners."""
 _STEMS = (
     "KNeighbors",
     "RadiusNeighbors",
@@ -419,7 +413,7 @@ _STEMS = (
 def advice_for_unstable(
     learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
 ) -> str | None:
-    """Which plan and test to use instead, where the learners are unstable or the rows few.
+    """Return which plan and test to use instead, where the learners are unstable or the rows few.
 
     Parameters
     ----------
@@ -443,8 +437,8 @@ def advice_for_unstable(
     >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
     True
     """
-    asked = make_plan(plan)
-    if asked.kind != "cv":
+    planned = make_plan(plan)
+    if planned.kind != "cv":
         return None
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
@@ -463,10 +457,12 @@ def advice_for_unstable(
         )
     else:
         return None
-    if asked.subsets is not None:
-        return f"{why} The test of the plan {asked.spec!r} allows for it; it needs all of its runs."
-    if n_rows < FEWEST:
-        return f"{why} A plan whose test holds needs {FEWEST} rows or more."
+    if planned.subsets is not None:
+        return (
+            f"{why} The test of the plan {planned.spec!r} allows for it; it needs all of its runs."
+        )
+    if n_rows < MIN_ROWS:
+        return f"{why} A plan whose test holds needs {MIN_ROWS} rows or more."
     return (
         f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6, "
         "for one and a half times as many fits on fewer rows."
@@ -474,7 +470,7 @@ def advice_for_unstable(
 
 
 def is_unstable(learner: Any) -> bool:
-    """Whether the predictions of a learner (a name or an estimator) depend much on its rows."""
+    """Return whether small changes of the rows change the predictions of a learner much."""
     if isinstance(learner, str):
         return learner in LEARNERS and LEARNERS[learner].unstable
     kind = type(inside(learner))
@@ -484,7 +480,7 @@ def is_unstable(learner: Any) -> bool:
 
 
 def inside(estimator: Any) -> Any:
-    """What learns at the end of pipelines and of searches over settings."""
+    """Return the estimator at the end of pipelines and searches."""
     while True:
         if hasattr(estimator, "steps"):
             estimator = estimator.steps[-1][1]

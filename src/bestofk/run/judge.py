@@ -1,4 +1,4 @@
-"""A data set in the forms that learners take, sliced once for each fold."""
+"""Rows in the forms that learners take, weights, and the losses of a fitted model."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ class Fold:
         self._test_forms: dict[str, Any] = {}
 
     def also_testing(self, test: npt.NDArray[np.int64]) -> Fold:
-        """A fold of the same training rows that tests others."""
+        """Return a fold of the same training rows that tests others."""
         other = Fold(self.rows, self.train, test)
         other._train_forms = self._train_forms
         return other
 
     def weights(self, which: npt.NDArray[np.int64]) -> Floats | None:
-        """The weights of some of the rows, where rows have them."""
+        """Return the weights of some of the rows, where rows have them."""
         return None if self.rows.weights is None else self.rows.weights[which]
 
     def form(self, name: str) -> tuple[Any, Any]:
@@ -99,25 +99,22 @@ class Fold:
         return encoded.take(which) if training else encoded.values[which]
 
     def own_form(self, name: str) -> tuple[Any, Any, Labels]:
-        """The same and the training labels as copies, for a learner that may write on them."""
+        """Return copies of the rows and training labels for a learner that may overwrite them."""
         train, test = self.form(name)
         return train.copy(), test.copy(), self.y_train.copy()
 
 
 def _shared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """All learners of a fold get the same array, so that none may change it."""
+    """Make an array read-only, because all learners of a fold share it."""
     array.setflags(write=False)
     return array
-
-
-# Weights of rows: how a learner takes them, how a loss does, and what is said where not.
 
 
 WEIGHT = "sample_weight"
 
 
 def weight_argument(estimator: Any) -> str | None:
-    """The argument of `fit` by which an estimator takes weights; None where it takes none.
+    """Return the argument of `fit` by which an estimator takes weights; None where it takes none.
 
     A pipeline hands them to its last step, a search over settings to what it searches for, and an
     ensemble takes them where its parts do. With scikit-learn's metadata routing switched on, those
@@ -153,7 +150,7 @@ def weight_argument(estimator: Any) -> str | None:
 
 
 def _held(estimator: Any) -> list[Any]:
-    """The estimators that an estimator is made of."""
+    """Return the estimators that an estimator is made of."""
     if hasattr(estimator, "steps"):
         return [step for _, step in estimator.steps]
     parts = [getattr(estimator, name, None) for name in ("estimator", "final_estimator")]
@@ -185,25 +182,25 @@ def _requested(estimator: Any) -> bool:
     from sklearn.utils.metadata_routing import get_routing_for_object
 
     try:
-        asked = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
+        requested = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
     except (AttributeError, TypeError, ValueError):
         return False
-    return WEIGHT in asked
+    return WEIGHT in requested
 
 
 def prepared_argument(prepared: Any, given: Any) -> str | None:
-    """The argument of a learner behind its preparation, which must not lose what it takes."""
-    found = weight_argument(prepared)
-    if found is None and prepared is not given and weight_argument(given) is not None:
+    """Return the weight argument of a prepared learner; refuse a preparation that loses it."""
+    argument = weight_argument(prepared)
+    if argument is None and prepared is not given and weight_argument(given) is not None:
         raise ArgumentError(
             "its weights do not pass the preparation of its columns: switch scikit-learn's "
             "metadata routing off, or prepare the columns in a pipeline of your own."
         )
-    return found
+    return argument
 
 
 def loss_takes_weights(loss: Loss) -> bool:
-    """Whether the loss is a weighted mean where rows have weights."""
+    """Return whether the loss is a weighted mean where rows have weights."""
     return loss.each is not None or _has_weights(loss.of)
 
 
@@ -215,7 +212,7 @@ def _has_weights(function: Any) -> bool:
 
 
 def weighted(loss: Loss, *given: Any, weights: Floats | None) -> float:
-    """The loss of one fold, its rows weighted where there are weights and the loss takes them."""
+    """Return the loss of one fold, weighted if there are weights and the loss takes them."""
     if weights is None or not loss_takes_weights(loss):
         return loss.of(*given)
     if not weights.any():
@@ -227,7 +224,7 @@ def weighted(loss: Loss, *given: Any, weights: Floats | None) -> float:
 
 
 def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
-    """Who takes the weights of the rows, in a sentence or two."""
+    """Return which learners use the weights of the rows, in a sentence or two."""
     taking = {name: weight_argument(estimator) is not None for name, estimator in learners.items()}
     without = [name for name, takes in taking.items() if not takes]
     words = []
@@ -249,11 +246,8 @@ def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
     return [" ".join(words)]
 
 
-# Judging a fitted model: are its predictions such, and what loss do they come to?
-
-
 class UnscoredError(Exception):
-    """The model cannot be judged; the failure says why."""
+    """The model cannot be scored; the failure says why."""
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -261,7 +255,7 @@ class UnscoredError(Exception):
 
 
 def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
-    """The predictions, if they are one known label or finite number a row."""
+    """Return the predictions, if they are one known label or finite number a row."""
     array = np.asarray(predicted)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -284,22 +278,22 @@ def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
 
 
 def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
-    """(n, C) probabilities, 0 for classes that the training rows did not hold."""
+    """Return (n, C) probabilities, 0 for classes that are not in the training rows."""
     if form == "encoded":
         if not hasattr(model, "_proba_encoded"):
             raise UnscoredError("cannot-score", _no_probabilities(loss))
-        given, held = model._proba_encoded(X), model.class_codes_
+        probabilities, columns = model._proba_encoded(X), model.class_codes_
     else:
         if not hasattr(model, "predict_proba"):
             raise UnscoredError("cannot-score", _no_probabilities(loss))
-        given = np.asarray(model.predict_proba(X), dtype=np.float64)
-        place = {label: code for code, label in enumerate(rows.classes.tolist())}
-        held = np.array([place[label] for label in np.asarray(model.classes_).tolist()])
+        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+        code_of = {label: code for code, label in enumerate(rows.classes.tolist())}
+        columns = np.array([code_of[label] for label in np.asarray(model.classes_).tolist()])
     n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if given.shape != (n, len(held)) or not np.isfinite(given).all():
+    if probabilities.shape != (n, len(columns)) or not np.isfinite(probabilities).all():
         raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
-    full = np.zeros((len(given), len(rows.classes)))
-    full[:, held] = given
+    full = np.zeros((len(probabilities), len(rows.classes)))
+    full[:, columns] = probabilities
     return full
 
 
@@ -309,7 +303,7 @@ def _no_probabilities(loss: Loss) -> str:
 
 @dataclass(slots=True)
 class Judge:
-    """A fitted model and what it has said of the test rows: any number of losses may ask."""
+    """A fitted model with its cached predictions, scored by any number of losses."""
 
     model: Any
     X: Any
@@ -323,7 +317,7 @@ class Judge:
     _answers: Answers | None = None
 
     def probabilities(self, loss: Loss) -> Floats:
-        """(n, C) probabilities, asked for once."""
+        """Return (n, C) probabilities; the model computes them once."""
         if self._probabilities is None:
             self._probabilities = probabilities_of(
                 self.model, self.X, self.form, self.fold.rows, loss
@@ -331,7 +325,7 @@ class Judge:
         return self._probabilities
 
     def loss(self, loss: Loss) -> float | Failure:
-        """A loss on the test rows, or why there is none."""
+        """Return a loss on the test rows, or why there is none."""
         try:
             value = self._value(loss)
             if not np.isfinite(value):
@@ -371,18 +365,18 @@ class Judge:
         return self.probabilities(loss)[:, 1]
 
     def _asked(self) -> Answers:
-        said: dict[str, Any] = {"predict": self.predicted}
+        predictions: dict[str, Any] = {"predict": self.predicted}
         if self.form != "encoded":
-            return Answers(self.model, self.X, said)
+            return Answers(self.model, self.X, predictions)
         # scikit-learn's scorers call predict on data frames
         model = _on_frames(self.model, self.fold)
         if hasattr(model, "_proba_encoded"):
-            said["predict_proba"] = model._proba_encoded(self.X)
-        return Answers(model, self.fold.form("frame")[1], said)
+            predictions["predict_proba"] = model._proba_encoded(self.X)
+        return Answers(model, self.fold.form("frame")[1], predictions)
 
 
 def _on_frames(model: Any, fold: Fold) -> Any:
-    """A learner of ours, fitted on encoded rows, made to predict from data frames."""
+    """Return a learner of ours, fitted on encoded rows, made to predict from data frames."""
     model.schema_ = fold.rows.data.schema
     model.classes_ = fold.rows.classes[model.class_codes_]
     return model
@@ -397,7 +391,7 @@ def codes_of(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
 
 
 def sentence_of(raised: BaseException) -> str:
-    """What was raised, in one line."""
+    """Return what was raised, in one line."""
     try:
         text = first_line(str(raised))
     except Exception:  # there are errors that cannot be told
@@ -408,6 +402,6 @@ def sentence_of(raised: BaseException) -> str:
 
 
 def first_line(text: str) -> str:
-    """A text as one line of at most 300 characters."""
+    """Return a text as one line of at most 300 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 300 else line[:297] + "..."

@@ -1,4 +1,4 @@
-"""A fitted model that answers for the test rows from what it has said, however many losses ask."""
+"""The losses: built-in ones, scorers of scikit-learn, callables and cost matrices."""
 
 from __future__ import annotations
 
@@ -12,308 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk._base.registry import Registry
 from bestofk.losses.columns import direction_of
 
 if TYPE_CHECKING:
-    from bestofk._base.checks import Floats
     from bestofk.data.dataset import DataSet
-
-_ASKED = ("predict", "predict_proba", "predict_log_proba", "decision_function")
-
-
-class Answers:
-    """The model to scorers, but it predicts the rows of the fold once.
-
-    Parameters
-    ----------
-    model : estimator
-        Fitted. Everything that is not a prediction of those rows is its own.
-    X : rows
-        The test rows.
-    said : dict
-        What the model has predicted for them, by the name of the method.
-    """
-
-    def __init__(self, model: Any, X: Any, said: dict[str, Any]) -> None:
-        self._model, self._X, self._said = model, X, said
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") and not name.startswith("__"):
-            # also before it is filled, as when it is copied
-            return getattr(self.__dict__["_model"], name)
-        own = getattr(self.__dict__["_model"], name)
-        return self._remembering(name, own) if name in _ASKED else own
-
-    def _remembering(self, name: str, own: Callable[..., Any]) -> Callable[..., Any]:
-        def answer(X: Any, *more: Any, **options: Any) -> Any:
-            if X is not self._X or more or options:
-                return own(X, *more, **options)
-            if name not in self._said:
-                self._said[name] = own(X)
-            return self._said[name]
-
-        # scorers look at the name of the method
-        answer.__name__ = name
-        return answer
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-
-# Scorers of scikit-learn and callables of the caller as losses, turned round once, here.
-
-
-RISING = frozenset({"positive_likelihood_ratio"})
-"""Scorers that do not end at 1."""
-FALLING = frozenset({"max_error"})
-"""Scorers that are the negative of a loss and do not say so in their name."""
-_POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
-_NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
-TRIAL_ROWS = 50
-"""Rows of each class on which a loss is tried before the first fit."""
-MOST_TRIAL_ROWS = 5000
-
-
-def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
-    """The loss of a scorer's name, ``neg_`` or not, or ``f1:label`` with the positive class."""
-    from sklearn.metrics import get_scorer, get_scorer_names
-
-    scorers = get_scorer_names()
-    plain, _, label = name.partition(":")
-    called = plain.replace("-", "_")
-    found = next((one for one in (plain, called, f"neg_{called}") if one in scorers), None)
-    if found is None:
-        raise UnknownNameError("loss", name, [*known, *scorers])
-    scorer = get_scorer(found)
-    full = found
-    if classes is not None and _has_positive(scorer) and (label or len(classes) == 2):
-        positive = _positive_class(found, label, classes)
-        scorer = _with_positive(scorer, positive)
-        full = f"{found}:{positive}"
-    elif classes is not None and len(classes) == 2 and not label and _either_class(scorer):
-        scorer = _with_positive(scorer, np.asarray(classes).tolist()[1])
-    elif label:
-        raise ArgumentError(f"loss {found!r} takes no class; got {name!r}: leave ':{label}' out.")
-    offset = 0.0 if found.startswith("neg_") or found in RISING | FALLING else 1.0
-    return _loss(
-        name=full,
-        summary=f"{'1 - ' if offset else '-'}scikit-learn's {found}",
-        needs="model",
-        of=_turned(scorer, offset),
-        span=span_of(full),
-    )
-
-
-def callable_loss(given: Any) -> Loss:
-    """The loss of a callable: ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``.
-
-    What takes three arguments is a scorer, and rises. What takes two is a loss, and falls, unless
-    its name is that of a score (`sklearn.metrics.r2_score`).
-    """
-    if hasattr(given, "_score_func") and hasattr(given, "_sign"):
-        rises, needs = given._sign > 0, "model"
-        of = _turned(given, 0.0)
-    else:
-        needs = "model" if _positional(given) == 3 else "labels"
-        rises = needs == "model" or direction_of(_called(given)) == "score"
-        of = _turned(given, 0.0) if rises else _as_float(given)
-    kind = "score" if rises else "callable"
-    return _loss(
-        name=f"{kind}:{identity_of(given)}", summary="given by the caller", needs=needs, of=of
-    )
-
-
-def identity_of(given: Any) -> str:
-    """What tells a callable from others: where it is from, and the settings of a scorer."""
-    function = getattr(given, "_score_func", given)
-    settings = getattr(given, "_kwargs", None) or {}
-    shown = ",".join(f"{name}={value!r}" for name, value in sorted(settings.items()))
-    where = f"{getattr(function, '__module__', '?')}.{_called(function)}"
-    return f"{where}({shown})" if shown else where
-
-
-def _called(function: Any) -> str:
-    return str(getattr(function, "__qualname__", type(function).__name__))
-
-
-def _positional(function: Any) -> int:
-    """How many arguments must be given by position; 2 where nobody can say."""
-    try:
-        parameters = signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return 2
-    plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    must = sum(one.kind in plain and one.default is Parameter.empty for one in parameters)
-    if must not in (2, 3) and not any(one.kind is Parameter.VAR_POSITIONAL for one in parameters):
-        raise ArgumentError(
-            f"loss must take (y_true, y_pred), or (estimator, X, y) as a scorer; "
-            f"{_called(function)} takes {must} argument{'s' * (must != 1)}."
-        )
-    return must
-
-
-def _loss(**fields: Any) -> Loss:
-    return Loss(task=None, **fields)
-
-
-def _turned(scorer: Callable[..., Any], offset: float) -> Callable[..., float]:
-    """A scorer turned round, with the weights of the rows where it takes them."""
-    if not _takes_weights(scorer):
-        return lambda *given: offset - _number(scorer(*given))
-
-    def of(*given: Any, sample_weight: Floats | None = None) -> float:
-        if sample_weight is None:
-            return offset - _number(scorer(*given))
-        return offset - _number(scorer(*given, sample_weight=sample_weight))
-
-    return of
-
-
-def _as_float(function: Callable[..., Any]) -> Callable[..., float]:
-    if not _takes_weights(function):
-        return lambda *given: _number(function(*given))
-
-    def of(*given: Any, sample_weight: Floats | None = None) -> float:
-        if sample_weight is None:
-            return _number(function(*given))
-        return _number(function(*given, sample_weight=sample_weight))
-
-    return of
-
-
-def _number(value: Any) -> float:
-    if np.ndim(value):
-        raise TypeError(f"it gave an array of shape {np.shape(value)}, not one number")
-    return float(value)
-
-
-def _takes_weights(function: Any) -> bool:
-    try:
-        taken = signature(getattr(function, "_score_func", function)).parameters
-    except (TypeError, ValueError):
-        return False
-    return "sample_weight" in taken
-
-
-def _has_positive(scorer: Any) -> bool:
-    """Whether the scorer looks at one of two classes, and takes the label 1 for it."""
-    found = _positive_parameter(scorer)
-    return found is not None and found.default == 1
-
-
-def _either_class(scorer: Any) -> bool:
-    """Whether the scorer wants one of two classes, and gives the same for either."""
-    found = _positive_parameter(scorer)
-    return found is not None and found.default is None
-
-
-def _positive_parameter(scorer: Any) -> Parameter | None:
-    function = getattr(scorer, "_score_func", None)
-    if function is None or "pos_label" in scorer._kwargs:
-        return None
-    return signature(function).parameters.get("pos_label")
-
-
-def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
-    """The class that a scorer counts, as told or where it is evident."""
-    labels = np.asarray(classes).tolist()
-    if label:
-        named = [one for one in labels if str(one) == label]
-        if not named:
-            raise UnknownNameError("class", label, [str(one) for one in labels])
-        return named[0]
-    for positive, negative in (labels, labels[::-1]):
-        if str(positive).lower() in _POSITIVE and str(negative).lower() in _NEGATIVE:
-            return positive
-    first, second = (f"{scorer}:{one}" for one in labels)
-    raise ArgumentError(
-        f"loss {scorer!r} counts one of the two classes, and their names do not tell which: "
-        f"scoring={first!r} or scoring={second!r}."
-    )
-
-
-def _with_positive(scorer: Any, label: Any) -> Any:
-    from sklearn.metrics import make_scorer
-
-    return make_scorer(
-        scorer._score_func,
-        response_method=scorer._response_method,
-        greater_is_better=scorer._sign > 0,
-        **{**scorer._kwargs, "pos_label": label},
-    )
-
-
-def check_losses(losses: Sequence[Loss], data: DataSet, classes: Labels | None) -> None:
-    """Refuse, before the first fit, what cannot judge the labels or numbers of a data set."""
-    for loss in losses:
-        by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
-        if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
-            raise ArgumentError(
-                f"loss {loss.name!r} is for the classes {', '.join(map(str, classes))}, and "
-                f"{data.name!r} has others: compare such data sets one by one."
-            )
-        try_loss(loss, data)
-
-
-def try_loss(loss: Loss, data: DataSet) -> None:
-    """Try a scorer or a callable on a few rows, before the first fit.
-
-    A scorer that is a plain function may look at anything a fitted model has: it is not tried.
-    """
-    if not (loss.needs == "model" or loss.name.startswith(("callable:", "score:"))):
-        return
-    if loss.needs == "model" and loss.name.startswith("score:") and "sklearn" not in loss.name:
-        return
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    if data.task == "classification":
-        codes, declared = data.labels()
-        order = np.argsort(codes, kind="stable")
-        first = np.searchsorted(codes[order], codes[order])
-        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MOST_TRIAL_ROWS]
-        truth = np.asarray(declared.tolist())[codes[rows]]
-        model: Any = DummyClassifier(strategy="prior")
-    else:
-        rows = np.arange(min(data.n, MOST_TRIAL_ROWS))
-        truth = data.y.to_numpy(dtype=np.float64)[rows]
-        model = DummyRegressor()
-    X = np.zeros((len(rows), 1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            if loss.needs == "model":
-                value = loss.of(model.fit(X, truth), X, truth)
-            else:
-                value = loss.of(truth, np.roll(truth, 1))
-        except Exception as raised:
-            raise ArgumentError(_refusal(loss, data, raised)) from None
-    if not isinstance(value, float):
-        raise ArgumentError(f"loss {loss.name!r} must give one number; got {value!r:.80}.")
-
-
-def _refusal(loss: Loss, data: DataSet, raised: Exception) -> str:
-    from sklearn.metrics import get_scorer_names
-
-    reason = " ".join(str(raised).split())[:200].rstrip(".")
-    plain = loss.name.partition(":")[0]
-    macro = f"{plain}_macro"
-    several = data.task == "classification" and len(data.classes) > 2
-    offer = ""
-    if several and macro in get_scorer_names():
-        offer = f"; scoring={macro!r} takes the mean over the classes"
-    elif several and plain == "roc_auc":
-        offer = "; scoring='roc_auc_ovr' averages one against the rest"
-    target = f"the {len(data.classes)} classes" if data.task == "classification" else "the numbers"
-    return (
-        f"loss {loss.name!r} cannot judge {target} of {data.name!r} ({type(raised).__name__}: "
-        f"{reason}){offer}."
-    )
-
-
-# Losses of one fold: from predictions to one number, smaller is better.
-
 
 Task = Literal["classification", "regression"]
 Labels = npt.NDArray[Any]
@@ -344,7 +48,7 @@ class Loss:
 
 
 def loss_shown(name: str) -> str:
-    """What the values of a loss are called in a table of losses.
+    """Return what the values of a loss are called in a table of losses.
 
     Examples
     --------
@@ -372,7 +76,7 @@ def loss_shown(name: str) -> str:
 
 
 def listed_metric(name: str) -> dict[str, Any]:
-    """What a loss is called when it is shown, and its direction there."""
+    """Return what a loss is called when it is shown, and its direction there."""
     from bestofk.losses.losses import metric_of
 
     metric = metric_of(loss_shown(name))
@@ -390,34 +94,34 @@ def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
 
 
 def squared(y_true: Floats, y_pred: Floats) -> float:
-    """Mean squared error."""
+    """Return the mean squared error."""
     return float(np.mean(squared_errors(y_true, y_pred)))
 
 
 def absolute(y_true: Floats, y_pred: Floats) -> float:
-    """Mean absolute error."""
+    """Return the mean absolute error."""
     return float(np.mean(absolute_errors(y_true, y_pred)))
 
 
 def wrong(y_true: Labels, y_pred: Labels) -> Any:
-    """Whether each label is wrong."""
+    """Return whether each label is wrong."""
     return y_true != y_pred
 
 
 def squared_errors(y_true: Floats, y_pred: Floats) -> Floats:
-    """The squared error of each row."""
+    """Return the squared error of each row."""
     return np.square(y_true - y_pred)
 
 
 def absolute_errors(y_true: Floats, y_pred: Floats) -> Floats:
-    """The absolute error of each row."""
+    """Return the absolute error of each row."""
     return np.abs(y_true - y_pred)
 
 
 def log_loss(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
-    """Mean of -log of the probability of the true class, kept off 0 by the float's resolution."""
+    """Return the mean of -log of the true class's probability, clipped away from 0."""
     true = probabilities[np.arange(len(codes)), codes]
     logs = np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
     return float(-np.average(logs, weights=sample_weight))
@@ -426,7 +130,7 @@ def log_loss(
 def brier(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
-    """Mean squared distance between the probabilities and the true class (0 to 2)."""
+    """Return the mean squared distance between the probabilities and the true class (0 to 2)."""
     target = np.zeros_like(probabilities)
     target[np.arange(len(codes)), codes] = 1.0
     return float(np.average(np.square(probabilities - target).sum(axis=1), weights=sample_weight))
@@ -469,7 +173,7 @@ def _one_minus_weighted_auc(
 
 
 def pinball(quantile: float) -> Loss:
-    """The loss whose minimiser is the given quantile."""
+    """Return the loss whose minimiser is the given quantile."""
     if not 0 < quantile < 1:
         raise refuse(
             "scoring", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}"
@@ -490,7 +194,7 @@ def pinball(quantile: float) -> Loss:
 
 
 def cost_matrix(costs: Any, classes: Labels) -> Loss:
-    """Mean cost of predicting column j where row i is true, in the order of `classes`."""
+    """Return the mean cost of predicting column j if row i is true, in the order of `classes`."""
     if hasattr(costs, "columns") and hasattr(costs, "index"):
         costs = _in_order(costs, classes)
     try:
@@ -520,12 +224,12 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
 
 
 def _shortest(number: float) -> str:
-    """The fewest digits that are read back as the same number."""
+    """Return the fewest digits that are read back as the same number."""
     return repr(number).removesuffix(".0")
 
 
 def _in_order(costs: Any, classes: Labels) -> Any:
-    """A data frame of costs, its rows and columns in the order of the classes."""
+    """Return a data frame of costs, its rows and columns in the order of the classes."""
     labels = np.asarray(classes).tolist()
     texts = [str(label) for label in labels]
     for side, named in (("rows", costs.index), ("columns", costs.columns)):
@@ -631,33 +335,33 @@ LOSSES: Registry[Loss] = Registry(
 
 
 def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
-    """The loss that a name, a scorer's name, a cost matrix or a callable stands for.
+    """Return the loss that a name, a scorer's name, a cost matrix or a callable stands for.
 
     `classes` are the labels of a classification task, None for regression.
     """
     if isinstance(loss, Loss):
-        found = loss
+        chosen = loss
     elif isinstance(loss, str):
-        found = _by_name(loss, classes)
+        chosen = _by_name(loss, classes)
     elif callable(loss):
-        found = callable_loss(loss)
+        chosen = callable_loss(loss)
     elif np.ndim(loss) == 2 and classes is not None:
-        found = cost_matrix(loss, classes)
+        chosen = cost_matrix(loss, classes)
     else:
         raise refuse("scoring", "a name, a callable, a cost matrix or a list of them", loss)
     task: Task = "regression" if classes is None else "classification"
-    if found.task is not None and found.task != task:
+    if chosen.task is not None and chosen.task != task:
         fit = [name for name, entry in LOSSES.items() if entry.task == task]
         raise ArgumentError(
-            f"loss {found.name!r} is for {found.task}, and the target makes this a {task} task: "
+            f"loss {chosen.name!r} is for {chosen.task}, and the target makes this a {task} task: "
             f"losses for it are {', '.join(fit)}; 'bestofk losses' lists all."
         )
-    if found.name == "auc" and classes is not None and len(classes) != 2:
+    if chosen.name == "auc" and classes is not None and len(classes) != 2:
         raise ArgumentError(
             f"loss 'auc' is for two classes; the target has {len(classes)}: "
             "'roc_auc_ovr' averages one against the rest."
         )
-    return found
+    return chosen
 
 
 def as_losses(given: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
@@ -665,14 +369,14 @@ def as_losses(given: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
     if isinstance(given, list | tuple) and any(
         isinstance(one, str | Loss) or callable(one) or np.ndim(one) == 2 for one in given
     ):
-        found = tuple(as_loss(one, classes=classes) for one in given)
+        losses = tuple(as_loss(one, classes=classes) for one in given)
     else:
-        found = (as_loss(given, classes=classes),)
-    names = [loss.name for loss in found]
+        losses = (as_loss(given, classes=classes),)
+    names = [loss.name for loss in losses]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(f"loss must name each metric once; got {name!r} twice.")
-    return found
+    return losses
 
 
 def _by_name(name: str, classes: Labels | None) -> Loss:
@@ -696,16 +400,16 @@ _ALIASES = {
     "rmse": "neg_root_mean_squared_error", "logloss": "log-loss", "cross-entropy": "log-loss",
     "mape": "neg_mean_absolute_percentage_error", "roc-auc-score": "roc_auc", "r2-score": "r2",
 }  # fmt: skip
-"""Names by which people know a loss that has another one here."""
+"""Other common names of losses."""
 BETWEEN_0_AND_1 = (
     "accuracy", "average_precision", "f1", "jaccard", "precision", "recall", "roc_auc",
     "top_k_accuracy",
 )  # fmt: skip
-"""How the names of scores begin that lie between 0 and 1; adjusted ones can be negative."""
+"""Prefixes of scores between 0 and 1; adjusted scores can be negative."""
 
 
 def span_of(name: str) -> float | None:
-    """The largest value of a loss that is never below 0, by its name; None: not known.
+    """Return the largest value of a loss that is never below 0, by its name; None: not known.
 
     Examples
     --------
@@ -715,3 +419,302 @@ def span_of(name: str) -> float | None:
     if name in LOSSES:
         return LOSSES[name].span
     return 1.0 if name.startswith(BETWEEN_0_AND_1) else None
+
+
+# Losses from scikit-learn's scorers and from callables; scores are negated.
+
+
+RISING = frozenset({"positive_likelihood_ratio"})
+"""Scorers that do not end at 1."""
+FALLING = frozenset({"max_error"})
+"""Scorers that are the negative of a loss and do not say so in their name."""
+_POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
+_NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
+TRIAL_ROWS = 50
+"""Rows of each class for the trial of a loss before the first fit."""
+MAX_TRIAL_ROWS = 5000
+
+
+def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
+    """Return the loss of a scorer's name, such as ``r2`` or ``f1:label``."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    scorers = get_scorer_names()
+    plain, _, label = name.partition(":")
+    called = plain.replace("-", "_")
+    scorer_name = next((one for one in (plain, called, f"neg_{called}") if one in scorers), None)
+    if scorer_name is None:
+        raise UnknownNameError("loss", name, [*known, *scorers])
+    scorer = get_scorer(scorer_name)
+    full = scorer_name
+    if classes is not None and _has_positive(scorer) and (label or len(classes) == 2):
+        positive = _positive_class(scorer_name, label, classes)
+        scorer = _with_positive(scorer, positive)
+        full = f"{scorer_name}:{positive}"
+    elif classes is not None and len(classes) == 2 and not label and _either_class(scorer):
+        scorer = _with_positive(scorer, np.asarray(classes).tolist()[1])
+    elif label:
+        raise ArgumentError(
+            f"loss {scorer_name!r} takes no class; got {name!r}: leave ':{label}' out."
+        )
+    offset = 0.0 if scorer_name.startswith("neg_") or scorer_name in RISING | FALLING else 1.0
+    return _loss(
+        name=full,
+        summary=f"{'1 - ' if offset else '-'}scikit-learn's {scorer_name}",
+        needs="model",
+        of=_turned(scorer, offset),
+        span=span_of(full),
+    )
+
+
+def callable_loss(given: Any) -> Loss:
+    """Return the loss of a callable: ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``.
+
+    What takes three arguments is a scorer, and rises. What takes two is a loss, and falls, unless
+    its name is that of a score (`sklearn.metrics.r2_score`).
+    """
+    if hasattr(given, "_score_func") and hasattr(given, "_sign"):
+        rises, needs = given._sign > 0, "model"
+        of = _turned(given, 0.0)
+    else:
+        needs = "model" if _positional(given) == 3 else "labels"
+        rises = needs == "model" or direction_of(_called(given)) == "score"
+        of = _turned(given, 0.0) if rises else _as_float(given)
+    kind = "score" if rises else "callable"
+    return _loss(
+        name=f"{kind}:{identity_of(given)}", summary="given by the caller", needs=needs, of=of
+    )
+
+
+def identity_of(given: Any) -> str:
+    """Return the qualified name of a callable, with the settings of a scorer."""
+    function = getattr(given, "_score_func", given)
+    settings = getattr(given, "_kwargs", None) or {}
+    shown = ",".join(f"{name}={value!r}" for name, value in sorted(settings.items()))
+    where = f"{getattr(function, '__module__', '?')}.{_called(function)}"
+    return f"{where}({shown})" if shown else where
+
+
+def _called(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__name__))
+
+
+def _positional(function: Any) -> int:
+    """Return the number of required positional arguments; 2 if it is unknown."""
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    plain = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    must = sum(one.kind in plain and one.default is Parameter.empty for one in parameters)
+    if must not in (2, 3) and not any(one.kind is Parameter.VAR_POSITIONAL for one in parameters):
+        raise ArgumentError(
+            f"loss must take (y_true, y_pred), or (estimator, X, y) as a scorer; "
+            f"{_called(function)} takes {must} argument{'s' * (must != 1)}."
+        )
+    return must
+
+
+def _loss(**fields: Any) -> Loss:
+    return Loss(task=None, **fields)
+
+
+def _turned(scorer: Callable[..., Any], offset: float) -> Callable[..., float]:
+    """Return the negated scorer, with weights if it takes them."""
+    if not _takes_weights(scorer):
+        return lambda *given: offset - _number(scorer(*given))
+
+    def of(*given: Any, sample_weight: Floats | None = None) -> float:
+        if sample_weight is None:
+            return offset - _number(scorer(*given))
+        return offset - _number(scorer(*given, sample_weight=sample_weight))
+
+    return of
+
+
+def _as_float(function: Callable[..., Any]) -> Callable[..., float]:
+    if not _takes_weights(function):
+        return lambda *given: _number(function(*given))
+
+    def of(*given: Any, sample_weight: Floats | None = None) -> float:
+        if sample_weight is None:
+            return _number(function(*given))
+        return _number(function(*given, sample_weight=sample_weight))
+
+    return of
+
+
+def _number(value: Any) -> float:
+    if np.ndim(value):
+        raise TypeError(f"it gave an array of shape {np.shape(value)}, not one number")
+    return float(value)
+
+
+def _takes_weights(function: Any) -> bool:
+    try:
+        parameters = signature(getattr(function, "_score_func", function)).parameters
+    except (TypeError, ValueError):
+        return False
+    return "sample_weight" in parameters
+
+
+def _has_positive(scorer: Any) -> bool:
+    """Return whether the scorer looks at one of two classes, and takes the label 1 for it."""
+    parameter = _positive_parameter(scorer)
+    return parameter is not None and parameter.default == 1
+
+
+def _either_class(scorer: Any) -> bool:
+    """Return whether the scorer wants one of two classes, and gives the same for either."""
+    parameter = _positive_parameter(scorer)
+    return parameter is not None and parameter.default is None
+
+
+def _positive_parameter(scorer: Any) -> Parameter | None:
+    function = getattr(scorer, "_score_func", None)
+    if function is None or "pos_label" in scorer._kwargs:
+        return None
+    return signature(function).parameters.get("pos_label")
+
+
+def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
+    """Return the positive class, as named by the caller or by its label."""
+    labels = np.asarray(classes).tolist()
+    if label:
+        named = [one for one in labels if str(one) == label]
+        if not named:
+            raise UnknownNameError("class", label, [str(one) for one in labels])
+        return named[0]
+    for positive, negative in (labels, labels[::-1]):
+        if str(positive).lower() in _POSITIVE and str(negative).lower() in _NEGATIVE:
+            return positive
+    first, second = (f"{scorer}:{one}" for one in labels)
+    raise ArgumentError(
+        f"loss {scorer!r} counts one of the two classes, and their names do not tell which: ",
+        use(scoring=first),
+        " or ",
+        use(scoring=second),
+        ".",
+    )
+
+
+def _with_positive(scorer: Any, label: Any) -> Any:
+    from sklearn.metrics import make_scorer
+
+    return make_scorer(
+        scorer._score_func,
+        response_method=scorer._response_method,
+        greater_is_better=scorer._sign > 0,
+        **{**scorer._kwargs, "pos_label": label},
+    )
+
+
+def check_losses(losses: Sequence[Loss], data: DataSet, classes: Labels | None) -> None:
+    """Refuse, before the first fit, what cannot judge the labels or numbers of a data set."""
+    for loss in losses:
+        by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
+        if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
+            raise ArgumentError(
+                f"loss {loss.name!r} is for the classes {', '.join(map(str, classes))}, and "
+                f"{data.name!r} has others: compare such data sets one by one."
+            )
+        try_loss(loss, data)
+
+
+def try_loss(loss: Loss, data: DataSet) -> None:
+    """Try a scorer or a callable on a few rows, before the first fit.
+
+    A scorer that is a plain function may look at anything a fitted model has: it is not tried.
+    """
+    if not (loss.needs == "model" or loss.name.startswith(("callable:", "score:"))):
+        return
+    if loss.needs == "model" and loss.name.startswith("score:") and "sklearn" not in loss.name:
+        return
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    if data.task == "classification":
+        codes, declared = data.labels()
+        order = np.argsort(codes, kind="stable")
+        first = np.searchsorted(codes[order], codes[order])
+        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MAX_TRIAL_ROWS]
+        truth = np.asarray(declared.tolist())[codes[rows]]
+        model: Any = DummyClassifier(strategy="prior")
+    else:
+        rows = np.arange(min(data.n, MAX_TRIAL_ROWS))
+        truth = data.y.to_numpy(dtype=np.float64)[rows]
+        model = DummyRegressor()
+    X = np.zeros((len(rows), 1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if loss.needs == "model":
+                value = loss.of(model.fit(X, truth), X, truth)
+            else:
+                value = loss.of(truth, np.roll(truth, 1))
+        except Exception as raised:
+            raise _refusal(loss, data, raised) from None
+    if not isinstance(value, float):
+        raise ArgumentError(f"loss {loss.name!r} must give one number; got {value!r:.80}.")
+
+
+def _refusal(loss: Loss, data: DataSet, raised: Exception) -> ArgumentError:
+    from sklearn.metrics import get_scorer_names
+
+    reason = " ".join(str(raised).split())[:200].rstrip(".")
+    plain = loss.name.partition(":")[0]
+    macro = f"{plain}_macro"
+    several = data.task == "classification" and len(data.classes) > 2
+    offer: tuple[Part, ...] = ()
+    if several and macro in get_scorer_names():
+        offer = ("; ", use(scoring=macro), " takes the mean over the classes")
+    elif several and plain == "roc_auc":
+        offer = ("; ", use(scoring="roc_auc_ovr"), " averages one against the rest")
+    target = f"the {len(data.classes)} classes" if data.task == "classification" else "the numbers"
+    return ArgumentError(
+        f"loss {loss.name!r} cannot judge {target} of {data.name!r} ({type(raised).__name__}: "
+        f"{reason})",
+        *offer,
+        ".",
+    )
+
+
+_PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+
+class Answers:
+    """A fitted model that predicts the test rows once, however many scorers ask.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted; other attributes are passed through.
+    X : rows
+        The test rows.
+    predictions : dict
+        Its predictions of the test rows, by the name of the method.
+    """
+
+    def __init__(self, model: Any, X: Any, predictions: dict[str, Any]) -> None:
+        self._model, self._X, self._predictions = model, X, predictions
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") and not name.startswith("__"):
+            # also while it is being copied
+            return getattr(self.__dict__["_model"], name)
+        attribute = getattr(self.__dict__["_model"], name)
+        return self._cached(name, attribute) if name in _PREDICTING else attribute
+
+    def _cached(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        def answer(X: Any, *more: Any, **options: Any) -> Any:
+            if X is not self._X or more or options:
+                return method(X, *more, **options)
+            if name not in self._predictions:
+                self._predictions[name] = method(X)
+            return self._predictions[name]
+
+        # scorers read the name of the method
+        answer.__name__ = name
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True

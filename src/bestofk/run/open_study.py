@@ -1,4 +1,4 @@
-"""A study from its store: what was run is read back, and decided about as it was then."""
+"""Read a study from its store and decide as it was decided, or with other settings."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from typing import Any
 from warnings import warn
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError
-from bestofk.decide.preference import PanelOrder
+from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError, use
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
-from bestofk.run.conclude import ByOtherLoss, conclude
-from bestofk.run.evaluation.results import ResultTable
-from bestofk.run.experiment import Place
-from bestofk.run.inputs import is_panel
+from bestofk.run.conclude import OtherLoss, conclude
+from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import span_of
 from bestofk.run.race.conclude import conclude_race
 from bestofk.run.race.plan import planned_race, rule_from
-from bestofk.run.race.run import hold_race
+from bestofk.run.race.run import race_cells
 from bestofk.run.replicate import Replication
+from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
 
-MOST_NUMBERS = 12
+MAX_LISTED_STUDIES = 12
+"""Most study numbers that an error lists."""
 
 
 def open_study(
@@ -38,22 +37,22 @@ def open_study(
     decision: int | Settings | None = None,
     **changes: Any,
 ) -> Study:
-    """A study from its store, decided as it was when it was run.
+    """Open a study from its store, decided as it was when it was run.
 
-    Nothing is run, and nothing in the store is changed.
+    Run nothing, and change nothing in the store.
 
     Parameters
     ----------
     store : path, URL or Store
-        What ``bk.compare(..., store=...)`` filled.
+        The store that ``bk.compare(..., store=...)`` wrote.
     number : int, optional
         Which study; by default the only one (repetitions over other splits do not count).
-    decision : int or Decision, optional
-        Which of the decisions that were made about it, 1 the first, -1 the last (the default); or
-        another one altogether.
+    decision : int or Settings, optional
+        The number of a recorded decision, 1 the first, -1 the last (the default); or settings for
+        another one.
     **changes
-        Options of `bestofk.order` to change, such as ``alpha=0.01`` or ``prefer="fit_time"``. What
-        was asked of the old procedure, test or family and does not fit the new one is left out.
+        Options of `bestofk.order` to change, such as ``alpha=0.01`` or ``prefer="fit_time"``.
+        Options that do not fit the new procedure, test or family are left out.
 
     Returns
     -------
@@ -61,8 +60,8 @@ def open_study(
 
     Notes
     -----
-    A store keeps a test that you wrote yourself by its name and a fingerprint of its source alone:
-    give it again with ``test=``.
+    A store keeps only the name and a fingerprint of a test that you wrote yourself: pass the
+    function again with ``test=``.
 
     Examples
     --------
@@ -77,93 +76,96 @@ def open_study(
     (True, 0.001)
     """
     opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
-    with opened as found:
-        spec = found.study(only_study(found) if number is None else number).spec
-        asked, record, made_before = _asked(spec, decision, changes, found.shown_url)
+    with opened as source:
+        spec = source.study(only_study(source) if number is None else number).spec
+        settings, record, recorded = _settings(spec, decision, changes, source.shown_url)
         command = spec.command if record is None else record.command
-        # another decision was made by no command
-        spec = replace(spec, command=command if made_before else ())
-        return _reopened(found, spec, asked, record, _race_of(spec, decision))
+        # a command line belongs to recorded decisions only
+        spec = replace(spec, command=command if recorded else ())
+        return _reopened(source, spec, settings, record, _stored_race(spec, decision))
 
 
 def only_study(store: Store) -> int:
-    """The number of the only study that repeats no other."""
-    studies = [each for each in store.studies() if not each.spec.replicates]
+    """Return the number of the only study that repeats no other."""
+    studies = [study for study in store.studies() if not study.spec.replicates]
     if len(studies) == 1:
         return studies[0].id
     if not studies:
         raise StoreError(f"{store.shown_url}: the store has no studies.")
-    numbers = ", ".join(str(each.id) for each in studies[:MOST_NUMBERS])
+    numbers = ", ".join(str(study.id) for study in studies[:MAX_LISTED_STUDIES])
     raise ArgumentError(
-        f"{store.shown_url} holds {len(studies)} studies: give its number (on the command line "
-        f"--study), one of {numbers}; 'bestofk show' describes them."
+        f"{store.shown_url} holds {len(studies)} studies: give ",
+        use(number=...),
+        f", one of {numbers}; 'bestofk show' describes them.",
     )
 
 
-def decision_of(record: StoredDecision) -> Settings:
-    """What was asked of a decision that a store keeps."""
+def stored_settings(record: StoredDecision) -> Settings:
+    """Return the settings of a recorded decision."""
     return Settings.from_dict(record.options)
 
 
-def _asked(
+def _settings(
     spec: StudySpec, decision: int | Settings | None, changes: Mapping[str, Any], where: str
 ) -> tuple[Settings, StoredDecision | None, bool]:
-    """The decision to make, the record of it, and whether it was made when the study was run."""
+    """Return the settings, their record, and whether the study was decided by them before."""
     names = tuple(learner.name for learner in spec.learners)
     record = None
     if isinstance(decision, Settings):
         first = decision
-    elif spec.decisions:
-        record = _record(spec.decisions, -1 if decision is None else decision)
-        first = decision_of(record)
-    elif decision is None:
-        # an older bestofk kept none
-        prefer = PanelOrder(names=names) if is_panel(names) else None
-        first = Settings(prefer=prefer, random_state=spec.random_state)
+    elif not spec.decisions:
+        raise ArgumentError(
+            f"{where} holds no decision about this study: pass decision=Settings()."
+        )
     else:
-        raise ArgumentError(f"decision: {where} keeps none of this study; leave it out.")
+        record = _record(spec.decisions, -1 if decision is None else decision)
+        first = stored_settings(record)
     if isinstance(first.test, StoredTest):
-        first = _with_test_again(first, first.test, changes)
-    asked = first.changed(**changes)
-    asked.check_learners(names)
-    made_before = asked == first and not isinstance(decision, Settings)
-    # what was said of an earlier decision is not about another one
-    return asked, record if made_before else None, made_before
+        first = _with_callers_test(first, first.test, changes)
+    settings = first.changed(**changes)
+    settings.check_learners(names)
+    recorded = settings == first and not isinstance(decision, Settings)
+    # the notes of a recorded decision do not apply to another one
+    return settings, record if recorded else None, recorded
 
 
-def _record(decisions: Sequence[StoredDecision], which: int) -> StoredDecision:
-    if isinstance(which, bool) or not isinstance(which, int):
-        raise refuse("decision", "the number of a decision, or a Decision", which)
-    at = which - 1 if which > 0 else len(decisions) + which
-    if which == 0 or not 0 <= at < len(decisions):
-        raise refuse("decision", f"a number from 1 to {len(decisions)}, or -1", which)
-    return decisions[at]
+def _record(decisions: Sequence[StoredDecision], number: int) -> StoredDecision:
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise refuse("decision", "the number of a decision, or Settings", number)
+    index = number - 1 if number > 0 else len(decisions) + number
+    if number == 0 or not 0 <= index < len(decisions):
+        raise refuse("decision", f"a number from 1 to {len(decisions)}, or -1", number)
+    return decisions[index]
 
 
-def _with_test_again(decision: Settings, held: StoredTest, changes: Mapping[str, Any]) -> Settings:
-    """The decision with the caller's test in its place, where it is given again."""
+def _with_callers_test(
+    settings: Settings, stored: StoredTest, changes: Mapping[str, Any]
+) -> Settings:
+    """Return the settings with the caller's test if the caller passed it again."""
     test = changes.get("test")
     if test is None and "procedure" not in changes:
         raise ArgumentError(
-            f"The study was decided by {held.name}, a test of yours, and a store keeps its name "
-            "alone: give the function again with test=, or name another test."
+            f"The study was decided by {stored.name}, a test of yours, and a store keeps its name "
+            "alone: give the function again with ",
+            use(test=...),
+            ", or name another test.",
         )
     if not callable(test):
-        return decision
-    given = StoredTest.of(test)
-    if given.name != held.name:
-        return decision
-    if given.fingerprint != held.fingerprint:
+        return settings
+    passed = StoredTest.of(test)
+    if passed.name != stored.name:
+        return settings
+    if passed.fingerprint != stored.fingerprint:
         warn(
-            f"test: the source of {held.name} has changed since the study was decided.",
+            f"test: the source of {stored.name} has changed since the study was decided.",
             BestOfKWarning,
             stacklevel=4,
         )
-    return replace(decision, test=test)
+    return replace(settings, test=test)
 
 
-def _race_of(spec: StudySpec, decision: int | Settings | None) -> dict[str, Any] | None:
-    """When the decision was to stop; another one about the same study stops likewise."""
+def _stored_race(spec: StudySpec, decision: int | Settings | None) -> dict[str, Any] | None:
+    """Return the recorded stop rule; it applies to other decisions about the study too."""
     if isinstance(decision, Settings) or not spec.decisions:
         return None
     return _record(spec.decisions, -1 if decision is None else decision).race
@@ -172,12 +174,12 @@ def _race_of(spec: StudySpec, decision: int | Settings | None) -> dict[str, Any]
 def _reopened(
     store: Store,
     spec: StudySpec,
-    decision: Settings,
+    settings: Settings,
     record: StoredDecision | None,
     race: Mapping[str, Any] | None,
 ) -> Study:
     where = store.shown_url
-    results = _cells(store, spec)
+    results = _results(store, spec)
     if not results:
         raise StoreError(f"{where}: nothing of {spec.title!r} was evaluated yet.")
     if spec.kind == "holdout" and len(spec.datasets) == 1:
@@ -185,62 +187,62 @@ def _reopened(
             f"{where}: {spec.title!r} was tested on one test set, and a store keeps no true "
             "answers to test with: run the same comparison again with --report."
         )
-    design = _design(spec, results)
+    design = _design(spec)
 
-    def ordinary() -> Study:
+    def whole_plan() -> Study:
         return conclude(
             spec,
             results,
             design=design,
-            decision=decision,
+            settings=settings,
             notes=_notes(spec, record, len(results)),
             others={
-                loss: ByOtherLoss(results=_cells(store, spec.by_loss(loss))) for loss in spec.also
+                loss: OtherLoss(results=_results(store, spec.by_loss(loss))) for loss in spec.also
             },
             store=where,
         )
 
-    study = _raced(spec, results, design, decision, race, ordinary, where)
+    study = _raced(spec, results, design, settings, race, whole_plan, where)
     if record is None or record.replication is None:
         return study
     return replace(study, replication=Replication(**record.replication))
 
 
-def _cells(store: Store, spec: StudySpec) -> ResultTable:
-    """The cells of a study."""
+def _results(store: Store, spec: StudySpec) -> ResultTable:
+    """Read the results of a study."""
     table = ResultTable.of_study(spec)
-    for batch, found in store.batches_of(spec):
-        table.add_found(batch, found)
+    for batch, matches in store.batches_of(spec):
+        table.add_found(batch, matches)
     return table
 
 
 def _raced(
     spec: StudySpec,
-    results: Mapping[Place, CellResult],
+    results: Mapping[CellIndex, CellResult],
     design: Design,
-    decision: Settings,
+    settings: Settings,
     race: Mapping[str, Any] | None,
-    ordinary: Callable[[], Study],
+    whole_plan: Callable[[], Study],
     where: str,
 ) -> Study:
-    """The study as a race over what the store holds, where it was one; else the ordinary one."""
+    """Return the study as a race over the stored results if it can be one."""
     if race is None:
-        return ordinary()
+        return whole_plan()
     names = [learner.name for learner in spec.learners]
     try:
         planned = planned_race(
-            names, design, decision, rule_from(race), runs=min(race["runs"], design.runs),
+            names, design, settings, rule_from(race), runs=min(race["runs"], design.runs),
             datasets=len(spec.datasets), span=span_of(spec.loss),
         )  # fmt: skip
     except ArgumentError:
-        # another decision, that cannot be curtailed
-        return ordinary()
+        # other settings may not allow early stopping
+        return whole_plan()
 
-    def cells(places: Sequence[Place]) -> Mapping[Place, CellResult]:
-        return {place: results[place] for place in places if place in results}
+    def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
+        return {cell: results[cell] for cell in cells if cell in results}
 
-    held = hold_race(planned, spec, decision, cells)
-    return conclude_race(held, spec, decision, ordinary, store=where)
+    outcome = race_cells(planned, spec, settings, fetch)
+    return conclude_race(outcome, spec, settings, whole_plan, store=where)
 
 
 def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[str, ...]:
@@ -253,30 +255,16 @@ def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[s
     return (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be made.",)
 
 
-def _design(spec: StudySpec, results: Mapping[Place, CellResult]) -> Design:
-    """The design of the first data set's splits, with the sizes that are known."""
+def _design(spec: StudySpec) -> Design:
+    """Return the design of the first data set's splits."""
     first = spec.datasets[0]
     return Design(
         kind=spec.kind,
         runs=first.runs,
         folds=first.folds,
-        n_train=spec.n_train or _sizes(spec, results, "n_train"),
-        n_test=spec.n_test or _sizes(spec, results, "n_test"),
+        n_train=spec.n_train,
+        n_test=spec.n_test,
         stratified=spec.stratified,
         subsets=subsets_of(spec.plan),
         groups=spec.groups,
     )
-
-
-def _sizes(
-    spec: StudySpec, results: Mapping[Place, CellResult], name: str
-) -> tuple[int, ...] | None:
-    """The sizes of the parts by what the cells know, for stores that do not keep them."""
-    first = spec.datasets[0]
-    known = {
-        (place.run, place.fold): size
-        for place, result in results.items()
-        if place.dataset == 0 and (size := getattr(result, name)) is not None
-    }
-    folds = [(run, fold) for run in range(first.runs) for fold in range(first.folds)]
-    return tuple(known[fold] for fold in folds) if all(fold in known for fold in folds) else None

@@ -1,4 +1,4 @@
-"""The same decision over other random splits of the same data: how often does it come out again?"""
+"""Repeat a decision over other random splits of the same data, and count the outcomes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication(Presented):
-    """What became of a decision on other random splits.
+    """How a decision came out on other random splits.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Replication(Presented):
     same_best, same_order : int
         How many of them gave the same best learner, and the same whole order.
     bests : mapping of name to int
-        How often each learner came out best; ``"none"`` where no best was found.
+        How often each learner came out best; ``"none"`` if there was no best one.
     """
 
     times: int
@@ -41,7 +41,7 @@ class Replication(Presented):
         return {"recommended": list(self.bests), "times": list(self.bests.values())}
 
     def explain(self) -> str:
-        """The counts in a sentence."""
+        """Return the counts in a sentence."""
         others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
         if self.times == 1:
             best = "the same learner" if self.same_best else f"another learner ({others[:-2]})"
@@ -65,16 +65,11 @@ class Replication(Presented):
 
 
 def other_seeds(random_state: int, times: int) -> list[int]:
-    """Seeds of the repetitions: the first ones stay the same when more are asked for."""
+    """Return the seeds of the repetitions; more repetitions begin with the same seeds."""
     return [
-        int(np.random.SeedSequence(random_state, spawn_key=(5, one)).generate_state(1)[0])
-        for one in range(times)
+        int(np.random.SeedSequence(random_state, spawn_key=(5, number)).generate_state(1)[0])
+        for number in range(times)
     ]
-
-
-def reseeded(plan: Plan, seed: int) -> Plan:
-    """The same plan with other random splits."""
-    return plan.reseeded(seed)
 
 
 def check_replicable(plan: Plan) -> None:
@@ -87,17 +82,17 @@ def check_replicable(plan: Plan) -> None:
     )
 
 
-def replicated(study: Study, again: Callable[[int], Study | None], times: int) -> Study:
-    """The study with what came of `times` repetitions.
+def replicated(study: Study, repeat: Callable[[int], Study | None], times: int) -> Study:
+    """Return the study with the outcome of `times` repetitions.
 
-    `again` runs one for a seed; None: there is no time for it, nor for those that follow.
+    `repeat` runs one for a seed, and returns None if there is no time left.
     """
     if study.decision is None:
         return study
     bests: Counter[str] = Counter()
     same_best = same_order = done = 0
     for seed in other_seeds(study.random_state, times):
-        other = again(seed)
+        other = repeat(seed)
         if other is None:
             break
         done += 1
@@ -107,10 +102,10 @@ def replicated(study: Study, again: Callable[[int], Study | None], times: int) -
     if not done:
         note = "There was no time to repeat it over other choices of random splits."
         return replace(study, notes=(*study.notes, note))
-    found = Replication(
+    replication = Replication(
         times=done,
         same_best=same_best,
         same_order=same_order,
         bests=dict(bests.most_common()),
     )
-    return replace(study, replication=found)
+    return replace(study, replication=replication)

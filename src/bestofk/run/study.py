@@ -1,4 +1,4 @@
-"""A study: losses that were run, the decision from them, and what went wrong on the way."""
+"""A study: the measured losses, the decision, costs and failures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FailedCell(Presented):
     reason: str
 
     def explain(self) -> str:
-        """What failed and why, in a sentence."""
+        """Return what failed and why, in a sentence."""
         return (
             f"{self.learner} failed on {self.dataset} in run {self.run}, fold {self.fold}, "
             f"repetition {self.repetition} ({self.kind}): {self.reason.rstrip('.')}."
@@ -44,21 +44,21 @@ class FailedCell(Presented):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost(Presented):
-    """What one fit of a learner takes: means over its cells."""
+    """Mean costs of one fit of a learner."""
 
     fit_time: float | None
     predict_time: float | None
     size: float | None
 
     def explain(self) -> str:
-        """The means in a sentence."""
+        """Return the means in a sentence."""
         times = {"fitting": self.fit_time, "predicting": self.predict_time}
-        said = [
+        parts = [
             f"{what} takes {duration(time)}" for what, time in times.items() if time is not None
         ]
         if self.size is not None:
-            said.append(f"the model has {self.size:,.0f} bytes")
-        sentence = joined(said) or "no fit was timed"
+            parts.append(f"the model has {self.size:,.0f} bytes")
+        sentence = joined(parts) or "no fit was timed"
         return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
@@ -92,7 +92,7 @@ class Study(Reported):
     replication : Replication or None
         How often other random splits gave the same decision, where that was asked for.
     settings : Settings or None
-        What was asked of the decision.
+        The settings of the decision.
     data_account : tuple of str
         What was understood of the data: the target, dates, what was left out.
     data_left_out : tuple of str
@@ -116,13 +116,13 @@ class Study(Reported):
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
     undecided: str = ""
-    """Why there is no decision, where there is none."""
+    """Why there is no decision; empty if there is one."""
     spec: StudySpec | None = None
     store: str = "memory"
     replication: Replication | None = None
     settings: Settings | None = None
     others: tuple[OtherMetric, ...] = ()
-    """What other metrics say of the same models, where several were asked for."""
+    """Results of the same models under other metrics."""
     data_account: tuple[str, ...] = ()
     data_left_out: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Study(Reported):
 
     @property
     def evidence(self) -> Evidence | None:
-        """The tested pairs: the very evidence of the decision."""
+        """The tested pairs of the decision."""
         return None if self.decision is None else self.decision.evidence
 
     @property
@@ -174,7 +174,7 @@ class Study(Reported):
         return as_text(self.statements)
 
     def to_dict(self) -> dict[str, Any]:
-        """The study for strict JSON: no NaN, no infinity; all in the user's metric."""
+        """Return the study for strict JSON: no NaN, no infinity; all in the user's metric."""
         from bestofk.version import __version__
 
         body: dict[str, Any] = (
@@ -219,7 +219,7 @@ class Study(Reported):
         }
 
     def _metrics(self) -> list[dict[str, Any]]:
-        """All metrics, the one that decides first, in the user's direction."""
+        """Return all metrics, the one that decides first, in the user's direction."""
         metric = self.losses.metric
         means = {} if self.decision is None else self.decision.means
         first = {
@@ -231,11 +231,11 @@ class Study(Reported):
             "agrees": None if self.best is None else True,
             "undecided": self.undecided,
         }
-        kept = tuple(first)
-        return [first, *({name: other.to_dict()[name] for name in kept} for other in self.others)]
+        names = tuple(first)
+        return [first, *({name: other.to_dict()[name] for name in names} for other in self.others)]
 
     def to_json(self) -> str:
-        """The study as one strict JSON object."""
+        """Return the study as one strict JSON object."""
         import json
 
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 import bestofk as bk
 from bestofk._base.code_identity.bytecode import package_of
 from bestofk._base.code_identity.identity import identify
-from bestofk.run.evaluation.fingerprints import learner_fingerprint
+from bestofk.run.experiment import learner_fingerprint
 from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -451,12 +451,12 @@ def test_other_imports_do_not_change_a_learner():
 
     import bestofk
     from bestofk.learners.specification import learner
-    from bestofk.run.evaluation.fingerprints import learner_fingerprint
+    from bestofk.run.experiment import learner_fingerprint
 
     names = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron")
     script = (
         "from bestofk.learners.specification import learner\n"
-        "from bestofk.run.evaluation.fingerprints import learner_fingerprint\n"
+        "from bestofk.run.experiment import learner_fingerprint\n"
         f"print(*(learner_fingerprint(learner(name)).digest for name in {names}))"
     )
     few = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -88,7 +88,7 @@ def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
     from bestofk.decide import gather
 
     held = bk.order(table(), prefer=NAMES)
-    monkeypatch.setattr(gather, "PAIRED_LOSSES_AT_MOST", 0)
+    monkeypatch.setattr(gather, "MAX_PAIRED_LOSSES", 0)
     blocks = bk.order(table(), prefer=NAMES)
     for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
         assert getattr(blocks.evidence, name).tolist() == getattr(held.evidence, name).tolist()

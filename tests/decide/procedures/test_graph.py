@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
-from bestofk.decide.procedures.graph import sort_by_overrides, steps_of
+from bestofk.decide.procedures.multitest import sort_by_overrides, steps_of
 
 
 def edges(n, *pairs):

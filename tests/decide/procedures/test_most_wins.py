@@ -34,5 +34,5 @@ def test_counts_are_those_of_the_claims(cross_validated):
 
 
 def test_one_direction_is_not_enough(five_by_two):
-    with pytest.raises(ArgumentError, match="wins need both: take family='all'"):
+    with pytest.raises(ArgumentError, match="wins need both: use family='all'"):
         ordering.most_wins(five_by_two([0.5, 0.1]), family="preference")

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from bestofk.decide.evidence import Family
-from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.decide.stopping import Bounds, PlannedT, interval_verdict
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.tails import pvalue_of_t

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from bestofk.decide.statements.headline import units_needed
 
 import bestofk as bk
 from bestofk.decide.choose_test import smallest_pvalue
+from bestofk.decide.statements.verdict import units_needed
 
 DISCRETE = ("wilcoxon", "sign", "permutation")
 
@@ -105,7 +105,7 @@ def test_auto_takes_the_exact_test_as_soon_as_it_can_decide(on_data_sets):
 
 def test_evidence_decided(cross_validated):
     text = bk.order(cross_validated([0.3, 0.2, 0.2005]), prefer="listed").headline()
-    assert text.startswith("Use b. It is significantly better than a, which you prefer, and")
+    assert text.startswith("Use b: it is significantly better than a, which you prefer, and")
 
 
 def test_preference_decided():
@@ -125,17 +125,17 @@ def test_preference_decided():
 def test_no_preference(cross_validated):
     decision = bk.order(cross_validated([0.4, 0.2, 0.2005, 0.3]))
     assert re.fullmatch(
-        r"Use b: it has the smallest mean loss \([\d.]+\)\. c is not shown to be worse \(if so, by "
-        r"at most [\d.]+\), so take it if you prefer it; d and a are shown to be worse\.",
+        r"Use b: it has the smallest mean loss \([\d.]+\)\. c is statistically indistinguishable "
+        r"from it \(at most [\d.]+ worse\), so you can use either; d and a are shown to be worse\.",
         decision.headline(),
     )
 
 
 def test_how_much_worse_is_the_largest_upper_end(cross_validated):
     decision = bk.order(cross_validated([0.21, 0.2, 0.205], spread=0.05))
-    said = float(re.search(r"if so, by at most ([\d.]+)", decision.headline())[1])
+    bound = float(re.search(r"at most ([\d.]+) worse", decision.headline())[1])
     highs = [one.high for one in decision.standings if one.verdict == "no evidence"]
-    assert said == float(f"{max(highs):.2g}")  # two significant digits are written
+    assert bound == float(f"{max(highs):.2g}")  # two significant digits are written
 
 
 def test_the_guard_is_said_only_where_it_acts(on_data_sets):
@@ -185,7 +185,7 @@ def test_a_test_that_contradicts_the_means_is_said(on_data_sets, prefer):
     assert decision.claims == (("b", "a"),)
     assert decision.recommended == ("a" if prefer is None else "b")
     text = decision.headline()
-    assert "which does not go by the mean" in text
+    assert "which does not compare means" in text
     assert "look at the single data sets before you decide" in text
     assert "not shown to be better" not in text
     assert "although its mean is" in decision.explain()

@@ -73,7 +73,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     assert result.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
     work = SimulationTask(
         problem=generated,
-        contenders=named_estimators([learner, "max"])[:1],
+        learners=named_estimators([learner, "max"])[:1],
         plan=make_plan("2x4"),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,
@@ -121,7 +121,7 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
 
     work = SimulationTask(
         problem=generated,
-        contenders=named_estimators(learners),
+        learners=named_estimators(learners),
         plan=make_plan(plan),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,

@@ -14,10 +14,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import MissingExtraError, RunError
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.dask_cluster import run_on_dask
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.evaluate import evaluate
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -37,12 +37,12 @@ LEARNERS = {
 
 def on_cluster(experiment, **options):
     return run_on_dask(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), **options
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), **options
     )
 
 
 def serially(experiment):
-    return strange.outcomes(experiment, evaluate(experiment, experiment.places()))
+    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def dask():
 def test_dask_started_here_gives_the_same_to_the_bit():
     pytest.importorskip("distributed", reason="Dask is not installed")
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
-    cells = list(experiment.places())
+    cells = list(experiment.cells())
     engine = Engine(name="dask", jobs=2)
     results = strange.outcomes(
         experiment, engine.run(ComparisonTask(experiment), cells, total=len(cells))

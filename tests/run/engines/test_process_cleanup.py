@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines import forked_workers
 from bestofk.run.engines.process_cleanup import end_group, end_marked, is_stopped
 from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -53,7 +53,7 @@ def test_processes_of_a_fit_end_with_its_worker(tmp_path, monkeypatch, how, fork
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
     begin = time.monotonic()
     results = run_in_workers(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), jobs=1, here=True,
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), jobs=1, here=True,
         timeout=0.5 if how == "timeout" else None,
         deadline=begin + 2.0 if how == "deadline" else None,
     )  # fmt: skip
@@ -111,7 +111,7 @@ def test_a_stopped_worker_does_not_exceed_the_timeout(tmp_path):
     learners = {"waits": strange.Waits(log=str(log), nap=0.4), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
     results = run_in_workers(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), jobs=1, here=True,
+        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), jobs=1, here=True,
         timeout=1.0,
     )  # fmt: skip
     # another process stops the worker while this one waits

@@ -12,9 +12,9 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, Interrupted
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engines import threads
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.task import ComparisonTask
 from bestofk.run.run_task import run_task
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -44,7 +44,7 @@ class Threaded(Squares):
 def test_threads_give_identical_bits(jobs, monkeypatch):
     monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
-    cells = list(experiment.places())
+    cells = list(experiment.cells())
 
     def found(**how):
         task = ComparisonTask(experiment)
@@ -143,7 +143,7 @@ def test_an_error_in_a_thread_is_raised():
 def test_warning_filters_are_restored(monkeypatch):
     monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", 0.0)
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
-    cells = list(experiment.places())
+    cells = list(experiment.cells())
     filters, show = list(warnings.filters), warnings.showwarning
     list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), cells, total=len(cells)))
     assert warnings.filters == filters

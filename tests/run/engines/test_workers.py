@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.workers import Pool, run_in_workers
-from bestofk.run.evaluation.evaluate import evaluate
-from bestofk.run.evaluation.task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -21,12 +21,12 @@ DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b",
 
 def in_workers(experiment, **options):
     """Run in spawned workers, or in forks of this process (`here`)."""
-    blocks = blocks_of(experiment, experiment.places())
+    blocks = blocks_of(experiment, experiment.cells())
     return run_in_workers(ComparisonTask(experiment), blocks, **{"jobs": 2, **options})
 
 
 def serially(experiment):
-    return strange.outcomes(experiment, evaluate(experiment, experiment.places()))
+    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
 
 
 def pids_in(log):
@@ -172,7 +172,7 @@ def test_a_pool_serves_one_call_after_another(tmp_path):
     pool = Pool(task, shipment.packed, jobs=1, timeout=None)
     results = []
     try:
-        for block in blocks_of(experiment, experiment.places()):
+        for block in blocks_of(experiment, experiment.cells()):
             results.extend(pool.run(iter([block])))
             assert len(pool.workers) == 1
     finally:

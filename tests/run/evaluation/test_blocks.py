@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run.evaluation.task import blocks_of
+from bestofk.run.comparison_task import blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import strange_learners as strange
@@ -27,7 +27,7 @@ def made(*learners, sets=1, plan="10x4"):
 def test_every_place_is_in_one_block(workers, hurried, plan):
     experiment = made("nn", "c4.5", "nmc", sets=2, plan=plan)
     # as when some are in a store
-    places = [place for place in experiment.places() if (place.run, place.learner) != (4, 1)]
+    places = [place for place in experiment.cells() if (place.run, place.learner) != (4, 1)]
     blocks = list(blocks_of(experiment, iter(places), hurried=hurried, workers=workers))
     assert all(block.items for block in blocks)
     assert Counter(place for block in blocks for place in block.items) == Counter(places)
@@ -38,7 +38,7 @@ def test_the_last_blocks_are_small_where_several_work():
     runs = {
         workers: [
             (block.items[0].learner, len({place.run for place in block.items}))
-            for block in blocks_of(experiment, experiment.places(), workers=workers)
+            for block in blocks_of(experiment, experiment.cells(), workers=workers)
         ]
         for workers in (1, 2)
     }

@@ -19,8 +19,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import bestofk as bk
-from bestofk.run.evaluation.evaluate import Evaluator, evaluate, takes_whole_plans
-from bestofk.run.evaluation.models import may_write, model_factory, model_size
+from bestofk.run.evaluate import (
+    Evaluator,
+    evaluate,
+    may_write,
+    model_factory,
+    model_size,
+    takes_whole_plans,
+)
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import strange_learners as strange
@@ -38,7 +44,7 @@ TWO, THREE, NUMBERS = drawn()
 
 
 def cells(experiment, places=None):
-    return strange.by_place(experiment, evaluate(experiment, places or experiment.places()))
+    return strange.by_place(experiment, evaluate(experiment, places or experiment.cells()))
 
 
 def one_fold(experiment, run, fold):
@@ -128,8 +134,8 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
     experiment = strange.make_experiment(
         learners, {"d": THREE, "e": TWO}, "2x3", repetitions=2, keep_predictions=True
     )
-    together = strange.outcomes(experiment, evaluate(experiment, experiment.places()))
-    places = list(experiment.places())
+    together = strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+    places = list(experiment.cells())
     evaluator = Evaluator(experiment)
     order = np.random.default_rng(0).permutation(len(places))
     alone = [result for at in order for result in evaluator.evaluate([places[at]])]
@@ -139,7 +145,7 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
 @pytest.mark.parametrize("plan", ["3x4", "resample:5:0.3", "bootstrap:4", "loo"])
 @pytest.mark.parametrize("learner", ["nmc", "nn", "naive-bayes", "c4.5", "max"])
 def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
-    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
     experiment = strange.make_experiment(
         {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
     )
@@ -232,7 +238,7 @@ def test_whole_plans_are_for_losses_of_labels_without_seeds(monkeypatch):
         return takes_whole_plans(made, 0, 0)
 
     assert not whole("nn", "zero-one")  # so little work is not worth it
-    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
     assert whole("nn", "zero-one")
     assert not whole("nn", "log-loss")
     assert not whole(GaussianNB(), "zero-one")

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bestofk.run import comparison_task
 from bestofk.run.cells import CellBatch, CellResult, Failure
-from bestofk.run.evaluation import task as comparison_task
-from bestofk.run.evaluation.results import ResultTable, as_table
-from bestofk.run.evaluation.task import ComparisonTask
-from bestofk.run.experiment import Places
+from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.experiment import AllCells
+from bestofk.run.results import ResultTable, as_table
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 
@@ -19,7 +19,7 @@ def some(experiment, evaluated):
     """Results by place: with losses, failures, warnings and predictions; not of all places."""
     by_digest = {result.key.digest: result for result in evaluated()}
     found = {}
-    for number, place in enumerate(experiment.places()):
+    for number, place in enumerate(experiment.cells()):
         result = by_digest[experiment.key(place).digest]
         if number % 5 == 1:
             why = Failure(kind="raised", reason=f"reason {number % 2}")
@@ -41,10 +41,10 @@ def test_a_table_holds_what_it_is_given_in_the_order_of_places(experiment, some)
         assert len(table) == len(some)
         assert list(table) == list(some)
         assert dict(table) == some
-        absent = [place for place in experiment.places() if place not in some]
+        absent = [place for place in experiment.cells() if place not in some]
         assert list(table.absent()) == absent
         assert absent[0] not in table
-        assert [table.place(index) for index in sorted(table.failures)] == [
+        assert [table.cell(index) for index in sorted(table.failures)] == [
             place for place, result in some.items() if result.failure is not None
         ]
 
@@ -55,7 +55,7 @@ def test_columns_have_the_numbers_of_the_cells(experiment, some):
     for dataset, splits in enumerate(experiment.splits):
         losses = table.column("loss", dataset)
         there = table.there(dataset)
-        assert losses.shape == (len(splits), experiment.repetitions, len(experiment.contenders))
+        assert losses.shape == (len(splits), experiment.repetitions, len(experiment.learners))
         for number, (run, fold) in enumerate(splits.run_folds()):
             assert table.split_of(dataset, run) + fold == number
         for place, result in some.items():
@@ -90,11 +90,11 @@ def test_a_task_begins_with_what_a_store_holds(
         store.put(kept)
         lookup = ComparisonTask(experiment).look_up(
             store,
-            Places(experiment),
+            AllCells(experiment),
             is_stale=lambda result: retried and result.failure is not None,
         )
     stored = {result.key.digest: result for result in kept if not (retried and result.failure)}
-    places = {place: experiment.key(place).digest for place in experiment.places()}
+    places = {place: experiment.key(place).digest for place in experiment.cells()}
     assert dict(lookup.results) == {
         place: stored[digest] for place, digest in places.items() if digest in stored
     }

@@ -5,7 +5,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.registry import PROCEDURES
-from bestofk.run import inputs as default_plan
+from bestofk.run.inputs import default_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 

@@ -121,9 +121,8 @@ def test_many_learners_are_rehearsed_quickly():
     import time
 
     from bestofk.decide.settings import Settings
-    from bestofk.run import inputs as rehearse
-    from bestofk.run.compare import as_datasets, named_estimators
     from bestofk.run.experiment import Experiment
+    from bestofk.run.inputs import as_datasets, check_settings, named_estimators
     from bestofk.run.metrics import as_loss
 
     X, y = rows(200)
@@ -131,9 +130,9 @@ def test_many_learners_are_rehearsed_quickly():
     splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
     experiment = Experiment(
-        contenders=named_estimators(learners), datasets=datasets, splits=splits,
+        learners=named_estimators(learners), datasets=datasets, splits=splits,
         loss=as_loss("zero-one", classes=datasets[0].classes), repetitions=1, random_state=0,
     )  # fmt: skip
     begin = time.process_time()
-    rehearse(experiment, Settings())
+    check_settings(experiment, Settings())
     assert time.process_time() - begin < 2.0

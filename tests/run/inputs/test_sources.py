@@ -13,7 +13,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.cli import main
 from bestofk.data import as_dataset
-from bestofk.run import inputs as default_plan
+from bestofk.run.inputs import default_plan
 from bestofk.run.store.store import open_store
 
 LEARNERS = {"nb": GaussianNB(), "smooth": GaussianNB(var_smoothing=1.0)}

@@ -137,7 +137,7 @@ def test_without_any_risk_it_stops_later_and_says_so():
     exact = raced(stop=bk.StopRule(risk=0.0))
     assert exact.race.exact
     assert exact.race.fits < 400
-    assert "whatever the rest says" in exact.headline()
+    assert "the rest of the plan cannot change the decision" in exact.headline()
     assert "risk" not in exact.headline()
 
 

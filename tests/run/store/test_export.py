@@ -28,10 +28,10 @@ def memory():
 def grid(experiment, results):
     """Return the losses in the order of bk.Losses, from the cells."""
     by_digest = {result.key.digest: result.loss for result in results}
-    sizes = (len(experiment.contenders), len(experiment.datasets), experiment.splits[0].runs,
+    sizes = (len(experiment.learners), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
     values = np.full(sizes, np.nan)
-    for cell in experiment.places():
+    for cell in experiment.cells():
         at = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
         loss = by_digest.get(experiment.key(cell).digest)
         values[at] = np.nan if loss is None else loss
@@ -44,7 +44,7 @@ def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
     store.put(results)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table)
-    assert losses.algorithms == tuple(contender.name for contender in experiment.contenders)
+    assert losses.algorithms == tuple(learner.name for learner in experiment.learners)
     assert losses.datasets == tuple(data.name for data in experiment.datasets)
     assert losses.loss_name == "zero-one"
     assert losses.values.tobytes() == grid(experiment, results).tobytes()
@@ -74,7 +74,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
         assert all(row["loss"] == "" for row in failed)
         # a shared cell of two equal learners counts for both
         broken = {result.key.digest for result in results if result.failure is not None}
-        digests = [experiment.key(cell).digest for cell in experiment.places()]
+        digests = [experiment.key(cell).digest for cell in experiment.cells()]
         assert len(failed) == sum(digest in broken for digest in digests) >= 2
         assert all(int(row["n_train"]) > 0 for row in failed)
 

@@ -338,7 +338,7 @@ def test_the_text_of_a_learner_does_not_make_another_study(store, experiment):
     specs = [
         study_of(
             dataclasses.replace(
-                experiment, contenders=(NamedLearner.of("a", Strange(text)), *experiment.contenders)
+                experiment, learners=(NamedLearner.of("a", Strange(text)), *experiment.learners)
             )
         )
         for text in ("<Strange at 0x1>", "<Strange\n at 0x2>", None, "x" * 10_000)
@@ -359,7 +359,7 @@ def test_a_study_is_kept_completely(lasting_url, experiment):
     assert study.spec == spec
     assert study.created.endswith("+00:00")
     assert [learner.name for learner in study.spec.learners] == [
-        contender.name for contender in experiment.contenders
+        learner.name for learner in experiment.learners
     ]
     assert study.spec.versions["numpy"]
     assert study.spec.learners[1].settings == "DecisionTreeClassifier(max_depth=1)"
@@ -374,7 +374,7 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     results = evaluated()
     # two of the four learners are equal, so a quarter of the names share their cells
     assert len(results) == experiment.n_cells * 3 // 4
-    lone = experiment.contenders[1].fingerprint
+    lone = experiment.learners[1].fingerprint
     failed, done = [], []
     for result in results:
         if result.key.learner == lone and result.key.repetition == 1:
@@ -387,8 +387,8 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     store.put(done[1:])
     store.put(failed)
     tally = store.tally(spec)
-    shared = 2 if done[0].key.learner == experiment.contenders[0].fingerprint else 1
-    names = {experiment.contenders[1].name}
+    shared = 2 if done[0].key.learner == experiment.learners[0].fingerprint else 1
+    names = {experiment.learners[1].name}
     assert tally.cells == experiment.n_cells
     assert tally.failed == len(failed)
     assert tally.missing == shared
@@ -432,7 +432,7 @@ def test_cells_of_a_study_are_found_by_index(store, experiment, evaluated):
             key = batch.key(row, spec.loss)
             cells[learner, dataset, key.run, key.fold, key.repetition] = batch.result(row, key)
     assert len(cells) == experiment.n_cells
-    for cell in experiment.places():
+    for cell in experiment.cells():
         indices = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
         assert cells[indices] == results[experiment.key(cell).digest]
 

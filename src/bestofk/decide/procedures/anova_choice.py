@@ -1,4 +1,4 @@
-"""Choices from one test of all means: ANOVA and Newman-Keuls."""
+"""Choose a learner by one test of all means: ANOVA or Newman-Keuls."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.gather import no_pairs
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import NOBODY, Decided, only, untested
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Decided,
+    ProblemStack,
+    StackSettings,
+    only,
+    untested,
+)
 from bestofk.decide.statements.wording import called, mean_words, named
 from bestofk.stats.multiple import anova, newman_keuls
 from bestofk.stats.multiple.analysis_of_variance import OneWayParts, anova_of, one_way_parts
@@ -62,11 +68,13 @@ def anova_choice(
     alpha = probability(alpha, "alpha")
     result = anova(_samples(problem))
     name = problem.names[0]
-    found = f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
+    statistic = (
+        f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
+    )
     if _if_equal(result.pvalue, alpha) == NOBODY:
         best: Name | None = None
         reason = (
-            f"The ANOVA choice finds no best: the means differ ({found}), and ANOVA cannot say "
+            f"The ANOVA choice finds no best: the means differ ({statistic}), and ANOVA cannot say "
             "which."
         )
     else:
@@ -78,7 +86,7 @@ def anova_choice(
         )
         reason = (
             f"The ANOVA choice takes {called(name)}, {which}: there is no evidence of a difference "
-            f"between the {in_words(len(problem.names))} means ({found})."
+            f"between the {in_words(len(problem.names))} means ({statistic})."
         )
     return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
 
@@ -134,10 +142,10 @@ def newman_keuls_choice(
     group = order[: max(1, ends[0])].tolist()
     smallest = mean_words(names[first], _by_name(problem), problem.metric)
     if len(group) == 1:
-        said = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
+        relation = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
     else:
         others = named(names[i] for i in sorted(group) if i != first)
-        said = f"and cannot be distinguished from {others}"
+        relation = f"and cannot be distinguished from {others}"
     if rival != NOBODY:
         best: Name | None = None
         whose = called(names[chosen])
@@ -147,8 +155,8 @@ def newman_keuls_choice(
         if chosen == first:
             of_these = "which is preferred to it"
         reason = (
-            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {said}, but "
-            f"{whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
+            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {relation}, "
+            f"but {whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
         )
     else:
         best = names[chosen]
@@ -158,19 +166,21 @@ def newman_keuls_choice(
             else ", the most preferred of its group"
         )
         who = "it" if chosen == first else called(names[first])
-        reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {said}."
+        reason = (
+            f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {relation}."
+        )
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
 
 
-def anova_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
-    """The ANOVA choice on every table of a stack."""
-    best = _if_equal(anova_of(_parts(stack)).pvalue, asked.alpha)
+def anova_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+    """Return the ANOVA choice on every table of a stack."""
+    best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
     return untested(len(stack), stack.learners, "anova").with_order(only(best, stack.learners))
 
 
-def newman_keuls_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
-    """The Newman-Keuls choice on every table of a stack."""
-    lines = _lines(*underline_ends_of(_parts(stack), asked.alpha))
+def newman_keuls_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+    """Return the Newman-Keuls choice on every table of a stack."""
+    lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
     best = np.where(lines.rival == NOBODY, lines.chosen, NOBODY)
     decided = untested(len(stack), stack.learners, "newman-keuls")
     return decided.with_order(only(best, stack.learners))
@@ -184,7 +194,7 @@ def _parts(stack: ProblemStack) -> OneWayParts:
 
 
 def _if_equal(pvalue: Any, alpha: float) -> Ints:
-    """(...,): the most preferred learner where the means may be equal."""
+    """Return (...,): the most preferred learner if the means may be equal."""
     return np.where(np.asarray(pvalue) <= alpha, NOBODY, 0)
 
 
@@ -200,7 +210,7 @@ class _Lines(NamedTuple):
 
 
 def _lines(order: Ints, ends: Ints) -> _Lines:
-    """From the order of the means (..., K) and where the underline from each place ends."""
+    """Choose from the order of the means (..., K) and the end of the underline of each."""
     K = order.shape[-1]
     at = np.arange(K)
     chosen = np.where(at < np.maximum(ends[..., :1], 1), order, K).min(axis=-1)

@@ -1,4 +1,4 @@
-"""The cheapest adequate learner: the most preferred one that is shown to be good enough."""
+"""Recommend the most preferred learner that is shown to be good enough."""
 
 from __future__ import annotations
 
@@ -14,8 +14,16 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin, margin_pvalues
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
-from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, judge_group, untested
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Decided,
+    ProblemStack,
+    StackSettings,
+    distinct,
+    groups_of,
+    judge_group,
+    untested,
+)
 from bestofk.decide.procedures.multitest import multitest
 
 
@@ -111,23 +119,23 @@ def require_margin_and_preference(problem: Problem, margin: float | None) -> flo
     return margin
 
 
-def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:
-    """The cheapest adequate learner of every table of a stack."""
-    assert asked.margin is not None
+def cheapest_adequate_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+    """Return the cheapest adequate learner of every table of a stack."""
+    assert settings.margin is not None
     decided = untested(len(stack), stack.learners)
     shown: Bools = np.zeros(decided.claims.shape, dtype=bool)
     tests = []
-    for group in groups_of(stack, asked, one_sided=False):
+    for group in groups_of(stack, settings, one_sided=False):
         tests.append(judge_group(stack, group, decided))
         values = stack.rows(group.tables).sample(group.choice.axes)
-        adjusted = margin_pvalues(group.choice, values, asked.margin)[1]
-        shown[group.tables] = adjusted <= asked.alpha
+        adjusted = margin_pvalues(group.choice, values, settings.margin)[1]
+        shown[group.tables] = adjusted <= settings.alpha
     order, recommended = _adequate_first(shown, stack.means)
     return decided._replace(tests=distinct(tests)).with_order(order, recommended)
 
 
 def _adequate_first(shown: Bools, means: Floats) -> tuple[Ints, Ints]:
-    """(B, K): the adequate by preference, then the others by their means; (B,): the first."""
+    """Return (B, K): the adequate by preference, then the rest by means; and (B,): the first."""
     K = means.shape[1]
     adequate: Bools = np.logical_and.reduce(shown | np.eye(K, dtype=bool), axis=2)
     by_mean = np.argsort(np.argsort(means, axis=1, kind="stable"), axis=1, kind="stable")

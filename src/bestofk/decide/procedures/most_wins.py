@@ -15,8 +15,13 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack
-from bestofk.decide.procedures.graph import NOBODY, Decided, tested_many
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Decided,
+    ProblemStack,
+    StackSettings,
+    tested_many,
+)
 from bestofk.decide.procedures.multitest import multitest
 from bestofk.decide.statements.wording import called, mean_words, named
 
@@ -120,11 +125,11 @@ def refuse_one_sided(family: str) -> None:
         )
 
 
-def most_wins_many(stack: ProblemStack, asked: Asked) -> Decided:
+def most_wins_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Most wins on every table of a stack."""
-    arguments = dict(asked.test_arguments)
+    arguments = dict(settings.test_arguments)
     minus_losses = bool(arguments.pop("minus_losses", False))
-    decided = tested_many(stack, asked._replace(test_arguments=arguments))
+    decided = tested_many(stack, settings._replace(test_arguments=arguments))
     _, order, best = _counted(decided.claims, minus_losses)
     return decided.with_order(order, best)
 

@@ -61,7 +61,7 @@ class MultinomialSelection(Presented):
         }
 
     def explain(self) -> str:
-        """The selection in sentences."""
+        """Return the selection in sentences."""
         first = self.order[0]
         won = f"{number(self.wins[first])} of {self.n_instances} test instances"
         if self.best is None:

@@ -42,11 +42,11 @@ class RocCurve(Presented):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The curve for strict JSON; the infinite threshold of (0, 0) is null."""
+        """Return the curve for strict JSON; the infinite threshold of (0, 0) is null."""
         return {**Presented.to_dict(self), "area": self.area}
 
     def explain(self) -> str:
-        """The area in a sentence."""
+        """Return the area in a sentence."""
         name = called(self.name)
         return (
             f"The curve of {name} has {counted(len(self.thresholds), 'point')} and an area of "
@@ -68,7 +68,7 @@ class HullVertex(Presented):
     """The threshold of each of `learners`."""
 
     def explain(self) -> str:
-        """The corner in a sentence; `alpha` has no effect."""
+        """Return the corner in a sentence; `alpha` has no effect."""
         by = (
             f"by {named(name for name in self.learners)}"
             if self.learners
@@ -110,15 +110,15 @@ class RocHull(Presented):
     @property
     def slopes(self) -> Mapping[Name, tuple[tuple[float, float], ...]]:
         """For which slopes each optimal learner is best; adjoining ranges are joined."""
-        found: dict[Name, list[tuple[float, float]]] = {name: [] for name in self.optimal}
+        slopes: dict[Name, list[tuple[float, float]]] = {name: [] for name in self.optimal}
         for vertex in self.vertices:
             for name in vertex.learners:
-                ranges = found[name]
+                ranges = slopes[name]
                 if ranges and ranges[-1][0] == vertex.slope_high:
                     ranges[-1] = (vertex.slope_low, ranges[-1][1])
                 else:
                     ranges.append((vertex.slope_low, vertex.slope_high))
-        return {name: tuple(ranges) for name, ranges in found.items()}
+        return {name: tuple(ranges) for name, ranges in slopes.items()}
 
     @property
     def area(self) -> float:
@@ -136,7 +136,7 @@ class RocHull(Presented):
         cost_false_positive: float = 1.0,
         cost_false_negative: float = 1.0,
     ) -> HullVertex:
-        """The corner of least expected cost; of several the one with fewest positives.
+        """Return the corner of least expected cost; of several the one with fewest positives.
 
         Lines of equal cost have the slope
         (1 - positive_share) cost_false_positive / (positive_share cost_false_negative).
@@ -166,7 +166,7 @@ class RocHull(Presented):
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The hull for strict JSON; an infinite slope or threshold is null."""
+        """Return the hull for strict JSON; an infinite slope or threshold is null."""
         return {
             **Presented.to_dict(self),
             "optimal": list(self.optimal),
@@ -175,7 +175,7 @@ class RocHull(Presented):
         }
 
     def explain(self) -> str:
-        """The hull in sentences."""
+        """Return the hull in sentences."""
         optimal = self.optimal
         if not optimal:
             return (
@@ -183,14 +183,14 @@ class RocHull(Presented):
                 "constant answer costs no more."
             )
         slopes = self.slopes
-        said = listing(
+        ranges = listing(
             f"{name} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
             for name in optimal
         )
         is_are = "is" if len(optimal) == 1 else "are"
         sentences = [
             f"Of {len(self.names)} classifiers {len(optimal)} {is_are} best for some class "
-            f"shares and costs: {said}."
+            f"shares and costs: {ranges}."
         ]
         never = [str(name) for name in self.names if name not in optimal]
         if never:

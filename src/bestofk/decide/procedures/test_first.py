@@ -14,8 +14,16 @@ from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.gather import compare_in, no_pairs
 from bestofk.decide.preference import Name, PreferenceLike, without_noise
 from bestofk.decide.problem import as_ordered
-from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
-from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, only, untested
+from bestofk.decide.problem_stack import (
+    NOBODY,
+    Decided,
+    ProblemStack,
+    StackSettings,
+    distinct,
+    groups_of,
+    only,
+    untested,
+)
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
 
 
@@ -82,15 +90,15 @@ def test_first(
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
         values = problem.sample(choice.axes)
-        found = _against_preferred(choice, values[np.newaxis], first)
-        adjusted = _adjusted(family, found.pvalue[0])
+        tested = _against_preferred(choice, values[np.newaxis], first)
+        adjusted = _adjusted(family, tested.pvalue[0])
         evidence = Evidence(
             names=names,
             first=np.arange(first),
             second=np.full(first, first),
-            estimate=found.estimate[0],
-            statistic=found.statistic[0],
-            pvalue=found.pvalue[0],
+            estimate=tested.estimate[0],
+            statistic=tested.statistic[0],
+            pvalue=tested.pvalue[0],
             adjusted_pvalue=adjusted,
             direction=np.ones(first, dtype=np.int8),
             better=(adjusted <= family.alpha).astype(np.int8),
@@ -99,7 +107,7 @@ def test_first(
             metric=problem.metric,
             values=values,
             choice=choice,
-            found={"results greater": [found.result]},
+            cache={"results greater": [tested.result]},
         )
     smallest_possible = family.smallest_adjusted(smallest_pvalue(choice, units(problem)), "greater")
     by_name = dict(zip(names, means.tolist(), strict=True))
@@ -144,18 +152,18 @@ def test_first(
     )
 
 
-def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
+def test_first_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """TestFirst on every table of a stack."""
     K = stack.learners
     smallest = _smallest(stack.means)
     decided = untested(len(stack), K)
     # a family of K - 1 tests, whoever has the smallest mean
-    asked = asked._replace(family="control")
+    settings = settings._replace(family="control")
     recommended, tests = smallest.copy(), []
-    for group in groups_of(stack, asked, one_sided=True):
+    for group in groups_of(stack, settings, one_sided=True):
         tables, family, choice = group
         tests.append(choice.name)
-        known = stack.found.get(group.against_preferred())
+        known = stack.cache.get(group.against_preferred())
         for first in range(1, K):
             which = np.flatnonzero(smallest[tables] == first)
             if not which.size:
@@ -165,7 +173,7 @@ def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
                 values = stack.rows(some).sample(choice.axes)
                 pvalue = _against_preferred(choice, values, first).pvalue
             else:
-                # MultiTest has asked the same
+                # MultiTest has settings the same
                 places = np.arange(first)
                 pvalue = known[which[:, np.newaxis], places * K - places * (places + 1) // 2
                                + first - places - 1]  # fmt: skip
@@ -179,7 +187,7 @@ def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
 
 
 def _smallest(means: Floats) -> Ints:
-    """(...,): the learner with the smallest mean, the most preferred of equal ones."""
+    """Return (...,): the learner with the smallest mean, the most preferred of equal ones."""
     return np.asarray(np.argmin(without_noise(means), axis=-1))
 
 
@@ -193,7 +201,7 @@ class _Against(NamedTuple):
 
 
 def _against_preferred(choice: Choice, values: Floats, first: int) -> _Against:
-    """Is learner `first` better than each that is preferred to it, in tables (B, K, ...)?"""
+    """Test learner `first` against each learner preferred to it, in tables (B, K, ...)."""
     result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
     shape = (len(values), first)
     estimate, statistic, pvalue = (

@@ -12,7 +12,7 @@ from bestofk._base.formatting import counted, number
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.evidence import Evidence, Family, Pair
 from bestofk.decide.preference import Name, Preference
-from bestofk.decide.procedures.graph import Step, sort_by_overrides
+from bestofk.decide.procedures.multitest import Step, sort_by_overrides
 from bestofk.decide.statements.stopped import NOT_SETTLED
 from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.planned_units import PlannedUnits
@@ -201,7 +201,7 @@ def evidence_so_far(
         better=better,
         family=family,
         alternative=family.alternative,
-        found={"standard_error": error, **one_sided},
+        cache={"standard_error": error, **one_sided},
         unsettled=unsettled,
         **facts,
     )

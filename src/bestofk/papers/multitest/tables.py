@@ -13,7 +13,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.decide import multitest, order_many, stack_tables
-from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Losses

@@ -1,4 +1,4 @@
-"""From a race to a study: what is settled is decided, and nothing more is claimed."""
+"""Turn the outcome of a race into a study that claims only what is settled."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from bestofk.decide.stopping.stopped_decision import (
 from bestofk.decide.stopping.verdicts import IntervalVerdict
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.conclude import cost_table, failed_cell, setting_of
-from bestofk.run.evaluation.results import amended, as_table
 from bestofk.run.metrics import loss_shown
-from bestofk.run.race.run import HeldRace, Seen
+from bestofk.run.race.run import RaceOutcome, RecordedLook
+from bestofk.run.results import amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.stats.adjust import CORRECTIONS
@@ -34,38 +34,38 @@ from bestofk.stats.tails import t_quantile
 
 
 def conclude_race(
-    held: HeldRace,
+    outcome: RaceOutcome,
     spec: StudySpec,
-    decision: Settings,
-    ordinary: Callable[[], Study],
+    settings: Settings,
+    whole_plan: Callable[[], Study],
     *,
     notes: tuple[str, ...] = (),
     store: str = "memory",
 ) -> Study:
-    """The study of a race; where all runs of the plan were needed, the `ordinary` one."""
-    if held.whole:
-        study = ordinary()
-        if held.broken or not held.seen or study.decision is None:
+    """Return the study of a race; call `whole_plan` if the race needed all runs."""
+    if outcome.whole:
+        study = whole_plan()
+        if outcome.cut or not outcome.looks or study.decision is None:
             return study
-        return replace(study, race=_race(held, spec, study.losses.metric))
-    last = held.seen[-1]
-    metric = _losses(held, spec).metric
-    race = _race(held, spec, metric)
-    decided = _decided(held, spec, last, race, metric, decision)
-    table = as_table(spec, held.results)
+        return replace(study, race=_race(outcome, spec, study.losses.metric))
+    last = outcome.looks[-1]
+    metric = _losses(outcome, spec).metric
+    race = _race(outcome, spec, metric)
+    decision = _decision(outcome, spec, last, race, metric, settings)
+    table = as_table(spec, outcome.results)
     return Study(
-        decision=decided,
-        losses=_losses(held, spec),
+        decision=decision,
+        losses=_losses(outcome, spec),
         costs=cost_table(spec, table),
         failures=tuple(
-            failed_cell(spec, table.place(index), table.failures[index])
+            failed_cell(spec, table.cell(index), table.failures[index])
             for index in sorted(table.failures)
         ),
-        left_out=_left_out(held, spec),
+        left_out=_left_out(outcome, spec),
         plan=spec.plan,
         loss=spec.loss,
         random_state=spec.random_state,
-        setting=setting_of(spec, _plan_words(held)),
+        setting=setting_of(spec, _plan_words(outcome)),
         assumed=spec.taken,
         data_account=(*spec.account, *spec.left_out),
         data_left_out=spec.left_out,
@@ -73,35 +73,37 @@ def conclude_race(
         notes=(*notes, *spec.notes),
         spec=spec,
         store=store,
-        settings=decision,
+        settings=settings,
         race=race,
     )
 
 
-def _decided(
-    held: HeldRace,
+def _decision(
+    outcome: RaceOutcome,
     spec: StudySpec,
-    last: Seen,
+    last: RecordedLook,
     race: Race,
     metric: Metric,
-    decision: Settings,
+    settings: Settings,
 ) -> StoppedDecision:
-    assert held.test is not None
-    assert held.family is not None
+    assert outcome.test is not None
+    assert outcome.family is not None
     verdict = last.look.exact if race.exact else last.look.verdict
-    names = tuple(spec.learners[number].name for number in held.prefer)
-    found = evidence_so_far(last.losses, names, held.test, held.family, verdict, metric=metric)
-    places = order_so_far(found, verdict, last.losses, settled=race.settled)
+    names = tuple(spec.learners[number].name for number in outcome.prefer)
+    found = evidence_so_far(
+        last.losses, names, outcome.test, outcome.family, verdict, metric=metric
+    )
+    ranking = order_so_far(found, verdict, last.losses, settled=race.settled)
     means = {name: _mean(row) for name, row in zip(names, last.losses, strict=True)}
-    shown = stated_order(held.preference, np.arange(len(names)), places[:1])
+    shown = stated_order(outcome.preference, np.arange(len(names)), ranking[:1])
     evidence = found
     if not np.array_equal(shown, np.arange(len(names))):
-        family, order = held.family, shown.tolist()
+        family, order = outcome.family, shown.tolist()
         at = None if family.control is None else order.index(family.control)
         evidence = evidence_so_far(
             last.losses[shown],
             tuple(names[i] for i in order),
-            held.test,
+            outcome.test,
             replace(family, control=at),
             replace(
                 verdict,
@@ -112,63 +114,65 @@ def _decided(
             ),
             metric=metric,
         )
-    foreseen = held.planned.foreseen
+    foreseen = outcome.planned.foreseen
     choice = foreseen.choice
     assert choice is not None
     problem = replace(foreseen.problem, subject=Subject(caution=spec.caution))
     return StoppedDecision(
-        procedure=decision.procedure,
-        recommended=names[int(places[0])],
-        ranking=tuple(names[i] for i in places.tolist()),
+        procedure=settings.procedure,
+        recommended=names[int(ranking[0])],
+        ranking=tuple(names[i] for i in ranking.tolist()),
         by_preference=evidence.names,
         means={name: means[str(name)] for name in evidence.names},
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,
-        alpha=held.family.alpha,
-        correction=held.family.correction,
+        alpha=outcome.family.alpha,
+        correction=outcome.family.correction,
         design=problem.describe(),
-        preference=held.preference,
-        guard=decision.guard is not False,
+        preference=outcome.preference,
+        guard=settings.guard is not False,
         caution=caution_of(problem, choice),
-        notes=held.notes,
-        settings=decision,
+        notes=outcome.notes,
+        settings=settings,
         race=race,
     )
 
 
-def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
-    assert held.test is not None
-    assert held.family is not None
-    last, rule, test = held.seen[-1], held.planned.rule, held.test
-    names = [spec.learners[number].name for number in held.prefer]
+def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
+    assert outcome.test is not None
+    assert outcome.family is not None
+    last, rule, test = outcome.looks[-1], outcome.planned.rule, outcome.test
+    names = [spec.learners[number].name for number in outcome.prefer]
     # what the whole plan decides is settled, be it by a hair
-    settled = last.look.settled or held.whole
-    _, _, exact = still_open(last.look.exact, held.family, rule.target)
-    exact = (exact and settled) or held.whole
+    settled = last.look.settled or outcome.whole
+    _, _, exact = still_open(last.look.exact, outcome.family, rule.target)
+    exact = (exact and settled) or outcome.whole
     # at the end of all runs there is nobody to go on with: those that were open before still are
-    undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
+    undecided = [one.look.open_pairs for one in outcome.looks if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
-    ended = "settled" if settled else "unfinished" if held.broken else "runs"
+    ended = "settled" if settled else "unfinished" if outcome.cut else "runs"
     pair: tuple[int, int] | None = None
     bands: tuple[Band, ...] = ()
     critical = (0.0, 0.0)
     if isinstance(test, PlannedT):
-        pair, bands = _funnel(held)
-        level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
-        strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
+        pair, bands = _funnel(outcome)
+        level = outcome.family.alpha / (1.0 if outcome.family.alternative != "two-sided" else 2.0)
+        strict = level / (
+            outcome.family.size if CORRECTIONS[outcome.family.correction].adjusts else 1
+        )
         critical = (-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees))
-    per_run = held.planned.fits_per_unit * spec.repetitions
+    per_run = outcome.planned.fits_per_unit * spec.repetitions
     return Race(
-        learners=_learners(held, names, last, exact=exact),
+        learners=_learners(outcome, names, last, exact=exact),
         settled=settled,
         exact=exact,
         target=rule.target,
         settle=rule.settle,
         risk=rule.risk,
         planned_runs=test.runs,
-        max_runs=held.planned.most,
-        fits=len(held.results),
+        max_runs=outcome.planned.most,
+        fits=len(outcome.results),
         planned_fits=len(spec.learners) * test.runs * per_run,
         fits_per_run=per_run,
         open_pairs=() if settled else open_pairs,
@@ -177,35 +181,35 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
         bands=bands,
         critical=critical,
         metric=metric,
-        unit=held.planned.unit,
+        unit=outcome.planned.unit,
     )
 
 
 def _learners(
-    held: HeldRace, names: list[str], last: Seen, *, exact: bool
+    outcome: RaceOutcome, names: list[str], last: RecordedLook, *, exact: bool
 ) -> tuple[RacedLearner, ...]:
     verdict = last.look.exact if exact else last.look.verdict
     candidates = np.flatnonzero(verdict.candidates())
     best = int(candidates[0]) if len(candidates) == 1 else None
-    rule, found = held.planned.rule, []
-    for place, name in enumerate(names):
-        runs = int(last.runs[place])
-        ended = runs < held.planned.most and not held.whole
-        stopped = ended and not last.look.go_on[place]
-        cause = _cause(held, names, last, place, best) if stopped else None
+    rule, raced = outcome.planned.rule, []
+    for index, name in enumerate(names):
+        runs = int(last.runs[index])
+        ended = runs < outcome.planned.most and not outcome.whole
+        stopped = ended and not last.look.go_on[index]
+        cause = _cause(outcome, names, last, index, best) if stopped else None
         why = ""
         if cause is not None:
             why = stop_sentence(
                 [(name, runs)],
                 cause,
-                planned=held.planned.test.runs,
+                planned=outcome.planned.test.runs,
                 limit=rule.settle == "limit",
                 confidence=f"{100 * (1 - rule.risk):.4g} %",
-                unit=held.planned.unit,
+                unit=outcome.planned.unit,
             )
-        known = last.losses[place, :runs]
+        known = last.losses[index, :runs]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
-        found.append(
+        raced.append(
             RacedLearner(
                 learner=name,
                 runs=runs,
@@ -213,94 +217,94 @@ def _learners(
                 mean=_mean(known),
                 why=why,
                 cause=cause,
-                unit=held.planned.unit,
+                unit=outcome.planned.unit,
                 course=course,
             )
         )
-    return tuple(found)
+    return tuple(raced)
 
 
 def _cause(
-    held: HeldRace, names: list[str], last: Seen, place: int, best: int | None
+    outcome: RaceOutcome, names: list[str], last: RecordedLook, index: int, best: int | None
 ) -> StopReason | None:
-    """Why a learner is stopped; what is beyond doubt goes first."""
-    whole_order = held.planned.rule.target == "order"
+    """Return why a learner is stopped, exact reasons first."""
+    whole_order = outcome.planned.rule.target == "order"
     for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
         if whole_order and last.look.settled:
             order = verdict.order()[0].tolist()
-            if place in order:
-                return StopReason(kind="placed", exact=exact, place=order.index(place) + 1)
+            if index in order:
+                return StopReason(kind="placed", exact=exact, place=order.index(index) + 1)
             continue
-        found = _reason(verdict, names, place, best, exact=exact)
-        if found is not None:
-            return found
+        reason = _reason(verdict, names, index, best, exact=exact)
+        if reason is not None:
+            return reason
     return None
 
 
 def _reason(
-    verdict: IntervalVerdict, names: list[str], place: int, best: int | None, *, exact: bool
+    verdict: IntervalVerdict, names: list[str], index: int, best: int | None, *, exact: bool
 ) -> StopReason | None:
     alone = np.flatnonzero(verdict.candidates())
     sole = int(alone[0]) if len(alone) == 1 else None
-    if sole == place and best == place:
+    if sole == index and best == index:
         return StopReason(kind="recommended", exact=exact)
     if not verdict.stated:
-        ahead = np.flatnonzero(verdict.mean_high[:, place] < 0)
+        ahead = np.flatnonzero(verdict.mean_high[:, index] < 0)
         if not len(ahead):
             return None
         return StopReason(kind="smaller mean", exact=exact, by=names[int(ahead[0])])
-    over = np.flatnonzero(verdict.sure[place, place + 1 :]) + place + 1
+    over = np.flatnonzero(verdict.sure[index, index + 1 :]) + index + 1
     if len(over):
         winner = best if best is not None and best in over else int(over[0])
         return StopReason(kind="overridden", exact=exact, by=names[winner])
-    if sole is None or sole == place:
+    if sole is None or sole == index:
         return None
-    kind: Kind = "preferred" if sole < place else "passed over"
-    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[place]:
+    kind: Kind = "preferred" if sole < index else "passed over"
+    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[index]:
         kind = "smaller mean"
     return StopReason(kind=kind, exact=exact, by=names[sole])
 
 
-def _funnel(held: HeldRace) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
-    """The pair that was open last, and what every look left open of its statistic."""
-    open_looks = [one.look for one in held.seen if one.look.open_pairs]
+def _funnel(outcome: RaceOutcome) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
+    """Return the pair that was open last, and what every look left open of its statistic."""
+    open_looks = [recorded.look for recorded in outcome.looks if recorded.look.open_pairs]
     if not open_looks:
         return None, ()
     pair = open_looks[-1].open_pairs[0]
-    K = len(held.prefer)
+    K = len(outcome.prefer)
     rows, columns = np.triu_indices(K, 1)
     at = int(np.flatnonzero((rows == pair[0]) & (columns == pair[1]))[0])
-    found: dict[int, Band] = {}
-    for one in held.seen:
-        runs = int(one.runs[list(pair)].min())
-        bounds = one.look.bounds
-        found[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
-    return pair, tuple(found.values())
+    bands: dict[int, Band] = {}
+    for recorded in outcome.looks:
+        runs = int(recorded.runs[list(pair)].min())
+        bounds = recorded.look.bounds
+        bands[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
+    return pair, tuple(bands.values())
 
 
-def _plan_words(held: HeldRace) -> str | None:
-    """``10x10 with up to 30 runs``, where a race may go beyond the plan."""
-    planned = held.planned
+def _plan_words(outcome: RaceOutcome) -> str | None:
+    """Return ``10x10 with up to 30 runs`` if a race may exceed the plan."""
+    planned = outcome.planned
     if planned.rule.settle != "limit":
         return None
     return f"{planned.test.runs}x{planned.test.folds} with up to {planned.most} runs"
 
 
-def _losses(held: HeldRace, spec: StudySpec) -> Losses:
-    """What was used, with gaps where a learner was stopped."""
-    design = held.planned.design
-    kept = sorted(held.prefer)
-    shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)
+def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
+    """Return the losses of the race, with gaps after a learner was stopped."""
+    design = outcome.planned.design
+    learners = sorted(outcome.prefer)
+    shape = (len(learners), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
-    row_of = {learner: row for row, learner in enumerate(kept)}
-    for place, result in held.results.items():
-        if result.loss is not None and place.learner in row_of:
-            at = (row_of[place.learner], place.dataset, place.run, place.fold, place.repetition)
+    row_of = {learner: row for row, learner in enumerate(learners)}
+    for cell, result in outcome.results.items():
+        if result.loss is not None and cell.learner in row_of:
+            at = (row_of[cell.learner], cell.dataset, cell.run, cell.fold, cell.repetition)
             values[at] = result.loss
     return Losses(
         values,
         dims=DIMS,
-        algorithms=[spec.learners[learner].name for learner in kept],
+        algorithms=[spec.learners[learner].name for learner in learners],
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions),
         loss_name=loss_shown(spec.loss),
@@ -309,15 +313,15 @@ def _losses(held: HeldRace, spec: StudySpec) -> Losses:
     )
 
 
-def _left_out(held: HeldRace, spec: StudySpec) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for number in held.left_out:
-        own = [one for place, one in held.results.items() if place.learner == number]
-        reasons = [one.failure.explain() for one in own if one.failure is not None]
+def _left_out(outcome: RaceOutcome, spec: StudySpec) -> dict[str, str]:
+    reasons_of: dict[str, str] = {}
+    for number in outcome.left_out:
+        results = [result for cell, result in outcome.results.items() if cell.learner == number]
+        reasons = [result.failure.explain() for result in results if result.failure is not None]
         most = max(dict.fromkeys(reasons), key=reasons.count)
         name = spec.learners[number].name
-        found[name] = f"{len(reasons)} of {len(own)} fits failed ({most})"
-    return found
+        reasons_of[name] = f"{len(reasons)} of {len(results)} fits failed ({most})"
+    return reasons_of
 
 
 def _mean(losses: Any) -> float:

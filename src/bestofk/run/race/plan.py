@@ -1,4 +1,4 @@
-"""What is to be settled, by which test of which plan; refused before the first fit if it cannot."""
+"""The stop rule and test of a race; refuse tests and plans that cannot stop early."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, Part, use
 from bestofk._base.formatting import joined
 from bestofk.decide.evidence import Family
-from bestofk.decide.foresee import Foreseen, foresee
+from bestofk.decide.order import Foreseen, foresee
 from bestofk.decide.registry import decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule
@@ -26,7 +26,8 @@ _BY_RUNS = ("plain", "corrected")
 """Tests of which the runs on one data set can be bounded."""
 _BY_DATASETS = ("ranks", "signs")
 """Tests of which the data sets can be bounded."""
-_WILCOXON = "give test='wilcoxon' (on the command line --test wilcoxon)"
+_WILCOXON: tuple[Part, ...] = (": give ", use(test="wilcoxon"), ", or leave stop out.")
+_SETTLED = use(stop="settled")
 _SPLITS = ("resample", "bootstrap")
 """Designs without runs: every split is a unit of its own."""
 
@@ -80,25 +81,27 @@ class PlannedRace:
         return ((0, unit, fold),)
 
     def to_dict(self) -> dict[str, Any]:
-        """What a store keeps of it; see `rule_from`."""
+        """Return what a store keeps of it; see `rule_from`."""
         rule = self.rule
         return {"target": rule.target, "settle": rule.settle, "risk": rule.risk,
                 "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
 
 
-def rule_from(held: Mapping[str, Any]) -> StopRule:
-    """The rule that `PlannedRace.to_dict` wrote."""
-    return StopRule(**{name: held[name] for name in ("target", "settle", "risk", "max_runs")})
+def rule_from(stored: Mapping[str, Any]) -> StopRule:
+    """Return the rule that `PlannedRace.to_dict` wrote."""
+    return StopRule(**{name: stored[name] for name in ("target", "settle", "risk", "max_runs")})
 
 
 def long_enough(plan: Plan, rule: StopRule) -> Plan:
-    """The plan with all runs that a race may need."""
+    """Return the plan with all runs that a race may need."""
     if rule.settle != "limit":
         return plan
     if plan.kind != "cv" or plan.source is not None:
         raise ArgumentError(
-            f"settle='limit' adds runs of cross-validation, and the plan {plan.spec!r} has none to "
-            f"add: give cv={PLAN!r} (on the command line --cv {PLAN}), or leave settle out."
+            use(settle="limit"),
+            f" adds runs of cross-validation, and the plan {plan.spec!r} has none to add: give ",
+            use(cv=PLAN),
+            ", or leave settle out.",
         )
     if rule.max_runs < plan.runs:
         raise ArgumentError(
@@ -110,54 +113,56 @@ def long_enough(plan: Plan, rule: StopRule) -> Plan:
 def planned_race(
     names: Sequence[str],
     design: Design,
-    decision: Settings,
+    settings: Settings,
     rule: StopRule,
     *,
     runs: int,
     datasets: int = 1,
     span: float | None = None,
 ) -> PlannedRace:
-    """The race of these learners for a plan of `runs` runs of the design; refused if impossible.
+    """Return the race of these learners for `runs` runs of the design, or refuse it.
 
-    Of several data sets all runs are made, data set by data set.
+    Several data sets are run completely, one after the other.
     """
-    if decides_by(decision.procedure) != "steps":
+    if decides_by(settings.procedure) != "steps":
         raise ArgumentError(
-            f"stop='settled' is for the procedure multitest; {decision.procedure!r} needs the "
-            "whole plan: leave stop out."
+            _SETTLED,
+            f" is for the procedure multitest; {settings.procedure!r} needs the "
+            "whole plan: leave stop out.",
         )
     for name in ("margin", "rope"):
-        if getattr(decision, name) is not None:
+        if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
     if design.subsets is not None:
         raise ArgumentError(
-            "stop='settled' is for plans without runs on parts of the rows, which are needed in "
-            f"full: {_instead(decision)}."
+            _SETTLED,
+            " is for plans without runs on parts of the rows, which are needed in full: ",
+            *_instead(settings),
         )
     if datasets > 1:
-        return _over_datasets(names, design, decision, rule, datasets, span)
+        return _over_datasets(names, design, settings, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
-            f"stop='settled' stops between runs, and the plan has one alone: {_instead(decision)}."
+            _SETTLED, " stops between runs, and the plan has only one: ", *_instead(settings)
         )
     planned = _first_runs(design, runs)
-    if callable(decision.test) or isinstance(decision.df, Calibration) or _cannot(decision.test):
-        raise _uncovered(decision.test_name, decision)
-    foreseen = foresee(decision, names, planned)
+    if callable(settings.test) or isinstance(settings.df, Calibration) or _cannot(settings.test):
+        raise _uncovered(settings.test_name, settings)
+    foreseen = foresee(settings, names, planned)
     choice = foreseen.choice
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
-        raise _uncovered(decision.test_name if choice is None else choice.name, decision)
-    told = choice.arguments
+        raise _uncovered(settings.test_name if choice is None else choice.name, settings)
+    arguments = choice.arguments
     share = None
     if entry.curtailed == "corrected":
-        share = told.get("test_share")
-        share = told["n_test"] / told["n_train"] if share is None else share
+        share = arguments.get("test_share")
+        share = arguments["n_test"] / arguments["n_train"] if share is None else share
     if design.kind in _SPLITS:
         units, folds = planned.runs * planned.folds, 1
     else:
         units, folds = planned.runs, planned.folds
-    df = told.get("df")
+    df = arguments.get("df")
     test = PlannedT(
         runs=units,
         folds=folds,
@@ -165,7 +170,7 @@ def planned_race(
         test_share=share,
         span=span,
         step=None,
-        units=told.get("units") if df is None else None,
+        units=arguments.get("units") if df is None else None,
     )
     return PlannedRace(rule=rule, test=test, design=design, foreseen=foreseen)
 
@@ -173,43 +178,45 @@ def planned_race(
 def _over_datasets(
     names: Sequence[str],
     design: Design,
-    decision: Settings,
+    settings: Settings,
     rule: StopRule,
     datasets: int,
     span: float | None,
 ) -> PlannedRace:
-    """The race over data sets: nothing is predicted, so that no risk is taken."""
+    """Return the race over data sets, which predicts nothing and takes no risk."""
     if datasets > MAX_UNITS:
         raise ArgumentError(
-            f"stop='settled' is for up to {MAX_UNITS} data sets; got {datasets}: leave stop out."
+            _SETTLED,
+            f" is for up to {MAX_UNITS} data sets; got {datasets}: leave stop out.",
         )
     by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
-    can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
-    if callable(decision.test):
-        raise ArgumentError(f"{can}: {_WILCOXON}, or leave stop out.")
-    foreseen = foresee(decision, names, design, datasets=datasets)
+    covered = f" over data sets is for the tests {' and '.join(by_units)}"
+    if callable(settings.test):
+        raise ArgumentError(_SETTLED, covered, *_WILCOXON)
+    foreseen = foresee(settings, names, design, datasets=datasets)
     choice = foreseen.choice
     assert foreseen.family is not None
     assert choice is not None
     needed = _datasets_needed(foreseen.family)
     if datasets < needed:
         raise ArgumentError(
-            f"{can}, which can show no difference between {len(names)} learners on "
-            f"{datasets} data sets (at least {needed} are needed): leave stop out."
+            _SETTLED,
+            f"{covered}, which can show no difference between {len(names)} learners on "
+            f"{datasets} data sets (at least {needed} are needed): leave stop out.",
         )
     entry = choice.entry
     if entry is None or entry.curtailed not in _BY_DATASETS:
-        raise ArgumentError(f"{can}, not for {choice.name}: {_WILCOXON}, or leave stop out.")
+        raise ArgumentError(_SETTLED, f"{covered}, not for {choice.name}", *_WILCOXON)
     test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
     return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, foreseen=foreseen)
 
 
 def _datasets_needed(family: Family) -> int:
-    """So many must all speak for one learner, or the correction leaves no claim."""
-    found = 1
-    while found < MAX_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
-        found += 1
-    return found
+    """Return the number of unanimous data sets that a claim needs after the correction."""
+    needed = 1
+    while needed < MAX_UNITS and family.smallest_adjusted(0.5 ** (needed - 1)) > family.alpha:
+        needed += 1
+    return needed
 
 
 def _cannot(test: Any) -> bool:
@@ -218,26 +225,27 @@ def _cannot(test: Any) -> bool:
     return PAIRWISE_TESTS[test].curtailed not in _BY_RUNS
 
 
-def _uncovered(test: str, decision: Settings) -> ArgumentError:
+def _uncovered(test: str, settings: Settings) -> ArgumentError:
     return ArgumentError(
-        f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
-        f"{_instead(decision)}."
+        _SETTLED,
+        f" does not know what the rest of a plan can change for the test {test!r}: ",
+        *_instead(settings),
     )
 
 
-def _instead(decision: Settings) -> str:
-    """What can be settled."""
+def _instead(settings: Settings) -> tuple[Part, ...]:
+    """Return the plan and test to use instead."""
     named = [
         name
-        for name, given in (("test", decision.test != "auto"), ("df", decision.df is not None))
+        for name, given in (("test", settings.test != "auto"), ("df", settings.df is not None))
         if given
     ]
     without = f" and leave {joined(named)} out" if named else ""
-    return f"give cv={PLAN!r} (on the command line --cv {PLAN}){without}, or leave stop out"
+    return "give ", use(cv=PLAN), f"{without}, or leave stop out."
 
 
 def _first_runs(design: Design, runs: int) -> Design:
-    """The design of the first runs."""
+    """Return the design of the first runs."""
     if design.kind in _SPLITS or runs == design.runs:
         return design.with_(repetitions=1)
     cells = runs * design.folds

@@ -1,4 +1,4 @@
-"""One progress for all rounds of a race, and who is out."""
+"""Run a race: request runs until the decision is settled, and record every look."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from bestofk.decide.statements.stopped import progress_line
 from bestofk.decide.stopping import Look, PlannedT, race
 from bestofk.decide.stopping.verdicts import PlannedTest
 from bestofk.run.cells import CellResult
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table
 from bestofk.run.engines.threads import held_threads
-from bestofk.run.evaluation.task import ComparisonTask
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Experiment, Place
+from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.progress import Progress, observer
 from bestofk.run.race.plan import PlannedRace
 from bestofk.run.run_task import run_task
@@ -31,14 +31,14 @@ from bestofk.stats.pairwise.resolution import resolution_of
 
 
 class RaceProgress(Progress):
-    """Passes what the rounds say on to one observer that hears of all of them as one run."""
+    """Report the rounds of a race to one observer as a single run."""
 
     def __init__(self, inner: Progress, total: int) -> None:
-        self.inner, self.total, self.begun = inner, total, False
+        self.inner, self.total, self.started = inner, total, False
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:  # noqa: ARG002
-        if not self.begun:
-            self.begun = True
+        if not self.started:
+            self.started = True
             self.inner.__enter__()
             self.inner.start(total=self.total, done=done, unit=unit)
         elif done:
@@ -54,8 +54,8 @@ class RaceProgress(Progress):
         self.inner.standing(text=text)
 
     def close(self) -> None:
-        """The race is over, or broke off."""
-        if self.begun:
+        """End the progress of the whole race."""
+        if self.started:
             self.inner.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
@@ -68,35 +68,32 @@ class RaceProgress(Progress):
         raised: BaseException | None,
         where: TracebackType | None,
     ) -> None:
-        """A round is over."""
+        """Do nothing: a round ends, not the race."""
 
 
-# A race over the cells of a study: which runs are asked for, and what they showed.
-
-
-TOLERATED_FAILURES = 0.1
+MAX_FAILED_SHARE = 0.1
 """A learner that fails in a larger share of the plan is left out of its decision."""
-Cells = Callable[[Sequence[Place]], Mapping[Place, CellResult]]
-"""The results of some places; fewer than were asked for where the time is up."""
+FetchCells = Callable[[Sequence[CellIndex]], Mapping[CellIndex, CellResult]]
+"""Return the results of some cells; fewer if the time is up."""
 Watch = Callable[[str], None]
-"""Hears who is out and what is open."""
+"""Called with a line about the learners that are out and the open pairs."""
 
 
 class _TimeUpError(Exception):
-    """The budget ended before all the cells of a round were there."""
+    """The budget ended during a round."""
 
 
 class _FailedError(Exception):
-    """A fit on one of several data sets failed: only the whole plan knows what then counts."""
+    """A fit on one of several data sets failed: decide from the whole plan."""
 
 
 class _LeftOutError(Exception):
-    """A learner fails too often to be decided about: the others race again."""
+    """A learner failed too often: restart the race without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """One look, and how far everybody was."""
+class RecordedLook:
+    """One look, with the runs and losses of every learner at that time."""
 
     look: Look
     runs: Ints
@@ -104,80 +101,79 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldRace:
-    """What came of a race.
+class RaceOutcome:
+    """The outcome of a race.
 
     Attributes
     ----------
     planned : PlannedRace
-    results : mapping of Place to CellResult
-        All that was asked for.
+    results : mapping of CellIndex to CellResult
+        All requested cells.
     whole : bool
-        All runs of the plan were needed (or no race could be held): the ordinary decision stands.
-    broken : bool
+        The race needed all runs of the plan, or was impossible: decide from the whole plan.
+    cut : bool
         The time was up before it was settled.
     prefer : tuple of int
         Numbers of the learners in the order of preference.
-    seen : tuple of Seen
+    looks : tuple of RecordedLook
         Every look, by that order.
     test, family
         What was curtailed.
     """
 
     planned: PlannedRace
-    results: Mapping[Place, CellResult]
+    results: Mapping[CellIndex, CellResult]
     whole: bool
-    broken: bool
+    cut: bool
     prefer: tuple[int, ...] = ()
     preference: Preference = NO_PREFERENCE
     notes: tuple[str, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    looks: tuple[RecordedLook, ...] = ()
     test: PlannedTest | None = None
     family: Family | None = None
     left_out: tuple[int, ...] = field(default=())
 
 
-def hold_race(
+def race_cells(
     planned: PlannedRace,
     spec: StudySpec,
-    decision: Settings,
-    cells: Cells,
+    settings: Settings,
+    fetch: FetchCells,
     watch: Watch | None = None,
-) -> HeldRace:
-    """Ask for runs until the verdict is settled.
+) -> RaceOutcome:
+    """Request runs until the decision is settled.
 
-    Which runs are asked for depends on the losses alone (and, for a measured preference, on what
-    the first run took), so that it does not matter where and when they were computed.
+    The requests depend only on the losses (and, for a measured preference, on the time of the
+    first run), not on where and when the cells were computed.
     """
-    track = _Track(planned, spec, cells)
+    track = _Track(planned, spec, fetch)
     everybody = range(len(spec.learners))
-    if not track.ask(dict.fromkeys(everybody, 1)) or not track.has_begun():
-        return track.ended(whole=True, broken=True)
+    if not track.ask(dict.fromkeys(everybody, 1)) or not track.start():
+        return track.ended(whole=True, cut=True)
     while True:
         out = track.left_out()
-        kept = [number for number in everybody if number not in out]
-        names = [spec.learners[number].name for number in kept]
-        if len(kept) < 2 or (decision.control is not None and decision.control not in names):
-            return track.ended(whole=True, broken=False)
+        remaining = [number for number in everybody if number not in out]
+        names = [spec.learners[number].name for number in remaining]
+        if len(remaining) < 2 or (settings.control is not None and settings.control not in names):
+            return track.ended(whole=True, cut=False)
         try:
-            held = _one_race(track, kept, names, decision, watch)
+            return _one_race(track, remaining, names, settings, watch)
         except _LeftOutError:
             continue
-        return held
 
 
 def _one_race(
-    track: _Track, kept: list[int], names: list[str], decision: Settings, watch: Watch | None
-) -> HeldRace:
-    """The race of those that are not left out."""
+    track: _Track, remaining: list[int], names: list[str], settings: Settings, watch: Watch | None
+) -> RaceOutcome:
+    """Race the learners that are not left out."""
     planned, spec = track.planned, track.spec
-    first = track.losses(kept, np.ones(len(kept), dtype=np.int64))
-    settled = decision.settled(names, cost_table(spec, track.first_runs()))
-    means = np.array([_mean(one) for one in first])
-    places, preference, notes = arrange(names, settled.prefer, means)
-    ranks = alike_ranks(names, settled.prefer)
-    ranks = None if ranks is None else ranks[places]
-    prefer = [kept[at] for at in places]
+    first = track.losses(remaining, np.ones(len(remaining), dtype=np.int64))
+    preferred = settings.settled(names, cost_table(spec, track.first_runs()))
+    means = np.array([_mean(losses) for losses in first])
+    positions, preference, notes = arrange(names, preferred.prefer, means)
+    ranks = alike_ranks(names, preferred.prefer)
+    ranks = None if ranks is None else ranks[positions]
+    prefer = [remaining[at] for at in positions]
     like = planned.foreseen.family
     assert like is not None
     called = [spec.learners[number].name for number in prefer]
@@ -186,7 +182,7 @@ def _one_race(
         learners=len(prefer),
         alpha=like.alpha,
         correction=like.correction,
-        control=None if decision.control is None else called.index(str(decision.control)),
+        control=None if settings.control is None else called.index(str(settings.control)),
     )
     test, floor = planned.test, 0.0
     if isinstance(test, PlannedT):
@@ -194,7 +190,7 @@ def _one_race(
         test = replace(test, step=_step(first, sizes, planned))
         if test.span is not None and sizes is not None:
             floor = (test.span / float(np.mean(sizes))) ** 2
-    seen: list[Seen] = []
+    looks: list[RecordedLook] = []
 
     def fill(runs: Ints) -> Floats:
         if not track.ask(dict(zip(prefer, runs.tolist(), strict=True))):
@@ -205,14 +201,14 @@ def _one_race(
             raise _FailedError
         return track.losses(prefer, runs)
 
-    def saw(look: Look, runs: Ints) -> None:
-        seen.append(Seen(look=look, runs=runs, losses=track.losses(prefer, runs)))
+    def record_look(look: Look, runs: Ints) -> None:
+        looks.append(RecordedLook(look=look, runs=runs, losses=track.losses(prefer, runs)))
         if watch is not None:
             pairs = [(called[i], called[j]) for i, j in look.open_pairs]
             out = [name for name, on in zip(called, look.go_on, strict=True) if not on]
             watch(progress_line(len(prefer) - len(out), out, pairs))
 
-    made = {
+    facts = {
         "prefer": tuple(prefer),
         "preference": preference,
         "notes": notes,
@@ -221,38 +217,38 @@ def _one_race(
     }
     try:
         raced = race(
-            fill, len(prefer), test, family, planned.rule, guard=decision.guard is not False,
-            stated=preference.stated, floor=floor, ranks=ranks, watch=saw,
+            fill, len(prefer), test, family, planned.rule, guard=settings.guard is not False,
+            stated=preference.stated, floor=floor, ranks=ranks, watch=record_look,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
         open_still = planned.rule.settle == "plan" and not raced.settled and not whole
     except _FailedError:
         open_still, whole = True, False
     except _TimeUpError:
-        return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+        return track.ended(whole=not looks, cut=True, looks=tuple(looks), **facts)
     if open_still:
-        # what failed keeps pairs open: the ordinary decision knows what to do about it
+        # failures keep pairs open: decide from the whole plan
         if not track.ask(dict.fromkeys(prefer, test.runs)):
-            return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+            return track.ended(whole=not looks, cut=True, looks=tuple(looks), **facts)
         whole = True
         runs = np.full(len(prefer), test.runs)
-        if seen:
-            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prefer, runs)))
-    return track.ended(whole=whole, broken=False, seen=tuple(seen), **made)
+        if looks:
+            looks.append(replace(looks[-1], runs=runs, losses=track.losses(prefer, runs)))
+    return track.ended(whole=whole, cut=False, looks=tuple(looks), **facts)
 
 
 class _Track:
-    """What was asked for so far."""
+    """The cells that were requested so far."""
 
-    def __init__(self, planned: PlannedRace, spec: StudySpec, cells: Cells) -> None:
-        self.planned, self.spec, self.cells = planned, spec, cells
-        self.results: dict[Place, CellResult] = {}
+    def __init__(self, planned: PlannedRace, spec: StudySpec, fetch: FetchCells) -> None:
+        self.planned, self.spec, self.fetch = planned, spec, fetch
+        self.results: dict[CellIndex, CellResult] = {}
         self._known: dict[tuple[int, int, int], float] = {}
 
     def ask(self, runs: Mapping[int, int]) -> bool:
-        """Have so many runs of every learner; False: there is no time."""
-        wanted = [
-            Place(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
+        """Request this many runs of every learner; return False if the time is up."""
+        cells = [
+            CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
             for unit in range(max(runs.values()))
             for of_unit in range(self.planned.test.folds)
             for dataset, run, fold in self.planned.cells(unit, of_unit)
@@ -260,16 +256,16 @@ class _Track:
             for learner in sorted(runs)
             if unit < runs[learner]
         ]
-        missing = [place for place in wanted if place not in self.results]
+        missing = [cell for cell in cells if cell not in self.results]
         if missing:
-            self.results.update(self.cells(missing))
-        return all(place in self.results for place in missing)
+            self.results.update(self.fetch(missing))
+        return all(cell in self.results for cell in missing)
 
-    def has_begun(self) -> bool:
+    def start(self) -> bool:
         """Give those that only failed more runs, until they succeed or are left out."""
         most = self.planned.test.runs
         for runs in range(2, most + 1):
-            worked = {place.learner for place, one in self.results.items() if one.failure is None}
+            worked = {cell.learner for cell, one in self.results.items() if one.failure is None}
             out = self.left_out()
             idle = [
                 number
@@ -282,49 +278,51 @@ class _Track:
                 return False
         return True
 
-    def first_runs(self) -> dict[Place, CellResult]:
-        """The first run of every learner, or the first one in which it did not only fail."""
-        found: dict[int, int] = {}
-        for place, one in self.results.items():
+    def first_runs(self) -> dict[CellIndex, CellResult]:
+        """Return the first run of every learner, or the first one in which it did not only fail."""
+        first: dict[int, int] = {}
+        for cell, one in self.results.items():
             if one.failure is None:
-                run = self._run(place)
-                found[place.learner] = min(found.get(place.learner, run), run)
+                run = self._run(cell)
+                first[cell.learner] = min(first.get(cell.learner, run), run)
         return {
-            place: one
-            for place, one in self.results.items()
-            if self._run(place) == found.get(place.learner, 0)
+            cell: one
+            for cell, one in self.results.items()
+            if self._run(cell) == first.get(cell.learner, 0)
         }
 
-    def _run(self, place: Place) -> int:
+    def _run(self, cell: CellIndex) -> int:
         if self.planned.unit != "run":
-            return place.dataset
+            return cell.dataset
         # a split of a design without runs is a run of its own
         return (
-            place.fold + place.run * self.planned.design.folds
+            cell.fold + cell.run * self.planned.design.folds
             if self.planned.test.folds == 1
-            else place.run
+            else cell.run
         )
 
     def losses(self, learners: Sequence[int], runs: Ints) -> Floats:
-        """(K, most runs, folds): means over repetitions; NaN: not run, or failed."""
+        """Return (K, max runs, folds) means over repetitions; NaN if not run or failed."""
         planned = self.planned
         folds = planned.test.folds
-        found = np.full((len(learners), planned.most, folds), np.nan)
+        losses = np.full((len(learners), planned.most, folds), np.nan)
         for row, learner in enumerate(learners):
             for run in range(int(runs[row])):
                 for fold in range(folds):
-                    found[row, run, fold] = self._loss(learner, run, fold)
-        return found
+                    losses[row, run, fold] = self._loss(learner, run, fold)
+        return losses
 
     def _loss(self, learner: int, unit: int, of_unit: int) -> float:
-        """The mean over repetitions, and over all splits of a data set; NaN where one failed."""
+        """Return the mean over repetitions and splits of a unit; NaN if a fit failed."""
         at = learner, unit, of_unit
         if at in self._known:
             return self._known[at]
         each = [
             [
                 self.results[
-                    Place(learner=learner, dataset=dataset, run=run, fold=fold, repetition=again)
+                    CellIndex(
+                        learner=learner, dataset=dataset, run=run, fold=fold, repetition=again
+                    )
                 ].loss
                 for again in range(self.spec.repetitions)
             ]
@@ -335,27 +333,27 @@ class _Track:
         return self._known[at]
 
     def failed(self, learners: Sequence[int]) -> bool:
-        """Whether a fit of one of these learners failed."""
+        """Return whether a fit of one of these learners failed."""
         return any(
-            one.failure is not None and place.learner in learners
-            for place, one in self.results.items()
+            one.failure is not None and cell.learner in learners
+            for cell, one in self.results.items()
         )
 
     def left_out(self) -> tuple[int, ...]:
         """Learners that failed more often than the whole plan tolerates."""
         fits = self.planned.test.runs * self.planned.fits_per_unit * self.spec.repetitions
-        most = TOLERATED_FAILURES * fits
+        most = MAX_FAILED_SHARE * fits
         failed = np.zeros(len(self.spec.learners))
-        for place, result in self.results.items():
-            failed[place.learner] += result.failure is not None
+        for cell, result in self.results.items():
+            failed[cell.learner] += result.failure is not None
         return tuple(np.flatnonzero(failed > most).tolist())
 
-    def ended(self, **found: object) -> HeldRace:
-        return HeldRace(
+    def ended(self, **facts: object) -> RaceOutcome:
+        return RaceOutcome(
             planned=self.planned,
             results=dict(self.results),
             left_out=self.left_out(),
-            **found,  # type: ignore[arg-type]
+            **facts,  # type: ignore[arg-type]
         )
 
 
@@ -365,7 +363,7 @@ def _mean(losses: Floats) -> float:
 
 
 def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) -> float | None:
-    """The resolution that the test of the full plan takes, or more; None: not known.
+    """Return the resolution that the test of the full plan takes, or more; None: not known.
 
     Error rates are multiples of one row of a fold. Of other losses a step that is none in the
     first run is none in the end; whether one that is there remains is not known.
@@ -382,41 +380,38 @@ def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) ->
     return 0.0 if resolution_of(known) == 0.0 else None
 
 
-# A race that is run: every round is found in the store or evaluated, by whichever engine.
-
-
 def run_race(
     experiment: Experiment,
     spec: StudySpec,
     planned: PlannedRace,
-    decision: Settings,
+    settings: Settings,
     execution: Execution,
     deadline: float | None,
     *,
-    stop: Callable[[ComparisonTask, Place, CellResult], Exception | None] | None = None,
-    cut: dict[Place, float] | None = None,
-) -> tuple[HeldRace, str]:
-    """What came of the race, and the store.
+    stop: Callable[[ComparisonTask, CellIndex, CellResult], Exception | None] | None = None,
+    cut: dict[CellIndex, float] | None = None,
+) -> tuple[RaceOutcome, str]:
+    """Return the outcome of the race, and the store.
 
     `stop` gives the error that a failure ends the race with, `cut` gets the fits that the
     deadline cut.
     """
     task = ComparisonTask(experiment)
     per_run = planned.fits_per_unit * experiment.repetitions
-    total = len(experiment.contenders) * planned.most * per_run
+    total = len(experiment.learners) * planned.most * per_run
     progress = RaceProgress(observer(execution.progress), total)
-    with open_store(execution.store) as kept:
-        kept.register(spec)
+    with open_store(execution.store) as opened:
+        opened.register(spec)
 
-        def cells(places: Sequence[Place]) -> Mapping[Place, CellResult]:
+        def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
             return run_task(
                 task,
-                places,
+                cells,
                 engine=execution.runner(),
-                store=None if execution.store is None else kept,
+                store=None if execution.store is None else opened,
                 progress=progress,
                 deadline=deadline,
-                stop=None if stop is None else lambda place, result: stop(task, place, result),
+                stop=None if stop is None else lambda cell, result: stop(task, cell, result),
                 retry_failed=execution.retry_failed,
                 cut=cut,
             )
@@ -426,7 +421,7 @@ def run_race(
 
         try:
             with held_threads(task.threads):
-                held = hold_race(planned, spec, decision, cells, watch)
+                outcome = race_cells(planned, spec, settings, fetch, watch)
         finally:
             progress.close()
-    return held, kept.shown_url
+    return outcome, opened.shown_url

@@ -295,11 +295,11 @@ def study_of(
         title=title or _title(experiment),
         learners=tuple(
             StudyLearner(
-                name=contender.name,
-                fingerprint=contender.fingerprint,
-                settings=_settings_text(contender.estimator),
+                name=learner.name,
+                fingerprint=learner.fingerprint,
+                settings=_settings_text(learner.estimator),
             )
-            for contender in experiment.contenders
+            for learner in experiment.learners
         ),
         datasets=tuple(
             StudyData(
@@ -401,7 +401,7 @@ def splits_of(spec: StudySpec) -> dict[tuple[str, str, int, int | None], list[in
 
 
 def _title(experiment: Experiment) -> str:
-    learners = len(experiment.contenders)
+    learners = len(experiment.learners)
     names = [data.name for data in experiment.datasets]
     sets = names[0] if len(names) == 1 else f"{len(names)} data sets"
     return f"{learners} learner{'s' * (learners != 1)} on {sets}"

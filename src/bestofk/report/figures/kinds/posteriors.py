@@ -152,7 +152,7 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
     others = sorted(
         (name for name in order.by_preference if name != best), key=lambda n: order.means[n]
     )
-    sample: Any = evidence.found.get("bayesian sample", evidence.values)
+    sample: Any = evidence.cache.get("bayesian sample", evidence.values)
     result: Any = evidence.bayesian(
         sample[[index[name] for name in others]], sample[[index[best]] * len(others)], "two-sided"
     )

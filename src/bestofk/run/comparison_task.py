@@ -1,4 +1,4 @@
-"""Blocks of cells: what a worker gets at once, so that work is shared and little is lost."""
+"""The cells of a comparison as a task: blocks of work, store lookups and pickling."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ from typing import Any
 
 from bestofk._base.formatting import joined
 from bestofk.run.cells import CellResult, Digests, Failure
-from bestofk.run.evaluation.evaluate import ALL_FOLDS, Evaluator, takes_whole_plans
-from bestofk.run.evaluation.models import is_trusted, works_in_threads
-from bestofk.run.evaluation.results import ResultTable
-from bestofk.run.experiment import Experiment, NamedLearner, Place, Places, UnavailableEstimator
+from bestofk.run.evaluate import (
+    ALL_FOLDS,
+    Evaluator,
+    is_trusted,
+    takes_whole_plans,
+    works_in_threads,
+)
+from bestofk.run.experiment import (
+    AllCells,
+    CellIndex,
+    Experiment,
+    NamedLearner,
+    UnavailableEstimator,
+)
 from bestofk.run.metrics import LOSSES
+from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error
@@ -28,12 +39,12 @@ Not where most of the work is what the splits share: that would be done again in
 
 
 def blocks_of(
-    experiment: Experiment, places: Iterable[Place], *, hurried: bool = False, workers: int = 1
-) -> Iterator[Block[Place]]:
-    """The blocks of the given places (in the order of `Experiment.places`), round by round.
+    experiment: Experiment, cells: Iterable[CellIndex], *, hurried: bool = False, workers: int = 1
+) -> Iterator[Block[CellIndex]]:
+    """Yield the blocks of these cells (in the order of `Experiment.cells`), round by round.
 
     A block is either one fold of one data set for several learners (or two that share a model), or
-    some runs of one learner that evaluates whole plans. Places are taken one fold at a time, so
+    some runs of one learner that evaluates whole plans. AllCells are taken one fold at a time, so
     that a caller may stop giving them. If it is `hurried`, every learner of a fold comes in a
     block of its own, and whole plans are evaluated run by run, but for the first run: a fold that
     all learners have finished comes as soon as it can. For several `workers` whole plans come in
@@ -41,48 +52,48 @@ def blocks_of(
     """
     plans = _WholePlans(experiment, runs_at_once=1 if hurried else WHOLE_PLAN_RUNS, workers=workers)
 
-    def together(place: Place) -> tuple[int, int, int]:
-        shares = experiment.splits[place.dataset].shares_models(place.run)
-        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+    def together(cell: CellIndex) -> tuple[int, int, int]:
+        shares = experiment.splits[cell.dataset].shares_models(cell.run)
+        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
-    for (dataset, _, which), group in groupby(places, key=together):
-        fold: list[Place] = []
+    for (dataset, _, which), group in groupby(cells, key=together):
+        fold: list[CellIndex] = []
         # folds that share a model follow each other, as they are evaluated
         members = list(group)
         if which == ALL_FOLDS:
             members.sort(key=_model)
         yield from plans.rest(but_of=dataset)
-        for place in members:
-            if plans.take(dataset, place.learner) and not (hurried and place.run == 0):
-                plans.add(place)
+        for cell in members:
+            if plans.take(dataset, cell.learner) and not (hurried and cell.run == 0):
+                plans.add(cell)
             else:
-                fold.append(place)
+                fold.append(cell)
         yield from plans.ready()
         if fold and not hurried:
             yield Block(items=tuple(fold))
         elif fold:
-            for _, own in groupby(fold, key=lambda place: (place.repetition, place.learner)):
+            for _, own in groupby(fold, key=lambda cell: (cell.repetition, cell.learner)):
                 yield Block(items=tuple(own), apart=True)
     yield from plans.rest()
 
 
 class _WholePlans:
-    """Places that wait until there are enough of them for a block of runs of one learner."""
+    """AllCells that wait until there are enough of them for a block of runs of one learner."""
 
     def __init__(self, experiment: Experiment, *, runs_at_once: int, workers: int) -> None:
         self.experiment, self.runs_at_once, self.workers = experiment, runs_at_once, workers
-        self.waiting: dict[tuple[int, int], list[Place]] = {}
+        self.waiting: dict[tuple[int, int], list[CellIndex]] = {}
         self.begun: set[tuple[int, int]] = set()
-        self.late: list[Block[Place]] = []
+        self.late: list[Block[CellIndex]] = []
         self.take = cache(partial(takes_whole_plans, experiment))
         self.most = cache(self._most)
 
-    def add(self, place: Place) -> None:
-        """Have a place wait."""
-        self.waiting.setdefault((place.dataset, place.learner), []).append(place)
+    def add(self, cell: CellIndex) -> None:
+        """Keep a cell until its block is full."""
+        self.waiting.setdefault((cell.dataset, cell.learner), []).append(cell)
 
-    def ready(self) -> Iterator[Block[Place]]:
-        """The blocks that are full.
+    def ready(self) -> Iterator[Block[CellIndex]]:
+        """Yield the blocks that are full.
 
         Where several work, a learner whose splits share most comes as one long block, for which
         all of its runs are needed: the smaller blocks at the end wait for it.
@@ -104,8 +115,8 @@ class _WholePlans:
                 yield block
             self.begun.add(at)
 
-    def rest(self, *, but_of: int | None = None) -> Iterator[Block[Place]]:
-        """What still waits, but of one data set."""
+    def rest(self, *, but_of: int | None = None) -> Iterator[Block[CellIndex]]:
+        """Yield the remaining blocks, except those of one data set."""
         left = [at for at in self.waiting if at[0] != but_of]
         left.sort(key=self._shares_most, reverse=True)
         if left:
@@ -117,19 +128,19 @@ class _WholePlans:
             if at in self.waiting:
                 yield self._block(at)
 
-    def _held_back(self) -> list[Block[Place]]:
+    def _held_back(self) -> list[Block[CellIndex]]:
         held, self.late = self.late, []
         return held
 
-    def _block(self, at: tuple[int, int]) -> Block[Place]:
+    def _block(self, at: tuple[int, int]) -> Block[CellIndex]:
         return Block(items=tuple(self.waiting.pop(at)), as_one=True)
 
     def _shares_most(self, at: tuple[int, int]) -> bool:
-        estimator = self.experiment.contenders[at[1]].estimator
+        estimator = self.experiment.learners[at[1]].estimator
         return bool(getattr(estimator, "_splits_share_most", False))
 
     def _most(self, dataset: int, learner: int, first_run: int) -> int:
-        """Places of a block that begins with a run."""
+        """Return the number of cells of a block that begins with a run."""
         splits = self.experiment.splits[dataset]
         left = max(1, splits.runs + splits.subset_runs - first_run)
         runs = min(self.runs_at_once, left)
@@ -140,24 +151,21 @@ class _WholePlans:
         return runs * splits.folds * self.experiment.repetitions
 
 
-def _model(place: Place) -> tuple[int, int, int]:
-    return place.repetition, place.learner, place.fold
-
-
-# The cells of an experiment as a task; one learner that cannot travel stops no other.
+def _model(cell: CellIndex) -> tuple[int, int, int]:
+    return cell.repetition, cell.learner, cell.fold
 
 
 AT_ONCE = 20_000
-"""Places that are looked for in a store at once."""
+"""AllCells that are looked for in a store at once."""
 LEAST_SCANNED = 10_000
-"""For fewer places than these a store is never read from end to end."""
+"""For fewer cells than these a store is never read from end to end."""
 MOST_IN_VAIN = 3
 """Nor if it holds more than so many times as many cells."""
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonTask(Task[Place, CellResult]):
-    """The cells of an experiment: an item is the place of one."""
+class ComparisonTask(Task[CellIndex, CellResult]):
+    """The cells of an experiment; an item is a cell's index."""
 
     experiment: Experiment
 
@@ -167,16 +175,16 @@ class ComparisonTask(Task[Place, CellResult]):
 
     @cached_property
     def trusted(self) -> bool:
-        return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)
+        return all(is_trusted(learner.estimator) for learner in self.experiment.learners)
 
     @cached_property
     def in_threads(self) -> bool:
         # a loss of the caller's need not bear to be called by two threads at once
         ours = any(loss is self.experiment.loss for loss in LOSSES.values())
-        estimators = [contender.estimator for contender in self.experiment.contenders]
+        estimators = [learner.estimator for learner in self.experiment.learners]
         return ours and all(works_in_threads(estimator) for estimator in estimators)
 
-    def key(self, item: Place) -> str:
+    def key(self, item: CellIndex) -> str:
         return self.experiment.key(item).digest
 
     def key_of(self, result: CellResult) -> str:
@@ -185,26 +193,26 @@ class ComparisonTask(Task[Place, CellResult]):
     def evaluator(self) -> Evaluator:
         return Evaluator(self.experiment)
 
-    def lost(self, item: Place, failure: Failure) -> CellResult:
+    def lost(self, item: CellIndex, failure: Failure) -> CellResult:
         return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
 
     def look_up(
         self,
         store: Store | None,
-        items: Sequence[Place],
+        items: Sequence[CellIndex],
         *,
         is_stale: Callable[[CellResult], bool] | None = None,
-    ) -> StoreLookup[Place, CellResult]:
+    ) -> StoreLookup[CellIndex, CellResult]:
         experiment = self.experiment
         if experiment.also:
             # a table has one loss
             return super().look_up(store, items, is_stale=is_stale)
-        # some places at a time, and no cell is made: a million take little memory
+        # some cells at a time, and no cell is made: a million take little memory
         table = ResultTable.of_experiment(experiment)
-        rest: Iterable[Place] = items
+        rest: Iterable[CellIndex] = items
         if (
             store is not None
-            and isinstance(items, Places)
+            and isinstance(items, AllCells)
             and not (experiment.keep_predictions or experiment.keep_first)
             and len(items) >= LEAST_SCANNED
             and store.n_cells() <= MOST_IN_VAIN * len(items)
@@ -212,103 +220,102 @@ class ComparisonTask(Task[Place, CellResult]):
             # most of the store is wanted: it is read from end to end
             self._scan(table, store, is_stale)
             rest, store = table.absent(), None
-        missing: dict[str, list[Place]] = {}
+        missing: dict[str, list[CellIndex]] = {}
         waiting = iter(rest)
-        # some places at a time, and no cell is made: a million take little memory
         while some := list(islice(waiting, AT_ONCE)):
             keys = self._digests(some)
             if store is not None:
                 self._fill(table, store, keys, is_stale)
-            for digest, places in keys.items():
-                missing.setdefault(digest, []).extend(places)
+            for digest, cells in keys.items():
+                missing.setdefault(digest, []).extend(cells)
         return StoreLookup(results=table, missing=missing, known=len(table))
 
-    def _digests(self, places: list[Place]) -> dict[str, list[Place]]:
-        """The places by the digests of their cells."""
+    def _digests(self, cells: list[CellIndex]) -> dict[str, list[CellIndex]]:
+        """Return the cells by their digests."""
         experiment = self.experiment
         digests = Digests(experiment.loss.name)
         datasets = [data.fingerprint for data in experiment.datasets]
-        learners = [contender.fingerprint for contender in experiment.contenders]
-        found: dict[str, list[Place]] = {}
-        for place in places:
+        learners = [learner.fingerprint for learner in experiment.learners]
+        by_digest: dict[str, list[CellIndex]] = {}
+        for cell in cells:
             digest = digests.of(
-                datasets[place.dataset], learners[place.learner],
-                experiment.splits_key(place.dataset, place.run, place.fold),
-                place.run, place.fold, place.repetition,
+                datasets[cell.dataset], learners[cell.learner],
+                experiment.splits_key(cell.dataset, cell.run, cell.fold),
+                cell.run, cell.fold, cell.repetition,
             )  # fmt: skip
-            found.setdefault(digest, []).append(place)
-        return found
+            by_digest.setdefault(digest, []).append(cell)
+        return by_digest
 
     def _scan(
         self, table: ResultTable, store: Store, is_stale: Callable[[CellResult], bool] | None
     ) -> None:
-        """Take all that the store has to the table."""
+        """Read all cells of the store into the table."""
         loss = self.experiment.loss.name
-        for batch, found in store.batches_of(study_of(self.experiment)):
+        for batch, matches in store.batches_of(study_of(self.experiment)):
             left_out = {
                 row
                 for row in batch.failures
                 if is_stale is not None and is_stale(batch.result(row, batch.key(row, loss)))
             }
-            table.add_found(batch, [one for one in found if one[0] not in left_out])
+            table.add_found(batch, [one for one in matches if one[0] not in left_out])
 
     def _fill(
         self,
         table: ResultTable,
         store: Store,
-        keys: dict[str, list[Place]],
+        keys: dict[str, list[CellIndex]],
         is_stale: Callable[[CellResult], bool] | None,
     ) -> None:
-        """Take what the store has of some cells from `keys` to the table."""
+        """Move the cells that the store holds from `keys` to the table."""
         experiment = self.experiment
-        wanted = experiment.keep_predictions or experiment.keep_first
-        for batch in store.batches(list(keys), predictions=wanted):
+        with_predictions = experiment.keep_predictions or experiment.keep_first
+        for batch in store.batches(list(keys), predictions=with_predictions):
             rows: list[int] = []
             indices: list[int] = []
             for row, digest in enumerate(batch.digest):
-                if wanted or row in batch.failures:
+                if with_predictions or row in batch.failures:
                     result = batch.result(row, experiment.key(keys[digest][0]))
                     if not experiment.serves(result) or (is_stale is not None and is_stale(result)):
                         continue
-                for place in keys.pop(digest):
+                for cell in keys.pop(digest):
                     rows.append(row)
-                    indices.append(table.index(place))
+                    indices.append(table.index(cell))
             if indices:
                 table.add(batch, indices, rows)
 
-    def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
+    def find(self, store: Store, items: Mapping[str, CellIndex]) -> dict[str, CellResult]:
         experiment = self.experiment
-        keys = [experiment.key(place) for place in items.values()]
+        keys = [experiment.key(cell) for cell in items.values()]
         for key, digest in zip(keys, items, strict=True):
             vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
-        found = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
-        served = {key: result for key, result in found.items() if experiment.serves(result)}
+        stored = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
+        served = {key: result for key, result in stored.items() if experiment.serves(result)}
         return self._with_others(store, items, served) if experiment.also else served
 
     def _with_others(
-        self, store: Store, items: Mapping[str, Place], served: Mapping[str, CellResult]
+        self, store: Store, items: Mapping[str, CellIndex], served: Mapping[str, CellResult]
     ) -> dict[str, CellResult]:
-        """Those that the store has by every loss; what one of them lacks is fitted again."""
+        """Return the cells that the store has under every loss; refit the others."""
         others = self.experiment.others
         keys = {key: [other.key(items[key]) for other in others] for key in served}
-        held = store.get([one for own in keys.values() for one in own], predictions=False)
+        stored = store.get([one for own in keys.values() for one in own], predictions=False)
         return {
-            key: replace(served[key], also=tuple(held[one.digest] for one in own))
+            key: replace(served[key], also=tuple(stored[one.digest] for one in own))
             for key, own in keys.items()
-            if all(one.digest in held for one in own)
+            if all(one.digest in stored for one in own)
         }
 
     def keep(self, store: Store, result: CellResult) -> None:
         store.put([replace(result, also=()), *result.also] if result.also else [result])
 
-    def label(self, item: Place) -> str:
+    def label(self, item: CellIndex) -> str:
         learner, dataset = self.names(item)
         return f"{learner} on {dataset}"
 
-    def names(self, item: Place) -> tuple[str, str]:
-        """The names of the learner and the data set of a cell."""
+    def names(self, item: CellIndex) -> tuple[str, str]:
+        """Return the names of the learner and the data set of a cell."""
         experiment = self.experiment
-        return experiment.contenders[item.learner].name, experiment.datasets[item.dataset].name
+        return experiment.learners[item.learner].name, experiment.datasets[item.dataset].name
 
     def failed(self, result: CellResult) -> bool:
         return result.failure is not None
@@ -322,35 +329,35 @@ class ComparisonTask(Task[Place, CellResult]):
 
     def blocks(
         self,
-        items: Iterable[Place],
+        items: Iterable[CellIndex],
         sizer: BlockSizer,
         *,
         hurried: bool = False,
-    ) -> Iterator[Block[Place]]:
+    ) -> Iterator[Block[CellIndex]]:
         # a fold of all learners is a block, whatever it takes
         return blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
 
-    def rounds(self, items: Sequence[Place]) -> Iterator[Sequence[Place]]:
-        """A fold of every data set, so that none is left behind."""
+    def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
+        """Yield one fold of every data set at a time."""
         ordered = sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
         for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
             yield list(group)
 
-    def ship(self) -> Shipment[Place]:
-        """The experiment as bytes; learners that cannot be pickled stay here."""
+    def ship(self) -> Shipment[CellIndex]:
+        """Return the experiment as bytes; learners that cannot be pickled stay here."""
         import cloudpickle
 
         experiment = self.experiment
-        packed = [_packed(contender.estimator) for contender in experiment.contenders]
-        staying = frozenset(place for place, data in enumerate(packed) if data is None)
-        words = joined([repr(experiment.contenders[place].name) for place in sorted(staying)])
+        packed = [_packed(learner.estimator) for learner in experiment.learners]
+        staying = frozenset(index for index, data in enumerate(packed) if data is None)
+        words = joined([repr(experiment.learners[index].name) for index in sorted(staying)])
         if len(staying) == len(packed):
             return Shipment(packed=None, unpicklable=words)
         bare = tuple(
-            replace(contender, estimator=UnavailableEstimator("it cannot be pickled."))
-            for contender in experiment.contenders
+            replace(learner, estimator=UnavailableEstimator("it cannot be pickled."))
+            for learner in experiment.learners
         )
-        sent = _Sent(replace(experiment, contenders=bare), packed)
+        sent = _Sent(replace(experiment, learners=bare), packed)
         try:
             body: bytes = cloudpickle.dumps(sent)
         except (Exception, SystemExit):
@@ -359,13 +366,13 @@ class ComparisonTask(Task[Place, CellResult]):
         if not staying:
             return Shipment(packed=body)
         return Shipment(
-            packed=body, is_local=lambda place: place.learner in staying, unpicklable=words
+            packed=body, is_local=lambda cell: cell.learner in staying, unpicklable=words
         )
 
 
 @dataclass(frozen=True)
 class _Sent:
-    """What is pickled in place of the task, and comes out as the task again."""
+    """The pickled form of the task."""
 
     experiment: Experiment
     estimators: list[bytes | None]
@@ -375,11 +382,11 @@ class _Sent:
 
 
 def _arrived(experiment: Experiment, estimators: list[bytes | None]) -> ComparisonTask:
-    contenders = tuple(
-        _loaded(contender, packed)
-        for contender, packed in zip(experiment.contenders, estimators, strict=True)
+    learners = tuple(
+        _loaded(learner, packed)
+        for learner, packed in zip(experiment.learners, estimators, strict=True)
     )
-    return ComparisonTask(replace(experiment, contenders=contenders))
+    return ComparisonTask(replace(experiment, learners=learners))
 
 
 def _packed(estimator: Any) -> bytes | None:
@@ -393,13 +400,13 @@ def _packed(estimator: Any) -> bytes | None:
     return data
 
 
-def _loaded(contender: NamedLearner, packed: bytes | None) -> NamedLearner:
+def _loaded(learner: NamedLearner, packed: bytes | None) -> NamedLearner:
     import cloudpickle
 
     if packed is None:
-        return contender
+        return learner
     try:
-        return replace(contender, estimator=cloudpickle.loads(packed))
+        return replace(learner, estimator=cloudpickle.loads(packed))
     except (Exception, SystemExit) as raised:
         text = f"it cannot be loaded in a worker: {describe_error(raised)}"
-        return replace(contender, estimator=UnavailableEstimator(text, kind="missing"))
+        return replace(learner, estimator=UnavailableEstimator(text, kind="missing"))

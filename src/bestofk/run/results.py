@@ -1,4 +1,4 @@
-"""Predictions of a cell's test rows as bytes, for tests that look at single instances."""
+"""Results of cells in columns, losses by test instance, and the preparation of rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats
 from bestofk.learners.preparation import NOTE_PREFIX, Preparation, ready_learner
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
-from bestofk.run.experiment import Experiment, Place, UnavailableEstimator
+from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
 from bestofk.run.metrics import loss_shown
 from bestofk.run.store.stored_study import StudySpec, subsets_of
 from bestofk.splits.design import Design
@@ -31,7 +31,7 @@ def pack(predicted: npt.NDArray[Any], probabilities: npt.NDArray[np.float64] | N
 
 
 def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | None]:
-    """What `pack` was given."""
+    """Return the predictions and probabilities that `pack` compressed."""
     buffer = io.BytesIO(zlib.decompress(packed))
     predicted = np.load(buffer, allow_pickle=False)
     rest = buffer.read()
@@ -40,15 +40,15 @@ def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | N
     return predicted, np.load(io.BytesIO(rest), allow_pickle=False)
 
 
-# The results of a study in columns: a million of them in 60 megabytes, in the order of places.
+# The results of a study in columns: a million of them in 60 megabytes, in the order of cells.
 
 
 COLUMNS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
 _WHOLE = ("size", "n_train", "n_test")
 
 
-class ResultTable(MutableMapping[Place, CellResult]):
-    """Results by place, kept in columns; a cell is made when it is asked for.
+class ResultTable(MutableMapping[CellIndex, CellResult]):
+    """Results by cell, stored in columns; a `CellResult` is built on access.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
         For every data set the number of folds of each of its runs.
     learners, repetitions : int
     key : callable
-        ``key(place)`` gives the names of a cell.
+        ``key(cell)`` returns the key of a cell.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
         *,
         learners: int,
         repetitions: int,
-        key: Callable[[Place], CellKey],
+        key: Callable[[CellIndex], CellKey],
     ) -> None:
         self._learners, self._repetitions, self._key = learners, repetitions, key
         # the number of splits before every run, those of earlier data sets included
@@ -84,20 +84,22 @@ class ResultTable(MutableMapping[Place, CellResult]):
 
     @classmethod
     def of_experiment(cls, experiment: Experiment) -> Self:
-        """The empty table of an experiment."""
+        """Return the empty table of an experiment."""
         return cls(
             [
                 [splits.folds_in(run) for run in range(splits.runs + splits.subset_runs)]
                 for splits in experiment.splits
             ],
-            learners=len(experiment.contenders),
+            learners=len(experiment.learners),
             repetitions=experiment.repetitions,
             key=experiment.key,
         )
 
     @classmethod
-    def of_study(cls, spec: StudySpec, results: Mapping[Place, CellResult] | None = None) -> Self:
-        """The table of a study, with the results that are given."""
+    def of_study(
+        cls, spec: StudySpec, results: Mapping[CellIndex, CellResult] | None = None
+    ) -> Self:
+        """Return the table of a study, filled with these results."""
         subsets = subsets_of(spec.plan)
         on_parts = [] if subsets is None else [subsets.folds] * subsets.runs
         table = cls(
@@ -106,27 +108,27 @@ class ResultTable(MutableMapping[Place, CellResult]):
             repetitions=spec.repetitions,
             key=_keys_of(spec),
         )
-        for place, result in (results or {}).items():
-            table[place] = result
+        for cell, result in (results or {}).items():
+            table[cell] = result
         return table
 
-    def index(self, place: Place) -> int:
-        """Where a place stands: data set, run, fold, repetition, learner."""
-        return self.index_of(place.dataset, place.run, place.fold, place.repetition, place.learner)
+    def index(self, cell: CellIndex) -> int:
+        """Return the row of a cell, in the order data set, run, fold, repetition, learner."""
+        return self.index_of(cell.dataset, cell.run, cell.fold, cell.repetition, cell.learner)
 
     def index_of(self, dataset: int, run: int, fold: int, repetition: int, learner: int) -> int:
-        """The same by its numbers."""
+        """Return the row of a cell by its five numbers."""
         split = self._before[dataset][run] + fold
         return (split * self._repetitions + repetition) * self._learners + learner
 
-    def place(self, index: int) -> Place:
-        """The place that stands there."""
+    def cell(self, index: int) -> CellIndex:
+        """Return the cell of a row."""
         rest, learner = divmod(index, self._learners)
         split, repetition = divmod(rest, self._repetitions)
         dataset = next(d for d, before in enumerate(self._before) if split < before[-1])
         before = self._before[dataset]
         run = int(np.searchsorted(before, split, side="right")) - 1
-        return Place(
+        return CellIndex(
             learner=learner, dataset=dataset, run=run, fold=split - before[run],
             repetition=repetition,
         )  # fmt: skip
@@ -134,7 +136,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
     def add(
         self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | None = None
     ) -> None:
-        """Keep rows of a batch (all, unless some are named) at the places of `indices`."""
+        """Keep rows of a batch (all, unless some are named) in the rows `indices`."""
         at = np.array(indices, dtype=np.intp)
         for name, column in self._columns.items():
             values = np.array(getattr(batch, name), dtype=np.float64)
@@ -157,9 +159,9 @@ class ResultTable(MutableMapping[Place, CellResult]):
         warnings: tuple[str, ...],
         predictions: bytes | None,
     ) -> None:
-        """Keep what few cells have."""
-        for kept in (self.failures, self._warnings, self._predictions):
-            kept.pop(index, None)
+        """Store the fields that few cells have."""
+        for column in (self.failures, self._warnings, self._predictions):
+            column.pop(index, None)
         if failure is not None:
             self.failures[index] = failure
         if warnings:
@@ -176,9 +178,9 @@ class ResultTable(MutableMapping[Place, CellResult]):
         ]
         self.add(batch, indices, [row for row, _, _ in found])
 
-    def absent(self) -> Iterator[Place]:
-        """The places without a result."""
-        return (self.place(int(index)) for index in np.flatnonzero(~self._there))
+    def absent(self) -> Iterator[CellIndex]:
+        """Return the cells without a result."""
+        return (self.cell(int(index)) for index in np.flatnonzero(~self._there))
 
     def column(self, name: str, dataset: int) -> Floats:
         """One column of a data set, of shape (splits, repetitions, learners); NaN: not known."""
@@ -187,41 +189,41 @@ class ResultTable(MutableMapping[Place, CellResult]):
         part = self._columns[name][before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
-    def warned(self) -> Iterator[tuple[Place, tuple[str, ...]]]:
-        """The places whose fits said something, and what."""
-        return ((self.place(index), said) for index, said in sorted(self._warnings.items()))
+    def warned(self) -> Iterator[tuple[CellIndex, tuple[str, ...]]]:
+        """Return the cells whose fits raised warnings, with the warnings."""
+        return ((self.cell(index), said) for index, said in sorted(self._warnings.items()))
 
     def there(self, dataset: int) -> np.ndarray:
-        """Which results are there, in the same shape."""
+        """Return which results are present, in the same shape."""
         before = self._before[dataset]
         each = self._repetitions * self._learners
         part = self._there[before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
     def split_of(self, dataset: int, run: int) -> int:
-        """The number of splits of the data set before the run."""
+        """Return the number of splits of the data set before the run."""
         return self._before[dataset][run] - self._before[dataset][0]
 
-    def __getitem__(self, place: Place) -> CellResult:
+    def __getitem__(self, cell: CellIndex) -> CellResult:
         try:
-            index = self.index(place)
+            index = self.index(cell)
             known = bool(self._there[index])
         except IndexError:
             known = False
         if not known:
-            raise KeyError(place)
+            raise KeyError(cell)
         numbers: dict[str, Any] = {name: _number(name, column[index])
                                    for name, column in self._columns.items()}  # fmt: skip
         return CellResult(
-            key=self._key(place),
+            key=self._key(cell),
             failure=self.failures.get(index),
             warnings=self._warnings.get(index, ()),
             predictions=self._predictions.get(index),
             **numbers,
         )
 
-    def __setitem__(self, place: Place, result: CellResult) -> None:
-        index = self.index(place)
+    def __setitem__(self, cell: CellIndex, result: CellResult) -> None:
+        index = self.index(cell)
         for name, column in self._columns.items():
             value = getattr(result, name)
             column[index] = np.nan if value is None else value
@@ -229,18 +231,18 @@ class ResultTable(MutableMapping[Place, CellResult]):
         self._there[index] = True
         self._keep(index, result.failure, result.warnings, result.predictions)
 
-    def __delitem__(self, place: Place) -> None:
+    def __delitem__(self, cell: CellIndex) -> None:
         raise TypeError("a result is not taken back")
 
-    def __iter__(self) -> Iterator[Place]:
-        return (self.place(int(index)) for index in np.flatnonzero(self._there))
+    def __iter__(self) -> Iterator[CellIndex]:
+        return (self.cell(int(index)) for index in np.flatnonzero(self._there))
 
     def __len__(self) -> int:
         return self._count
 
 
-def as_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> ResultTable:
-    """The results of a study as a table, if they are none yet."""
+def as_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> ResultTable:
+    """Return the results of a study as a table."""
     return results if isinstance(results, ResultTable) else ResultTable.of_study(spec, results)
 
 
@@ -250,30 +252,27 @@ def _number(name: str, value: float) -> float | int | None:
     return int(value) if name in _WHOLE else float(value)
 
 
-def _keys_of(spec: StudySpec) -> Callable[[Place], CellKey]:
+def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
     splits = {
         (dataset, run, fold): name
         for dataset, data in enumerate(spec.datasets)
         for run, fold, name in data.splits
     }
 
-    def key(place: Place) -> CellKey:
-        at = (place.dataset, place.run)
-        found = splits.get((*at, None)) or splits.get((*at, place.fold), "")
+    def key(cell: CellIndex) -> CellKey:
+        at = (cell.dataset, cell.run)
+        name = splits.get((*at, None)) or splits.get((*at, cell.fold), "")
         return CellKey(
-            dataset=spec.datasets[place.dataset].fingerprint,
-            learner=spec.learners[place.learner].fingerprint,
-            splits=found,
+            dataset=spec.datasets[cell.dataset].fingerprint,
+            learner=spec.learners[cell.learner].fingerprint,
+            splits=name,
             loss=spec.loss,
-            run=place.run,
-            fold=place.fold,
-            repetition=place.repetition,
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
         )
 
     return key
-
-
-# Losses by test instance, from kept predictions: what one split is worth testing with.
 
 
 def is_one_test_set(experiment: Experiment) -> bool:
@@ -287,9 +286,9 @@ def has_instances(experiment: Experiment) -> bool:
 
 
 def instance_losses(
-    experiment: Experiment, results: Mapping[Place, CellResult], kept: Sequence[int]
+    experiment: Experiment, results: Mapping[CellIndex, CellResult], learners: Sequence[int]
 ) -> Losses | None:
-    """Losses of the kept learners on every instance of the one test set."""
+    """Return losses of the kept learners on every instance of the one test set."""
     each = experiment.loss.each
     assert each is not None
     data, splits = experiment.datasets[0], experiment.splits[0]
@@ -299,11 +298,11 @@ def instance_losses(
     else:
         truth = data.y.to_numpy(dtype=np.float64)[test]
     units = tested_units(experiment)
-    table = np.empty((len(kept), 1, 1, units, experiment.repetitions))
-    for row, learner in enumerate(kept):
+    table = np.empty((len(learners), 1, 1, units, experiment.repetitions))
+    for row, learner in enumerate(learners):
         for repetition in range(experiment.repetitions):
-            place = Place(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
-            result = results.get(place)
+            cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
+            result = results.get(cell)
             if result is None or result.predictions is None:
                 return None
             predicted = unpack(result.predictions)[0].astype(np.float64)
@@ -312,7 +311,7 @@ def instance_losses(
     return Losses(
         table,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=[experiment.contenders[learner].name for learner in kept],
+        algorithms=[experiment.learners[learner].name for learner in learners],
         datasets=[data.name],
         design=Design(
             kind="test-set",
@@ -332,18 +331,18 @@ def instance_losses(
 
 
 def tested_units(experiment: Experiment) -> int:
-    """How many rows of the one test set stand for themselves: its groups, where there are such."""
+    """Return the number of independent units of the one test set: groups, or rows."""
     return int(_unit_of(experiment).max()) + 1
 
 
 def counts_rows_alike(experiment: Experiment) -> bool:
-    """Whether the loss of an instance is as it is: rows have no weights and no groups."""
+    """Return whether rows have neither weights nor groups."""
     data = experiment.datasets[0]
     return data.groups is None and data.sample_weight is None
 
 
 def by_unit(experiment: Experiment, losses: Floats) -> Floats:
-    """Losses of the test rows by unit, so that their plain mean is the (weighted) mean over rows.
+    """Return the losses by unit, whose plain mean is the (weighted) mean over rows.
 
     Rows of one group are not independent of each other: the groups are.
     """
@@ -368,38 +367,35 @@ def _unit_of(experiment: Experiment) -> npt.NDArray[np.int64]:
     return unit.reshape(-1)
 
 
-# What is done to the rows of a comparison inside its folds: told before, amended by the fits.
-
-
 ByLearner = dict[str, dict[str, Preparation]]
 
 
 def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]]]:
     """By data set and learner, as a store keeps it; learners that cannot be prepared are absent."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    by_data: dict[str, dict[str, dict[str, Any]]] = {}
     for data in experiment.datasets:
-        by_learner = found.setdefault(data.name, {})
-        for contender in experiment.contenders:
-            if isinstance(contender.estimator, UnavailableEstimator):
+        by_learner = by_data.setdefault(data.name, {})
+        for learner in experiment.learners:
+            if isinstance(learner.estimator, UnavailableEstimator):
                 continue
             try:
-                done = ready_learner(contender.estimator, data).done
+                done = ready_learner(learner.estimator, data).done
             except Exception:
                 # any class may raise anything; its fits say why
                 continue
-            by_learner[contender.name] = done.to_dict()
-    return found
+            by_learner[learner.name] = done.to_dict()
+    return by_data
 
 
 def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
-    """The same as values, with what the fits themselves say where they were made otherwise."""
-    found = {
+    """Return the planned preparation, corrected by the notes of the fits."""
+    by_data = {
         data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
         for data, by_learner in spec.preparation.items()
     }
-    for place, warned in results.warned():
-        said = next((line for line in warned if line.startswith(NOTE_PREFIX)), None)
-        if said is not None:
-            data, learner = spec.datasets[place.dataset].name, spec.learners[place.learner].name
-            found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(NOTE_PREFIX))
-    return found
+    for cell, warned in results.warned():
+        note = next((line for line in warned if line.startswith(NOTE_PREFIX)), None)
+        if note is not None:
+            data, learner = spec.datasets[cell.dataset].name, spec.learners[cell.learner].name
+            by_data.setdefault(data, {})[learner] = Preparation(form=note.removeprefix(NOTE_PREFIX))
+    return by_data

@@ -1,0 +1,639 @@
+"""Evaluate cells: make a model, fit it, predict the test rows and compute the losses."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk._base.errors import Interrupted
+from bestofk.data.schema import Codes, Encoded
+from bestofk.learners.predict import predict_subsets, seed_names
+from bestofk.learners.preparation import declares
+from bestofk.run.caught_warnings import Caught, caught_warnings
+from bestofk.run.cells import CellKey, CellResult, Failure, missing
+from bestofk.run.experiment import CellIndex, Experiment, NamedLearner, UnavailableEstimator
+from bestofk.run.judge import (
+    Fold,
+    Judge,
+    Rows,
+    UnscoredError,
+    checked_predictions,
+    codes_of,
+    first_line,
+    prepared_argument,
+    sentence_of,
+    weighted,
+)
+from bestofk.run.process_state import restored_process_state
+from bestofk.run.results import pack
+from bestofk.run.task import ItemEvaluator
+from bestofk.splits.splits import Splits, distinct_rows
+
+if TYPE_CHECKING:
+    from bestofk.learners.preparation import ReadyLearner
+
+WHOLE_PLAN_FROM = 10_000
+"""Minimum of rows times splits for evaluating whole plans at once.
+
+Below it, single fits are as fast, and each is timed."""
+
+
+def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
+    """Return whether the learner can evaluate all splits of the data set at once, and should.
+
+    The predictions are the same either way.
+    """
+    estimator = experiment.learners[learner].estimator
+    splits = experiment.splits[dataset]
+    return (
+        hasattr(estimator, "_predict_plan")
+        and splits.n * len(splits) >= WHOLE_PLAN_FROM
+        and not splits.leaves_out
+        and not seed_names(estimator)
+        and all(loss.needs == "labels" for loss in experiment.losses)
+        and experiment.datasets[dataset].task == "classification"
+    )
+
+
+def predicted_in_plan(
+    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[CellIndex]
+) -> dict[tuple[int, int], Codes]:
+    """Predicted codes by (run, fold), all folds of the runs in `group`."""
+    predicted: dict[tuple[int, int], Codes] = {}
+    on_all_rows = [cell for cell in group if cell.run < splits.runs]
+    if on_all_rows:
+        part, position = _only(splits.main, on_all_rows)
+        codes = estimator._predict_plan(encoded, part)
+        predicted = {at: codes[number] for at, number in position.items()}
+    subsets = sorted({cell.run for cell in group} - {cell.run for cell in on_all_rows})
+    pairs = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
+    predicted |= zip(pairs, predict_subsets(estimator, encoded, splits, subsets), strict=True)
+    return predicted
+
+
+def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tuple[int, int], int]]:
+    """Return the splits that hold the runs of `group`, and where each (run, fold) is among them."""
+    if splits.fold_of is None:
+        numbers = sorted({cell.fold for cell in group})
+        part = _part(splits, numbers, runs=1, folds=len(numbers))
+        return part, {(0, fold): index for index, fold in enumerate(numbers)}
+    numbers = sorted({cell.run for cell in group})
+    if len(numbers) == splits.runs:
+        part = splits
+    else:
+        part = _part(splits, numbers, runs=len(numbers), folds=splits.folds)
+    return part, {
+        (run, fold): index * splits.folds + fold
+        for index, run in enumerate(numbers)
+        for fold in range(splits.folds)
+    }
+
+
+def _part(splits: Splits, numbers: list[int], *, runs: int, folds: int) -> Splits:
+    design = splits.design.with_(runs=runs, folds=folds, n_train=None, n_test=None)
+    return Splits.of(
+        spec=splits.spec,
+        seed=splits.seed,
+        design=design,
+        marks=np.array(splits.marks[numbers]),
+        notes=(),
+    )
+
+
+ALL_FOLDS = -1
+"""Fold number of runs in which one model predicts all folds."""
+WARNINGS_KEPT = 3
+
+
+_OF_FAILURES = ("n_train", "n_test", "warnings", "also")
+"""Fields of a cell without a loss."""
+FIRST = (0, 0, 0)
+"""The run, fold and repetition whose model size is measured."""
+
+
+def _turn(cell: CellIndex | CellKey) -> tuple[int, int, int]:
+    return cell.run, cell.fold, cell.repetition
+
+
+@dataclass(slots=True)
+class _Runner:
+    """One learner on one data set: how to make models."""
+
+    learner: NamedLearner
+    fresh: Callable[[int], Any]
+    form: str
+    writes: bool
+    seeded: bool
+    weights: str | None = None
+    """The argument of `fit` that takes the weights of the rows."""
+    said: str = ""
+    """How the rows are handed, where not as declared."""
+
+    @classmethod
+    def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:
+        return cls(
+            learner=learner,
+            fresh=model_factory(ready.estimator),
+            form=ready.form,
+            writes=ready.form != "encoded" and may_write(ready.estimator),
+            seeded=bool(seed_names(ready.estimator)),
+            weights=None
+            if rows.weights is None
+            else prepared_argument(ready.estimator, learner.estimator),
+            said=said,
+        )
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A model that serves the two folds of a nested run, and how it was made."""
+
+    model: Any = None
+    fit_time: float = 0.0
+    runner: _Runner | None = None
+
+
+class Evaluator(ItemEvaluator[CellIndex, CellResult]):
+    """Evaluate cells of one experiment; cache prepared rows and model factories.
+
+    A result depends only on the experiment and the cell, not on earlier calls.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self._rows: dict[int, Rows] = {}
+        self._runners: dict[tuple[int, int], _Runner] = {}
+        self._trusts: dict[int, bool] = {}
+        self._whole: dict[tuple[int, int], bool] = {}
+        self._sizes: dict[tuple[int, int, int], int] = {}
+        self._others: dict[tuple[int, int], _Runner | None] = {}
+
+    def prepare(self) -> None:
+        """Make everything that is made once, so that no cell pays for it."""
+        for dataset in range(len(self.experiment.datasets)):
+            for learner in range(len(self.experiment.learners)):
+                # a learner that cannot be prepared fails in its cells, with a reason
+                with contextlib.suppress(Exception, SystemExit):
+                    self._runner(dataset, learner)
+
+    def evaluate(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
+        """Yield the result of each cell once, in groups that share work."""
+        whole: dict[tuple[int, int], list[CellIndex]] = {}
+        folds: dict[tuple[int, int, int], list[CellIndex]] = {}
+        for cell in items:
+            at = cell.dataset, cell.learner
+            if at not in self._whole:
+                self._whole[at] = takes_whole_plans(self.experiment, *at)
+            if self._whole[at]:
+                whole.setdefault(at, []).append(cell)
+            else:
+                folds.setdefault(self._fold(cell), []).append(cell)
+        for (dataset, learner), group in whole.items():
+            yield from self._whole_plan(dataset, learner, group)
+        yield from self._by_fold(folds)
+
+    def evaluate_apart(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
+        """Yield the same results by ordinary fits only."""
+        folds: dict[tuple[int, int, int], list[CellIndex]] = {}
+        for cell in items:
+            folds.setdefault(self._fold(cell), []).append(cell)
+        yield from self._by_fold(folds)
+
+    def _fold(self, cell: CellIndex) -> tuple[int, int, int]:
+        """Return the key of the cells that share rows, or models, with this one."""
+        shares = self.experiment.splits[cell.dataset].shares_models(cell.run)
+        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
+
+    def _by_fold(self, folds: dict[tuple[int, int, int], list[CellIndex]]) -> Iterator[CellResult]:
+        for (dataset, run, fold), group in folds.items():
+            if fold == ALL_FOLDS:
+                yield from self._nested(dataset, run, group)
+                continue
+            splits = self.experiment.splits[dataset]
+            parts = Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
+            for cell in group:
+                yield self._evaluate_cell(cell, parts)
+
+    def _nested(self, dataset: int, run: int, group: Sequence[CellIndex]) -> Iterator[CellResult]:
+        """Cells of a run whose folds one model serves: fitted once, the folds in their order."""
+        splits = self.experiment.splits[dataset]
+        first = Fold(self.rows(dataset), splits.train(run, 0), splits.test(run, 0))
+        others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
+        parts = [first, *map(first.also_testing, others)]
+        cells_of_model: dict[tuple[int, int], dict[int, CellIndex]] = {}
+        for cell in group:
+            cells_of_model.setdefault((cell.learner, cell.repetition), {})[cell.fold] = cell
+        for by_fold in cells_of_model.values():
+            shared = _Shared()
+            known = next(iter(by_fold.values()))
+            for fold in range(max(by_fold) + 1):
+                # a fold before it is predicted too, since a model may change as it predicts
+                result = self._evaluate_cell(replace(known, fold=fold), parts[fold], shared)
+                if fold in by_fold:
+                    yield result
+
+    def rows(self, dataset: int) -> Rows:
+        """Return the prepared rows of a data set."""
+        if dataset not in self._rows:
+            self._rows[dataset] = Rows(self.experiment.datasets[dataset])
+        return self._rows[dataset]
+
+    def _runner(self, dataset: int, learner: int) -> _Runner:
+        at = (dataset, learner)
+        if at not in self._runners:
+            named = self.experiment.learners[learner]
+            rows = self.rows(dataset)
+            ready = _ready(named.estimator, rows)
+            if ready.form == "encoded":
+                with caught_warnings():
+                    ready.estimator.load(rows.encoded)
+            self._runners[at] = _Runner.of(named, ready, rows)
+        return self._runners[at]
+
+    def _other_runner(self, dataset: int, learner: int) -> _Runner | None:
+        """Return another form of the rows for a learner that declares nothing and failed.
+
+        Try the forms on the first fold of the plan, so that all processes choose the same one.
+        Return None if the first form works there, or if none does.
+        """
+        at = (dataset, learner)
+        if at not in self._others:
+            from bestofk.learners.preparation import NOTE_PREFIX, alternatives
+
+            named, rows = self.experiment.learners[learner], self.rows(dataset)
+            cell = CellIndex(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
+            splits, key = self.experiment.splits[dataset], self.experiment.key(cell)
+            self._others[at] = None
+            for number, ready in enumerate((None, *alternatives(named.estimator, rows.data))):
+                runner = (
+                    self._runner(dataset, learner)
+                    if ready is None
+                    else _Runner.of(named, ready, rows, said=f"{NOTE_PREFIX}{ready.done.explain()}")
+                )
+                fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
+                with contextlib.suppress(Exception):
+                    self._fit(runner, key, fold, None)
+                    self._others[at] = runner if number else None
+                    break
+        return self._others[at]
+
+    def _whole_plan(
+        self, dataset: int, learner: int, group: Sequence[CellIndex]
+    ) -> Iterator[CellResult]:
+        experiment, rows = self.experiment, self.rows(dataset)
+        splits = experiment.splits[dataset]
+        first = min(group, key=_turn)
+        parts = Fold(
+            rows,
+            splits.train(first.run, first.fold),
+            splits.test(first.run, first.fold),
+        )
+        # one ordinary fit: its time and size stand for all cells of this learner
+        model = self._evaluate_cell(first, parts)
+        predicted: dict[tuple[int, int], Codes] | None = None
+        if model.failure is None:
+            # fit fold by fold if the whole plan fails
+            with caught_warnings(), contextlib.suppress(Exception):
+                predicted = predicted_in_plan(
+                    experiment.learners[learner].estimator, rows.encoded, splits, group
+                )
+        if predicted is None:
+            for cell in group:
+                fold = Fold(
+                    rows, splits.train(cell.run, cell.fold), splits.test(cell.run, cell.fold)
+                )
+                yield model if cell is first else self._evaluate_cell(cell, fold)
+            return
+        for cell in group:
+            test = splits.test(cell.run, cell.fold)
+            codes = predicted[cell.run, cell.fold]
+            labels = rows.classes[codes]
+            yield self._result(
+                cell,
+                [
+                    weighted(loss, rows.y[test], labels, weights=parts.weights(test))
+                    for loss in experiment.losses
+                ],
+                fit_time=model.fit_time,
+                predict_time=model.predict_time,
+                size=model.size if _turn(cell) == FIRST else None,
+                n_train=self._n_train(dataset, cell),
+                n_test=len(test),
+                warnings=model.warnings,
+                predictions=pack(codes, None) if experiment.keeps_predictions(cell) else None,
+            )
+
+    def _n_train(self, dataset: int, cell: CellIndex) -> int:
+        """Return rows that train, counted once for all learners."""
+        at = dataset, cell.run, cell.fold
+        if at not in self._sizes:
+            train = self.experiment.splits[dataset].train(cell.run, cell.fold)
+            self._sizes[at] = distinct_rows(train)
+        return self._sizes[at]
+
+    def _evaluate_cell(
+        self, cell: CellIndex, fold: Fold, shared: _Shared | None = None
+    ) -> CellResult:
+        experiment = self.experiment
+        key = experiment.key(cell)
+        known: dict[str, Any] = fold.sizes
+        with caught_warnings() as caught:
+            try:
+                with contextlib.ExitStack() as around:
+                    if not self._trusted(cell.learner):
+                        around.enter_context(restored_process_state())
+                    (verdicts, spent), notes = self._fit_somehow(cell, key, fold, shared)
+                warnings = (*notes, *_said(caught))
+                return self._result(cell, verdicts, **known, **spent, warnings=warnings)
+            except UnscoredError as unscored:
+                failure = unscored.failure
+            except MemoryError as raised:
+                failure = Failure(kind="memory", reason=sentence_of(raised))
+            except ImportError as raised:
+                failure = Failure(
+                    kind="missing", reason=sentence_of(raised), detail=missing(raised)
+                )
+            except BaseException as raised:  # a stranger's class may raise anything
+                if isinstance(raised, Interrupted) or (
+                    isinstance(raised, KeyboardInterrupt) and _hears_the_user()
+                ):
+                    raise
+                failure = Failure(kind="raised", reason=sentence_of(raised))
+        failures = [failure] * len(experiment.losses)
+        return self._result(cell, failures, **known, warnings=_said(caught))
+
+    def _result(
+        self, cell: CellIndex, verdicts: Sequence[float | Failure], **known: Any
+    ) -> CellResult:
+        """Return the result of a cell under every loss."""
+        experiment = self.experiment
+        also = tuple(
+            _judged(other.key(cell), verdict, **{**known, "predictions": None})
+            for other, verdict in zip(experiment.others, verdicts[1:], strict=True)
+        )
+        return _judged(experiment.key(cell), verdicts[0], **known, also=also)
+
+    def _trusted(self, learner: int) -> bool:
+        if learner not in self._trusts:
+            try:
+                self._trusts[learner] = is_trusted(self.experiment.learners[learner].estimator)
+            except Exception:  # whatever a stranger's class raises
+                self._trusts[learner] = False
+        return self._trusts[learner]
+
+    def _fit_somehow(
+        self, cell: CellIndex, key: CellKey, fold: Fold, shared: _Shared | None
+    ) -> tuple[tuple[list[float | Failure], dict[str, Any]], tuple[str, ...]]:
+        """Fit, and return the losses with a note if the rows had another form than declared."""
+        runner = self._runner(cell.dataset, cell.learner)
+        if shared is not None and shared.runner is not None:
+            runner = shared.runner
+            return self._fit(runner, key, fold, shared), (runner.said,) if runner.said else ()
+        try:
+            return self._fit(runner, key, fold, shared), ()
+        except (UnscoredError, MemoryError):
+            raise
+        except Exception:
+            if declares(runner.learner.estimator):
+                raise
+            other = self._other_runner(cell.dataset, cell.learner)
+            if other is None:
+                raise
+        return self._fit(other, key, fold, shared), (other.said,)
+
+    def _fit(
+        self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
+    ) -> tuple[list[float | Failure], dict[str, Any]]:
+        experiment, rows = self.experiment, fold.rows
+        if runner.writes:
+            X_train, X_test, y_train = fold.own_form(runner.form)
+        else:
+            (X_train, X_test), y_train = fold.form(runner.form), fold.y_train
+        model = None if shared is None else shared.model
+        begin = time.perf_counter()
+        if model is None:
+            model = runner.fresh(self._seed(key, shared) if runner.seeded else 0)
+            begin = time.perf_counter()
+            if runner.form == "encoded":
+                model.fit_encoded(X_train)
+            elif runner.weights is not None:
+                model.fit(X_train, y_train, **{runner.weights: fold.weights(fold.train)})
+            else:
+                model.fit(X_train, y_train)
+            if shared is not None:
+                shared.model, shared.runner = model, runner
+                shared.fit_time = time.perf_counter() - begin
+        fitted = time.perf_counter()
+        if runner.form == "encoded":
+            predicted = rows.classes[model.predict_encoded(X_test)]
+        else:
+            predicted = model.predict(X_test)
+        done = time.perf_counter()
+        predicted = checked_predictions(predicted, len(fold.test), rows)
+        fit_time = fitted - begin
+        # a model that serves two folds was fitted in the first, and as slowly for the second
+        seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
+        judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
+        verdicts = [judge.loss(loss) for loss in experiment.losses]
+        spent: dict[str, Any] = {
+            "fit_time": fit_time,
+            "predict_time": done - fitted,
+            # of one fold alone, whatever the clock says and whatever was resumed
+            "size": model_size(model) if _turn(key) == FIRST else None,
+        }
+        if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
+            has_probabilities = hasattr(model, "predict_proba")
+            probabilities = judge.probabilities(experiment.loss) if has_probabilities else None
+            spent["predictions"] = pack(codes_of(predicted, rows), probabilities)
+        return verdicts, spent
+
+    def _seed(self, key: CellKey, shared: _Shared | None) -> int:
+        """Return the seed of a cell's model; a shared model has the seed of the first fold."""
+        return (key if shared is None else replace(key, fold=0)).seed(self.experiment.random_state)
+
+
+def evaluate(experiment: Experiment, cells: Iterable[CellIndex]) -> Iterator[CellResult]:
+    """Yield the result of each cell."""
+    return Evaluator(experiment).evaluate(cells)
+
+
+def _judged(key: CellKey, verdict: float | Failure, **known: Any) -> CellResult:
+    if isinstance(verdict, Failure):
+        known = {name: value for name, value in known.items() if name in _OF_FAILURES}
+        return CellResult(key=key, loss=None, failure=verdict, **known)
+    return CellResult(key=key, loss=verdict, **known)
+
+
+def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
+    """Return the estimator as it can take these rows, and in which form."""
+    if isinstance(estimator, UnavailableEstimator):
+        raise UnscoredError(estimator.kind, estimator.reason)
+    from bestofk.learners.preparation import ready_learner
+
+    return ready_learner(estimator, rows.data)
+
+
+def _said(caught: Caught) -> tuple[str, ...]:
+    if not caught:
+        return ()
+    lines = (f"{w.category.__name__}: {first_line(str(w.message))}" for w in caught)
+    return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
+
+
+def _hears_the_user() -> bool:
+    """Return whether an interruption may come from the keyboard instead of the learner."""
+    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+TRUSTED = ("sklearn", "bestofk")
+"""Packages whose learners may run in this process and share rows."""
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def model_factory(estimator: Any) -> Callable[[int], Any]:
+    """Return a function of a seed that gives an unfitted copy of `estimator`.
+
+    Every setting called `random_state`, also of nested estimators, gets the seed. Copies of
+    estimators whose settings are plain values are made by their constructor, which is what
+    scikit-learn's `clone` comes to but many times faster.
+    """
+    from bestofk.learners.preparation import copy_of
+
+    kind = type(estimator)
+    seeds = seed_names(estimator)
+    if not hasattr(estimator, "get_params"):
+        from copy import deepcopy
+
+        return lambda _: deepcopy(estimator)
+    settings = estimator.get_params(deep=False)
+    flat = all(isinstance(value, _PLAIN) for value in settings.values())
+    if flat and type(copy_of(estimator)) is kind and not _cloned_by_itself(estimator):
+        if seeds == ["random_state"] and "random_state" in settings:
+            return lambda seed: kind(**{**settings, "random_state": seed})
+        return lambda _: kind(**settings)
+
+    def fresh(seed: int) -> Any:
+        model = copy_of(estimator)
+        if seeds:
+            model.set_params(**dict.fromkeys(seeds, seed))
+        return model
+
+    return fresh
+
+
+def _cloned_by_itself(estimator: Any) -> bool:
+    """Return whether copying needs more than the constructor: own clone method or metadata."""
+    own = getattr(type(estimator), "__sklearn_clone__", None)
+    from sklearn.base import BaseEstimator
+
+    inherited = getattr(BaseEstimator, "__sklearn_clone__", None)
+    return own is not inherited or hasattr(estimator, "_metadata_request")
+
+
+def is_trusted(estimator: Any) -> bool:
+    """Return whether the estimator and its parts belong to scikit-learn or bestofk."""
+    parts = [estimator]
+    if hasattr(estimator, "get_params"):
+        parts += [
+            value
+            for value in estimator.get_params(deep=True).values()
+            if hasattr(value, "fit") or callable(value)
+        ]
+    return all(_package(part) in TRUSTED for part in parts)
+
+
+def works_in_threads(estimator: Any) -> bool:
+    """Return whether it is ours and works in compiled kernels."""
+    return is_trusted(estimator) and getattr(estimator, "_in_threads", False) is True
+
+
+def _package(part: Any) -> str:
+    module = part.__module__ if callable(part) and hasattr(part, "__module__") else None
+    return (module or type(part).__module__).partition(".")[0]
+
+
+def may_write(estimator: Any) -> bool:
+    """Return whether it may overwrite its rows and therefore needs a copy."""
+    if not is_trusted(estimator):
+        return True
+    settings = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return any(
+        name.rpartition("__")[2].startswith("copy") and value is False
+        for name, value in settings.items()
+    )
+
+
+def model_size(model: Any) -> int | None:
+    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled.
+
+    The same in whichever process it was fitted: what a process happens to hold once or twice, or
+    under which name it can import a class, does not count.
+    """
+    counter = _Counter()
+    try:
+        _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
+    except (Exception, SystemExit):
+        # any class may raise anything while it is pickled; then its size is not known
+        return None
+    return counter.total
+
+
+class _Weigher(pickle.Pickler):
+    """A pickler for which it does not matter where a part of the model came from.
+
+    Texts, and NumPy's types of arrays, are one object each until they have been sent to another
+    process; what is one object there and two here would be written once or twice. So equal ones
+    are written once. Classes and functions weigh as much as their names: a class that was sent to
+    a worker may not be importable there.
+    """
+
+    def __init__(self, counter: _Counter, **options: Any) -> None:
+        super().__init__(counter, **options)
+        self.counter, self.seen = counter, set[Any]()
+
+    def persistent_id(self, held: Any) -> int | None:
+        """Return a mark for what is weighed by its value; everything else is pickled."""
+        kind = type(held)
+        if kind in (str, bytes):
+            weight = self._text(held)
+        elif isinstance(held, type | FunctionType):
+            weight = self._text(str(held.__module__)) + self._text(held.__qualname__) + 2
+        elif kind.__module__ == "numpy.dtypes":
+            weight = 0 if held in self.seen else len(pickle.dumps(held, protocol=5))
+            self.seen.add(held)
+        else:
+            return None
+        self.counter.total += weight
+        return 0
+
+    def _text(self, held: str | bytes) -> int:
+        """Return what pickle takes for a text, less the mark that stands for it."""
+        if (type(held), held) in self.seen:
+            return 0
+        self.seen.add((type(held), held))
+        size = len(held if isinstance(held, bytes) else held.encode("utf-8", "surrogatepass"))
+        return size + (3 if size < 256 else 6) - _MARK
+
+
+_MARK = 3
+"""Bytes of the mark."""
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.total = 0
+
+    def write(self, data: bytes) -> int:
+        self.total += len(data)
+        return len(data)
+
+    def buffer(self, view: pickle.PickleBuffer) -> None:
+        self.total += view.raw().nbytes

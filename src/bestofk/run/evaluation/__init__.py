@@ -1,1 +1,0 @@
-"""One cell: fit on the training rows, predict the test rows, judge the predictions."""
