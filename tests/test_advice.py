@@ -129,7 +129,8 @@ def test_no_sentence_names_a_keyword_in_its_text():
     wrong = [
         (file, line, name)
         for file, line, text in texts()
-        if re.search(r"[a-z] [a-z]+ [a-z]", text) and not file.startswith("report/figures")
+        if re.search(r"[a-z] [a-z]+ [a-z]", text) and "``" not in text
+        if not file.startswith("report/figures")
         for name in advice.findall(text)
     ]
     assert wrong == []
