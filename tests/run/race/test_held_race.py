@@ -81,7 +81,8 @@ def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
     assert race.fits < race.planned_fits == 3 * PLANNED * 6
     assert race.risk == 0
     out = next(one for one in race.learners if one.out_after is not None)
-    assert out.why.startswith(f"{out.learner} stopped after data set {out.runs}: whatever the ")
+    assert out.why.startswith(f"{out.learner} stopped after data set {out.runs}: ")
+    assert "cannot change that" in out.why
     frame = race.to_frame()
     assert frame["datasets"].tolist() == [one.runs for one in race.learners]
     held = json.loads(json.dumps(race.to_dict()))

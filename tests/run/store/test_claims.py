@@ -57,7 +57,7 @@ TOGETHER = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 import test_claims as here
-here.run(None, "", nap=0.0, plan="2x2")  # everything is imported
+here.run(None, "", nap=0.0, cv="2x2")  # everything is imported
 for line in sys.stdin:
     store, log, n = json.loads(line)
     children = []
