@@ -45,5 +45,5 @@ def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
     for plan in ("5x2", "kfold:3"):
         bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "cv": plan})
     assert main(["report", "s.db"]) == 2
-    assert "(on the command line --study), one of 1, 2" in capsys.readouterr().err
+    assert "--study ..., one of 1, 2" in capsys.readouterr().err
     assert main(["report", "s.db", "--study", "2"]) == 0

@@ -68,8 +68,8 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     arguments = ["compare", str(path), "--cv", "5x2", "--engine", "serial", *learners]
     assert main(arguments) == 0
     second = capsys.readouterr().out.split("\n")[1]
-    guess = "The target is the last column, 'y': --target ... chooses another."
-    assert second == f"{guess} 'y' {note}; --task classification reads them as classes."
+    guess = "The target is the last column, 'y': name the target to choose another."
+    assert second == f"{guess} 'y' {note}; the task 'classification' reads them as classes."
     # the advice works
     assert (
         main([*arguments[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"])
@@ -89,7 +89,7 @@ def test_stated_task_of_a_study(whole, data):
     study = bk.compare(
         ["max", "nmc"], *given, **QUICK, execution=bk.Execution(task="classification")
     )
-    guess = "The target is the last column, 'y': target=... chooses another."
+    guess = "The target is the last column, 'y': name the target to choose another."
     assert study.assumed == ((guess,) if data == "data" else ())
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):

@@ -51,7 +51,7 @@ PAIR = ["max", "naive-bayes"]
         ({"problem": "binary(class_probability=1)"}, ArgumentError, "strictly between 0 and 1"),
         ({"problem": "network"}, ArgumentError, "one of paper"),
         ({"problem": "network(paper=1)"}, ArgumentError, "2, 3 or 4"),
-        ({"problem": "shuffled"}, ArgumentError, "must be given data"),
+        ({"problem": "shuffled"}, ArgumentError, "needs data="),
         ({"problem": "gaussian(bayes_error=0.6)"}, ArgumentError, "at most 0.5"),
         ({"problem": "local-minima(step=0.5)"}, ArgumentError, "from 0 to 0.1"),
         ({"problem": "normal(means=(1,))"}, ArgumentError, "two or more"),

@@ -157,7 +157,7 @@ class TestLong:
         columns = {"model": ["a", "a", "b", "b"], "seed": [1, 2, 1, 2], "error": [1.0, 2, 3, 4]}
         losses = read_losses(columns)
         assert losses.design == Design(kind="scores", runs=2)
-        assert any("design='resample'" in sentence for sentence in losses.account)
+        assert any("the design 'resample'" in sentence for sentence in losses.account)
         stated = read_losses(columns, design="resample")
         assert stated.design == Design(kind="resample", folds=2)
         sized = read_losses({**columns, "n_train": [60] * 4, "n_test": [30] * 4})

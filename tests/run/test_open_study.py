@@ -301,7 +301,7 @@ def test_which_study(tmp_path):
     )
     assert bk.open_study(store).replication == study.replication
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
-    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give its number.*one of 1, 4"):
+    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 4"):
         bk.open_study(store)
     assert bk.open_study(store, 4).plan == "5x2"
     with pytest.raises(bk.UnknownNameError, match="study '9'"):

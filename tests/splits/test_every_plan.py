@@ -108,5 +108,5 @@ def test_a_plan_that_divides_groups_is_refused(name):
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].needs == "groups"])
 def test_a_grouped_plan_needs_groups(entry):
-    with pytest.raises(ArgumentError, match=r"needs groups: pass groups= .*--groups COL"):
+    with pytest.raises(ArgumentError, match=r"needs groups: pass groups=\.\.\."):
         plan(entry.example).materialise(N, Y)

@@ -76,5 +76,5 @@ def test_options_of_named_plans_do_not_apply():
 def test_splitter_errors_become_one_sentence():
     with pytest.raises(ArgumentError, match=r"plan KFold\(.*cannot split these rows: Cannot have"):
         plan(ms.KFold(99)).materialise(N)
-    with pytest.raises(ArgumentError, match=r"Pass groups= \(on the command line --groups COL\)"):
+    with pytest.raises(ArgumentError, match=r"Pass groups=\.\.\."):
         plan(ms.GroupKFold(3)).materialise(N)

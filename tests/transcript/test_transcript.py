@@ -91,7 +91,7 @@ def test_sentences_are_those_that_were_read(made):
         r"\b1 (pairs|runs|folds|fits|data sets|learners|others|comparisons|times)\b",
         r"\b(one|1) \w+ (are|were)\b",
         r"  \S+  ",
-        r"\.\.(?!\.)",
+        r"(?<!\.)\.\.(?!\.)",
         r" ,| \.(?!\.)",
         r"\b(\w+) \1\b",
         r"NOT REFUSED",

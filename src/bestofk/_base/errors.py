@@ -2,15 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 _MAX_NAME_LENGTH = 120
 _MAX_LISTED_NAMES = 60
 _MAX_COMPARED_NAMES = 2000
 
 
-class BestOfKError(Exception):
-    """Base class of all errors that bestofk raises on purpose."""
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """An argument that a message names; an Ellipsis stands for a value of the reader's choice."""
+
+    keyword: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.keyword}={'...' if self.value is Ellipsis else repr(self.value)}"
+
+
+def use(**argument: Any) -> Advice:
+    """Return one argument as a part of a message.
+
+    Examples
+    --------
+    >>> str(use(missing="drop")), str(use(prefer=...))
+    ("missing='drop'", 'prefer=...')
+    """
+    ((keyword, value),) = argument.items()
+    return Advice(keyword, value)
+
+
+Part = str | Advice
+"""A part of a message."""
+
+
+class _Message(BaseException):
+    """A message in parts; `str` joins them, with advice as it is written in Python."""
+
+    def __init__(self, *parts: Part) -> None:
+        super().__init__(*parts)
+
+    def text(self, show: Callable[[Advice], str]) -> str:
+        """Return the message with each advice as `show` writes it."""
+        return "".join(show(part) if isinstance(part, Advice) else str(part) for part in self.args)
+
+    def __str__(self) -> str:
+        return self.text(str)
+
+
+class BestOfKError(_Message, Exception):
+    """Base class of all errors that bestofk raises on purpose.
+
+    Its arguments are the parts of the message: texts and advice (`use`).
+
+    Examples
+    --------
+    >>> error = DesignError("losses lack 2 cells: ", use(missing="drop"), " leaves them out.")
+    >>> str(error)
+    "losses lack 2 cells: missing='drop' leaves them out."
+    >>> error.text(lambda advice: f"--{advice.keyword} {advice.value}")
+    'losses lack 2 cells: --missing drop leaves them out.'
+    """
 
 
 class ArgumentError(BestOfKError, ValueError):
@@ -79,5 +133,5 @@ class MissingExtraError(BestOfKError, ImportError):
         return type(self), (self.what, self.extra)
 
 
-class BestOfKWarning(UserWarning):
+class BestOfKWarning(_Message, UserWarning):
     """A result is valid, but read this first."""

@@ -205,7 +205,7 @@ def _run(arguments: list[str] | None) -> int:
         complain(error.format_message())
         return EXIT_WRONG_CALL
     except BestOfKError as error:
-        complain(_typed(str(error), command))
+        complain(_with_options(error, command))
         return EXIT_FAILED if isinstance(error, RunError | StoreError) else EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as error:
         # click wraps the exception that interrupted it.
@@ -224,12 +224,10 @@ def _run(arguments: list[str] | None) -> int:
         return EXIT_FAILED
 
 
-def _typed(message: str, command: list[str]) -> str:
-    """Return a message of the library with its keywords as options of the typed verb."""
-    from bestofk.cli.options import as_typed
+def _with_options(error: BestOfKError, command: list[str]) -> str:
+    from bestofk.cli.options import with_options
 
-    verb = next((word for word in command[1:] if word in VERBS), "")
-    return as_typed(message, verb) if verb else message
+    return with_options(error, command)
 
 
 def complain(message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 import warnings
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import BestOfKWarning
-from bestofk.cli.app import complain
+from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning
+from bestofk.cli.app import VERBS, complain
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
@@ -254,8 +253,8 @@ def warnings_as_lines() -> Iterator[None]:
         warnings.simplefilter("always", BestOfKWarning)
         yield
     for warning in caught:
-        if issubclass(warning.category, BestOfKWarning):
-            complain(f"note: {warning.message}")
+        if isinstance(warning.message, BestOfKWarning):
+            complain(f"note: {with_options(warning.message, command_line())}")
         else:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
@@ -314,101 +313,56 @@ def _escaped(line: str) -> str:
     return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in line)
 
 
-_SPECIAL = {
-    ("higher_is_better", "True"): "--higher-is-better",
-    ("higher_is_better", "False"): "--lower-is-better",
-    ("guard", "True"): "--guard",
-    ("guard", "False"): "--no-guard",
-}
 _NAMES = {
-    "random_state": "seed", "n_jobs": "jobs", "resamples": "samples",
+    "random_state": "seed", "n_jobs": "jobs", "resamples": "samples", "columns": "column",
+    "stratified": "stratify", "number": "study",
 }  # fmt: skip
 """Keywords whose option has another name."""
-_ADVICE = re.compile(
-    r"""(?<![\w.-])(?P<name>[a-z][a-z_]*)=(?P<value>'[^']*'|"[^"]*"|\{[^{}]*\}|True|False|None|"""
-    r"""\[[^\[\]]*\]|\.\.\.|-?[\d.]+)"""
-)
 
 
-_TWICE = re.compile(r"((--[\w-]+)(?: (?:'[^']*'|[^\s,;]+))?) \(on the command line \2[^)]*\)")
-"""Advice that names an option again for those who read it in Python."""
+def with_options(message: BestOfKError | BestOfKWarning, words: Sequence[str]) -> str:
+    """Return a message with its advice as options of the verb among the typed words."""
+    verb = next((word for word in words[1:] if word in VERBS), "")
+    return message.text(lambda advice: typed(advice, verb))
 
 
-def option_of(verb: str, keyword: str) -> str | None:
-    """The option of a verb that a keyword of the library has; None where it has none."""
-    options = options_of(verb)
-    name = _NAMES.get(keyword, keyword).replace("_", "-")
-    for option in (f"--{name}", f"--{name}-column"):
-        if option in options:
-            return option
-    return None
-
-
-def options_of(verb: str) -> tuple[str, ...]:
-    """All options of a verb."""
-    from bestofk.cli.app import bestofk
-
-    command = bestofk.get_command(click.Context(bestofk), verb)
-    if command is None:
-        return ()
-    return tuple(
-        text
-        for parameter in command.params
-        if isinstance(parameter, click.Option)
-        for text in (*parameter.opts, *parameter.secondary_opts)
-    )
-
-
-def as_typed(message: str, verb: str) -> str:
-    """A message in which keywords that the verb has an option for are those options.
+def typed(advice: Advice, verb: str) -> str:
+    """Return advice as an option of a verb; in Python's form if the verb has no such option.
 
     Examples
     --------
-    >>> as_typed("pass missing='drop' or metric='roc auc', higher_is_better=True.", "order")
-    "pass --missing drop or --metric 'roc auc', --higher-is-better."
-    >>> as_typed("keep one with where={'constraint': '1h'}.", "order")
-    'keep one with --where constraint=1h.'
-    >>> as_typed("SVC(C=10, random_state=3) failed (random_state=4)", "order")
-    'SVC(C=10, random_state=3) failed (--seed 4)'
+    >>> from bestofk._base.errors import use
+    >>> typed(use(metric="roc auc"), "order"), typed(use(higher_is_better=False), "order")
+    ("--metric 'roc auc'", '--lower-is-better')
+    >>> typed(use(where={"constraint": "1h"}), "order"), typed(use(metric="auc"), "compare")
+    ('--where constraint=1h', "metric='auc'")
     """
-
-    def typed(found: re.Match[str]) -> str:
-        name, value = found["name"], found["value"]
-        if _inside_call(message[: found.start()]):
-            return found[0]
-        special = _SPECIAL.get((name, value))
-        if special is not None:
-            return special if special in options_of(verb) else found[0]
-        option = option_of(verb, name)
-        if option is None or value in ("True", "False", "None"):
-            return found[0]
-        return f"{option} {_value(value)}"
-
-    return _TWICE.sub(r"\1", _ADVICE.sub(typed, message))
-
-
-def _inside_call(before: str) -> bool:
-    """Whether the text ends within the parentheses of a call, such as a learner's."""
-    depth = 0
-    for place in range(len(before) - 1, -1, -1):
-        if before[place] == ")":
-            depth += 1
-        elif before[place] == "(":
-            if not depth:
-                return place > 0 and (before[place - 1].isalnum() or before[place - 1] == "_")
-            depth -= 1
-    return False
+    option = _option(verb, advice.keyword)
+    value = advice.value
+    if option is None or value is None or option.is_flag != isinstance(value, bool):
+        return str(advice)
+    if option.is_flag:
+        return (option.opts if value else option.secondary_opts or [str(advice)])[0]
+    name = option.opts[0]
+    if value is Ellipsis:
+        return f"{name} ..."
+    if isinstance(value, dict):
+        return " ".join(f"{name} {shlex.quote(f'{key}={one}')}" for key, one in value.items())
+    text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{name} {shlex.quote(text)}"
 
 
-def _value(text: str) -> str:
-    """A value as it is typed."""
-    if text == "...":
-        return "..."
-    if text[0] in "{[":
-        from ast import literal_eval
+def _option(verb: str, keyword: str) -> click.Option | None:
+    """Return the option of a verb for a keyword of the library."""
+    from bestofk.cli.app import bestofk
 
-        held = literal_eval(text)
-        if isinstance(held, dict):
-            return " ".join(shlex.quote(f"{name}={value}") for name, value in held.items())
-        return shlex.quote(",".join(map(str, held)))
-    return shlex.quote(text[1:-1]) if text[0] in "'\"" else text
+    command = bestofk.get_command(click.Context(bestofk), verb)
+    name = _NAMES.get(keyword, keyword).replace("_", "-")
+    options = {
+        text: parameter
+        for one in (command, *getattr(command, "commands", {}).values())
+        for parameter in getattr(one, "params", ())
+        if isinstance(parameter, click.Option)
+        for text in parameter.opts
+    }
+    return options.get(f"--{name}") or options.get(f"--{name}-column")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bestofk._base.errors import Advice
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     column_options,
@@ -14,9 +15,9 @@ from bestofk.cli.options import (
     echo_explanation,
     json_option,
     missing_option,
-    option_of,
     read_table,
     reading_options,
+    typed,
     warnings_as_lines,
 )
 
@@ -91,7 +92,9 @@ def size(losses: str | None, as_json: bool, df: str | None, **options: Any) -> N
         if losses is None:
             for name, value in {"df": df, "control": options["control"], **reading}.items():
                 if value is not None:
-                    raise click.UsageError(f"{option_of('size', name)} needs LOSSES; got none.")
+                    raise click.UsageError(
+                        f"{typed(Advice(name, value), 'size')} needs LOSSES; got none."
+                    )
         else:
             table = read_table(losses, reading, missing=options["missing"])
         plan = plan_size(table, df=df_value(df), **planned, **options)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bestofk._base.formatting import duration, interval_words, printable, pvalue_parts
-from bestofk.cli.options import as_typed
 from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
@@ -398,7 +397,7 @@ def _print(
     print_prose(out, value.headline(), style="bold")
     for statement in value.select("assumed"):
         # Print assumptions before the numbers that depend on them.
-        print_prose(out, as_typed(statement.text, "compare"))
+        print_prose(out, statement.text)
     out.print()
     hidden = {"verdict", "left out", "assumed", "data"}
     if decision is not None:

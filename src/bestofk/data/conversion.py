@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import (
     check_row_columns,
@@ -272,8 +272,9 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
         if (known != np.floor(known)).any():
             raise ArgumentError(
                 "y must hold class labels; got numbers with fractions "
-                f"({known[known != np.floor(known)][0]} ...): to predict a number pass "
-                "task='regression'."
+                f"({known[known != np.floor(known)][0]} ...): to predict a number pass ",
+                use(task="regression"),
+                ".",
             )
     codes, classes = encode_labels(column)
     present = np.bincount(codes, minlength=len(classes)) > 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,9 +70,12 @@ def days_of_texts(texts: Sequence[str], name: Hashable) -> Floats | None:
     ):
         raise ArgumentError(
             f"Column {name!r} holds dates such as {texts[0].strip()!r}, which can be read in two "
-            "ways: write them as 2024-12-31 (pandas.to_datetime has the argument dayfirst), or "
-            f"leave the column out (on the command line --ignore {name}, or --nominal {name} to "
-            "treat them as labels)."
+            "ways: write them as 2024-12-31 (pandas.to_datetime has the argument dayfirst), leave "
+            "the column out with ",
+            use(ignore=[name]),
+            ", or read it as labels with ",
+            use(nominal=[name]),
+            ".",
         )
     if not all(isinstance(text, str) and _ISO.fullmatch(text) for text in texts):
         return None

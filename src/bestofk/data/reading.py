@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import one_of, refuse
-from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.errors import ArgumentError, Part, TableError, use
 from bestofk._base.registry import Registry, resolve
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -293,7 +293,7 @@ def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[st
         if word in lowered:
             return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."], ""
     sentence = f"The target is the last column, {usable[-1]!r}"
-    return usable[-1], [f"{sentence}."], f"{sentence}: target=... chooses another."
+    return usable[-1], [f"{sentence}."], f"{sentence}: name the target to choose another."
 
 
 def _target_kind(table: Table, target: str, task: str) -> Target:
@@ -329,14 +329,12 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
             f"{y.iloc[0]!r}."
         )
     if y.nunique() == len(y) and len(y) >= MIN_ROWS_TO_JUDGE:
-        kind = (
-            "number: to predict a number pass task='regression'"
-            if table.is_numeric(target)
-            else "label: name another target"
-        )
+        kind: tuple[Part, ...] = ("label: name another target.",)
+        if table.is_numeric(target):
+            kind = ("number: to predict a number pass ", use(task="regression"), ".")
         raise TableError(
-            f"{table.source}: the target {target!r} must hold classes; every row has a different "
-            f"{kind}."
+            f"{table.source}: the target {target!r} must hold classes; every row has a different ",
+            *kind,
         )
     return y.rename(target)
 

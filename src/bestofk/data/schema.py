@@ -321,8 +321,8 @@ def infer_target(y: Any, task: str, name: str = "y") -> Target:
     >>> infer_target(["a", "b"], "auto"), infer_target([0.5, 1.0], "auto").task
     (Target(task='classification', note=''), 'regression')
     >>> print(infer_target(range(100), "auto").note)
-    y read as numbers (100 different values): regression; task='classification' reads them as \
-classes.
+    y read as numbers (100 different values): regression; the task 'classification' reads \
+them as classes.
     """
     one_of(task, "task", TASK_OPTIONS)
     if task != "auto":
@@ -338,9 +338,9 @@ classes.
         return Target("classification", "")
     if count <= MAX_CLASSES and count * MIN_ROWS_PER_CLASS <= len(known):
         note = f"{name} read as classes ({count} different values): classification; "
-        return Target("classification", f"{note}task='regression' reads them as numbers.")
+        return Target("classification", f"{note}the task 'regression' reads them as numbers.")
     note = f"{name} read as numbers ({count} different values): regression; "
-    return Target("regression", f"{note}task='classification' reads them as classes.")
+    return Target("regression", f"{note}the task 'classification' reads them as classes.")
 
 
 def as_numbers(y: Any) -> Any:

@@ -10,7 +10,7 @@ from warnings import warn
 
 import numpy as np
 
-from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError
+from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk.decide.evidence import Family
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
@@ -330,7 +330,8 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
     if variant is None:
         measured = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
         raise ArgumentError(
-            f"df='calibrated' applies to {', '.join(measured)}; test {entry.name!r} takes a number."
+            use(df="calibrated"),
+            f" applies to {', '.join(measured)}; test {entry.name!r} takes a number.",
         )
     from bestofk.stats.pairwise.calibration import df_of_design
 

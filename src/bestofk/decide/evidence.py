@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of, probability
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.results import (
     Presented,
     json_ready,
@@ -59,8 +59,9 @@ class Family:
         one_of(self.correction, "correction", tuple(CORRECTIONS))
         if self.name != "all" and CORRECTIONS[self.correction].needs_all_pairs:
             raise ArgumentError(
-                f"correction {self.correction!r} is for the two-sided tests of all pairs; "
-                f"family={self.name!r} takes 'holm', 'hochberg' or 'bonferroni'."
+                f"correction {self.correction!r} is for the two-sided tests of all pairs; ",
+                use(family=self.name),
+                " takes 'holm', 'hochberg' or 'bonferroni'.",
             )
 
     @property
@@ -81,7 +82,9 @@ class Family:
             first, second = np.triu_indices(K, 1)
             return first.astype(np.int64), second.astype(np.int64)
         if self.control is None:
-            raise ArgumentError("family='control' needs a control: name it with control=.")
+            raise ArgumentError(
+                use(family="control"), " needs a control: name it with ", use(control=...)
+            )
         others = np.delete(np.arange(K), self.control)
         return np.minimum(others, self.control), np.maximum(others, self.control)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats, finite_array, missing_word
-from bestofk._base.errors import ArgumentError, DesignError
+from bestofk._base.errors import ArgumentError, DesignError, use
 from bestofk._base.formatting import counted
 from bestofk.decide.preference import (
     LISTED,
@@ -195,7 +195,9 @@ def problem_from_losses(
             raise DesignError(
                 f"losses lack {int(losses.missing.sum())} of {losses.missing.size} cells, "
                 f"{_first_missing(losses)} among them, and learners are compared on the same "
-                "cells: missing='drop' leaves out what some learner lacks."
+                "cells: ",
+                use(missing="drop"),
+                " leaves out what some learner lacks.",
             )
         per_fold, design, note = _drop_incomplete(losses)
         dropped = (note,)

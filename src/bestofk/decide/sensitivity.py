@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Ints, probability
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
@@ -267,5 +267,6 @@ def _must_be_multitest(decision: Decision, where: str) -> None:
     if not decision.preference.stated:
         raise ArgumentError(
             f"{where}: without a preference the smallest mean is recommended at every level; state "
-            "one with prefer=."
+            "one with ",
+            use(prefer=...),
         )

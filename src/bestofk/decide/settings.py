@@ -20,7 +20,7 @@ from bestofk._base.checks import (
     refuse,
 )
 from bestofk._base.code_identity.identity import identify
-from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.preference import (
     LISTED,
@@ -181,15 +181,16 @@ class Settings:
             one_of(self.family, "family", FAMILIES)
         if self.control is not None and self.family != "control":
             raise ArgumentError(
-                "control applies to family='control': add that, or leave control out."
+                "control applies to ", use(family="control"), ": add that, or leave control out."
             )
         if self.correction is None:
             return
         one_of(self.correction, "correction", tuple(CORRECTIONS))
         if _needs_all_pairs(self.correction) and self.family not in (None, "all"):
             raise ArgumentError(
-                f"correction {self.correction!r} is for the two-sided tests of all pairs; "
-                f"family={self.family!r} takes 'holm', 'hochberg' or 'bonferroni'."
+                f"correction {self.correction!r} is for the two-sided tests of all pairs; ",
+                use(family=self.family),
+                " takes 'holm', 'hochberg' or 'bonferroni'.",
             )
 
     def check_learners(self, names: Sequence[Name]) -> None:
@@ -206,7 +207,12 @@ class Settings:
         arguments: dict[str, Any] = {"alpha": self.alpha}
         if entry.takes_test:
             if isinstance(self.test, StoredTest):
-                raise ArgumentError(_ask_for(self.test))
+                raise ArgumentError(
+                    f"test {self.test.name!r} is a function of yours, and a store keeps its name "
+                    "alone: give the function again with ",
+                    use(test=...),
+                    ", or name another test.",
+                )
             arguments |= {"test": self.test, "df": self.df, "random_state": self.random_state}
             arguments |= self.test_arguments
         optional = {name: getattr(self, name) for name in OPTIONAL}
@@ -327,13 +333,6 @@ class Settings:
 
 def _needs_all_pairs(correction: str | None) -> bool:
     return correction is not None and CORRECTIONS[correction].needs_all_pairs
-
-
-def _ask_for(test: StoredTest) -> str:
-    return (
-        f"test {test.name!r} is a function of yours, and a store keeps its name alone: give the "
-        "function again with test=, or name another test."
-    )
 
 
 def _checked_preference(prefer: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, RandomState, one_of, positive
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
@@ -141,7 +141,9 @@ def choose_model(
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all exclude each other; pass one of them.")
     if missing == "bounds" and (pass_at is not None or pass_all is not None):
-        raise ArgumentError("missing='bounds' does not work with pass_at or pass_all; omit one.")
+        raise ArgumentError(
+            use(missing="bounds"), " does not work with pass_at or pass_all; omit one."
+        )
     if margin is not None:
         positive(margin, "margin")
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
@@ -299,8 +301,10 @@ def _preference(prefer: Any, evals: Evals) -> Any:
     unknown = [name for name, cost in costs.items() if not isfinite(cost)]
     if unknown:
         raise ArgumentError(
-            f"prefer={prefer!r}: the logs do not state it for {unknown[0]!r}; pass prices to "
-            "read_evals, or name the models, the most preferred first."
+            use(prefer=prefer),
+            f": the logs do not state it for {unknown[0]!r}; give ",
+            use(prices=...),
+            ", or name the models, the most preferred first.",
         )
     return MeasuredCosts(what="latency", costs=costs) if prefer == "latency" else costs
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of, whole
-from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.errors import Advice, ArgumentError, TableError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.evals.rows import STATUSES
 
@@ -155,8 +155,11 @@ def item_scores(
         dropped = ~counts & (evals.status != _CODE["missing"])
         if not keep.all() or dropped.any():
             raise TableError(
-                f"{account[-1]} missing='drop' compares the items that all models have; "
-                "missing='bounds' also states what the other items could change."
+                f"{account[-1]} ",
+                use(missing="drop"),
+                " compares the items that all models have; ",
+                use(missing="bounds"),
+                " also states what the other items could change.",
             )
     index = np.flatnonzero(keep)
     tasks, task = dense_names(evals.item_task[index], evals.tasks)
@@ -221,7 +224,7 @@ def score_ranges(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
     )
     known = score[counts]
-    _require_unit_scores(known, "missing='bounds'", evals.metric)
+    _require_unit_scores(known, use(missing="bounds"), evals.metric)
     cell = evals.cell
     count = np.bincount(cell[counts], minlength=k * n)
     total = np.bincount(cell[counts], weights=known, minlength=k * n)
@@ -238,16 +241,17 @@ def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Code
     return tuple(names[code] for code in used), dense.astype(np.int32)
 
 
-def _require_unit_scores(scores: Floats, option: str, metric: str) -> None:
+def _require_unit_scores(scores: Floats, option: Advice, metric: str) -> None:
     if scores.size and (scores.min() < 0.0 or scores.max() > 1.0):
         raise ArgumentError(
-            f"{option} needs scores between 0 and 1, but {metric!r} goes from {scores.min():g} to "
-            f"{scores.max():g}; omit it."
+            option,
+            f" needs scores between 0 and 1, but {metric!r} goes from {scores.min():g} to "
+            f"{scores.max():g}; omit it.",
         )
 
 
 def _with_worst_scores(evals: Evals, failed: Any, counts: Any, account: list[str]) -> Floats:
-    _require_unit_scores(evals.score[counts], "count_errors_as_wrong", evals.metric)
+    _require_unit_scores(evals.score[counts], use(count_errors_as_wrong=True), evals.metric)
     worst = 0.0 if evals.higher_is_better else 1.0
     if failed.any():
         account.append(

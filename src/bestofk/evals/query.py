@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import Advice, ArgumentError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.rows import clean_name
 
@@ -83,7 +83,9 @@ def pick_name(
         raise ArgumentError(f"{where} has no {what} that is one number per sample.")
     raise ArgumentError(
         f"{where} has {len(names)} {what}s ({shortened(names, 12)}): name the one to compare by, "
-        f"such as {what}={names[0]!r} (on the command line --{what} {names[0]})."
+        "such as ",
+        Advice(what, names[0]),
+        ".",
     )
 
 

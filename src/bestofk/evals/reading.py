@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError
+from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.registry import resolve
 from bestofk.evals.evals import Evals
@@ -160,7 +160,7 @@ def _by_format(
         match = next((entry for entry, recognise in formats if recognise(source)), None)
         if match is None:
             if source.named:
-                raise TableError(_unknown_format(source))
+                raise _unknown_format(source)
             unknown.append(source)
         elif match.any_table and not source.named:
             tables.append((match, source))
@@ -184,7 +184,7 @@ def _by_format(
         ]
         rows.warn(
             f"The files have {len(by_format)} formats, and bestofk reads their tasks together: "
-            f"{joined(each)}; format=... selects one of them."
+            f"{joined(each)}; state the format to read one of them."
         )
     if unknown:
         unused = (
@@ -196,23 +196,26 @@ def _by_format(
     return by_format
 
 
-def _unknown_format(source: Source) -> str:
+def _unknown_format(source: Source) -> TableError:
     if source.head[:4] == b"PK\x03\x04" and not source.members:
-        return (
+        return TableError(
             f"{source.name}: the zip archive is damaged or truncated: its table of contents, at "
             "its end, cannot be read."
         )
     if not source.size:
-        return f"{source.name}: the file is empty."
+        return TableError(f"{source.name}: the file is empty.")
     if source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return f"{source.name} is UTF-16 text: save it as UTF-8."
+        return TableError(f"{source.name} is UTF-16 text: save it as UTF-8.")
     if source.is_binary:
-        return f"{source.name} contains NUL characters: it is not text, or it is damaged."
+        return TableError(
+            f"{source.name} contains NUL characters: it is not text, or it is damaged."
+        )
     names = ", ".join(EVAL_FORMATS)
-    return (
-        f"{source.name}: the format is unknown; pass format=... (on the command line --format), "
-        f"one of {names}; for tables with one row per fold or data set use 'bestofk order' "
-        "(bestofk.read_losses)."
+    return TableError(
+        f"{source.name}: the format is unknown; pass ",
+        use(format=...),
+        f", one of {names}; for tables with one row per fold or data set use 'bestofk order' "
+        "(bestofk.read_losses).",
     )
 
 
@@ -300,7 +303,10 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
     if len(directions) > 1:
         raise TableError(
             f"Higher is better for {directions[True]!r} and lower for {directions[False]!r}, so "
-            "they cannot be one score; choose metric=... or task=..."
+            "they cannot be one score; choose ",
+            use(metric=...),
+            " or ",
+            use(task=...),
         )
     rows.note(f"Metric {'; '.join(phrases)}.")
     return name, next(iter(directions), True)

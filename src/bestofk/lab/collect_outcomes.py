@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability, side, whole
-from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.problem import problem_from_losses
@@ -126,14 +126,18 @@ def outcomes(
     if procedure is not None:
         return _by_procedure(simulation, procedure, test, alphas, df, correction, arguments)
     if correction is not None:
-        raise ArgumentError("correction applies to procedures; add procedure=, or omit correction.")
+        raise ArgumentError(
+            "correction applies to procedures; add ", use(procedure=...), ", or omit correction."
+        )
     if isinstance(test, str) and test in MULTIPLE_TESTS:
         if df is not None:
             raise ArgumentError(f"df does not apply to {test!r}, a test of all learners; omit df.")
         return _of_all(simulation, MULTIPLE_TESTS[test], alphas, arguments)
     if isinstance(test, str) and test != "auto" and test not in PAIRWISE_TESTS:
         if test in PROCEDURES:
-            raise ArgumentError(f"{test!r} is a procedure, not a test; use procedure={test!r}.")
+            raise ArgumentError(
+                f"{test!r} is a procedure, not a test; use ", use(procedure=test), "."
+            )
         raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
     return _pairwise(simulation, test, alphas, alternative, df, arguments)
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
@@ -659,8 +659,9 @@ def refuse_preparation(learners: Mapping[str, Any], datasets: Iterable[DataSet])
                 raise ArgumentError(
                     f"prepare is 'none', but {name} does not accept {data.name!r} as it is "
                     f"(it needs {done.explain()}): leave the learner out, prepare the columns in "
-                    "your own pipeline that starts with a ColumnTransformer, or set "
-                    "prepare='auto' (on the command line --prepare auto)."
+                    "your own pipeline that starts with a ColumnTransformer, or set ",
+                    use(prepare="auto"),
+                    ".",
                 )
 
 

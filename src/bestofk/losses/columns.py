@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 
 if TYPE_CHECKING:
     from bestofk.data.tables.table import Table
@@ -349,7 +349,9 @@ def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarra
         raise TableError(
             f"{table.location(row, column)} is a different metric from the rows before: the column "
             f"holds {listed(levels.names[:6])}{', ...' if len(levels.names) > 6 else ''}; choose "
-            f"one with metric={levels.names[0]!r}."
+            "one with ",
+            use(metric=levels.names[0]),
+            ".",
         )
     return None, levels.names[0] if levels.names else column
 
@@ -377,9 +379,11 @@ def value_column(table: Table, roles: dict[str, str]) -> str:
     if not candidates:
         raise TableError(
             f"{table.source}: no column holds the losses (columns: {listed(table.columns[:12])}): "
-            "name it with loss=..."
+            "name it with ",
+            use(loss=...),
         )
     raise TableError(
         f"{table.source}: the columns {listed(candidates)} could each hold the losses: name one "
-        "with loss=..."
+        "with ",
+        use(loss=...),
     )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import TableError
+from bestofk._base.errors import Part, TableError, use
 from bestofk.data.tables.table import MISSING_MARKERS, Codes, Levels, Table
 from bestofk.data.tables.values import describe_form
 from bestofk.losses.columns import (
@@ -232,14 +232,17 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
             first = int(empty.argmax())
             raise TableError(
                 f"{cells.location(first)} is empty ({int(empty.sum())} of {len(empty)}): fill it "
-                "or pass missing='drop', which leaves out what some learner lacks."
+                "or pass ",
+                use(missing="drop"),
+                ", which leaves out what some learner lacks.",
             )
         if not counts.all():
             absent = int((counts == 0).argmax())
             raise TableError(
                 f"{cells.source}: there is no loss for {_describe_group(ordered, absent)} "
-                f"({int((counts == 0).sum())} of {total} cells are missing): add the row or pass "
-                "missing='drop', which leaves out what some learner lacks."
+                f"({int((counts == 0).sum())} of {total} cells are missing): add the row or pass ",
+                use(missing="drop"),
+                ", which leaves out what some learner lacks.",
             )
     if empty.all():
         raise TableError(f"{cells.source}: the file contains no loss: every cell is empty.")
@@ -258,15 +261,19 @@ def _refuse_duplicate(cells: Cells, group: Codes) -> None:
     there = re.sub(r"^.*?: (?=(?:line|row) \d)", "", cells.location(first).split(", column")[0])
     here = cells.location(second).split(", column")[0]
     telling = cells.tells_apart(first, second)
-    advice = "a column that distinguishes the rows is missing or not recognised."
+    advice: tuple[Part, ...] = (
+        "a column that distinguishes the rows is missing or not recognised.",
+    )
     if telling is not None:
         advice = (
-            f"the column {telling[0]!r} distinguishes them: select one value with "
-            f"where={dict([telling])!r}."
+            f"the column {telling[0]!r} distinguishes them: select one value with ",
+            use(where=dict([telling])),
+            ".",
         )
     raise TableError(
         f"{here} repeats the cell of {there}: {_describe_group(cells, int(group[second]))} "
-        f"({int(again.sum())} repeated): {advice}"
+        f"({int(again.sum())} repeated): ",
+        *advice,
     )
 
 
@@ -370,7 +377,9 @@ def long_cells(
                 keep, name = one_metric(table, roles["metric"], metric)
     elif metric is not None:
         raise TableError(
-            f"{table.source}: metric={metric!r} does not apply: no column names metrics."
+            f"{table.source}: ",
+            use(metric=metric),
+            " does not apply: no column names metrics.",
         )
     column = roles.get("loss") or value_column(table, roles)
     roles["loss"] = column
@@ -505,8 +514,11 @@ def wide_cells(
     if guessed and not ours and all(direction_of(column) is not None for column in learners):
         raise TableError(
             f"{table.source}: no column names the learners, and {listed(learners[:6])} look like "
-            "metrics: name the column of the learners with algorithm=..., or pass layout='wide' "
-            "if each column is a learner."
+            "metrics: name the column of the learners with ",
+            use(algorithm=...),
+            ", or pass ",
+            use(layout="wide"),
+            " if each column is a learner.",
         )
     k = len(learners)
     values = np.stack([loss_numbers(table, column) for column in learners], axis=1)
@@ -562,8 +574,9 @@ def cv_results_cells(
     names = list(splits)
     if metric is None and len(names) > 1:
         raise TableError(
-            f"{table.source}: the splits have the metrics {listed(names)}: choose one with "
-            f"metric={names[0]!r}."
+            f"{table.source}: the splits have the metrics {listed(names)}: choose one with ",
+            use(metric=names[0]),
+            ".",
         )
     chosen = names[0] if metric is None else metric
     if chosen not in splits:

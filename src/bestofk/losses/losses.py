@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, missing_word, refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.results import json_ready
 from bestofk.losses.columns import clean_names
 from bestofk.splits.design import KINDS, Design
@@ -190,9 +190,11 @@ def refuse_bad_cells(
     where = cell_words(at, learners, sets)
     if np.isnan(value):
         raise ArgumentError(
-            f"values must be numbers; got NaN for {where} ({int(bad.sum())} of {bad.size}): "
-            "pass missing='allow' if that cell is missing, or missing='drop' to leave out what "
-            "some learner lacks."
+            f"values must be numbers; got NaN for {where} ({int(bad.sum())} of {bad.size}): pass ",
+            use(missing="allow"),
+            " if that cell is missing, or ",
+            use(missing="drop"),
+            " to leave out what some learner lacks.",
         )
     raise ArgumentError(f"values must be finite; got {value} for {where}.")
 
@@ -221,7 +223,8 @@ def drop_incomplete(
             settled = design.select(by_fold) if whole.any() else design
     if not whole.any():
         raise ArgumentError(
-            f"missing='drop' leaves nothing: there is no {what} that all {k} learners completed."
+            use(missing="drop"),
+            f" leaves nothing: there is no {what} that all {k} learners completed.",
         )
     if whole.all():
         return array, absent, tuple(sets), design, ""
@@ -582,8 +585,11 @@ class Losses:
             at = cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
             raise ArgumentError(
                 f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
-                f"including {at}; missing='allow' averages the cells that each learner has, "
-                "missing='drop' the cells that all learners have."
+                f"including {at}; ",
+                use(missing="allow"),
+                " averages the cells that each learner has, ",
+                use(missing="drop"),
+                " the cells that all learners have.",
             )
         absent = self.missing
         if missing == "drop":

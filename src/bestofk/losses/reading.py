@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, missing_word, one_of, refuse
-from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError
+from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk._base.registry import resolve
 from bestofk.data.tables.reading import FORMATS, read_table
@@ -71,8 +71,11 @@ def direction_of_file(
         within = direction_within(Path(table.source).stem) if table.from_file else None
         if within is None:
             raise UnknownDirectionError(
-                f"{table.source}: cannot tell whether higher or lower is better: pass "
-                "higher_is_better=True (scores) or higher_is_better=False (losses)."
+                f"{table.source}: cannot tell whether higher or lower is better: pass ",
+                use(higher_is_better=True),
+                " (scores) or ",
+                use(higher_is_better=False),
+                " (losses).",
             )
         direction, word = within
         named_in = table.source
@@ -88,10 +91,16 @@ def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
     account.append("The rows have no names and are read as the folds of one data set.")
     if design is None:
         warnings.warn(
-            f"{source}: the rows have no names and are read as the folds of one run of "
-            "cross-validation: pass design='cv' if that is right, design='resample' for random "
-            "splits or design='test-set' for the instances of one test set.",
-            BestOfKWarning,
+            BestOfKWarning(
+                f"{source}: the rows have no names and are read as the folds of one run of "
+                "cross-validation: pass ",
+                use(design="cv"),
+                " if that is right, ",
+                use(design="resample"),
+                " for random splits or ",
+                use(design="test-set"),
+                " for the instances of one test set.",
+            ),
             stacklevel=3,
         )
 
@@ -141,8 +150,8 @@ def design_of_file(
                 kind = "resample"
             else:
                 account.append(
-                    "There are runs but no folds, so the design is unknown; pass "
-                    "design='resample' if each run is a random split."
+                    "There are runs but no folds, so the design is unknown; state the design "
+                    "'resample' if each run is a random split."
                 )
     stratified = None
     if "stratified" in roles:
@@ -405,7 +414,8 @@ def read_losses(
         if "algorithm" not in roles:
             raise TableError(
                 f"{table.source}: no column names the learners (columns: "
-                f"{', '.join(map(repr, table.columns[:12]))}): name it with algorithm=..."
+                f"{', '.join(map(repr, table.columns[:12]))}): name it with ",
+                use(algorithm=...),
             )
         cells, named, direction = layouts.long_cells(
             table,

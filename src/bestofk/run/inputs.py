@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, RunError, UnknownNameError
+from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -78,21 +78,24 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
         except Exception:  # whatever a stranger's class raises; its fits will say
             continue
         if wrong:
-            raise ArgumentError(_wrong_kind(learner.name, data))
+            raise _wrong_kind(learner.name, data)
 
 
-def _wrong_kind(learner: str, data: DataSet) -> str:
+def _wrong_kind(learner: str, data: DataSet) -> ArgumentError:
     if data.task == "regression":
         values = data.y.to_numpy(dtype=float)
         is_one, holds = "a classifier", f"numbers ({len(set(values.tolist()))} different values)"
-        give, other, possible = "regressors", "classes with task='classification'", is_whole(values)
+        give, other, task = "regressors", "classes", "classification"
+        possible = is_whole(values)
     else:
         is_one, holds = "a regressor", f"{len(data.classes)} classes"
-        give, other = "classifiers", "numbers with task='regression'"
+        give, other, task = "classifiers", "numbers", "regression"
         possible = all(_is_numeral(label) for label in data.classes.tolist())
-    also = f", or take the target as {other}" if possible else ""
-    return (
-        f"{learner} is {is_one}, and the target of {data.name!r} holds {holds}: give {give}{also}."
+    also = (f", or take the target as {other} with ", use(task=task)) if possible else ()
+    return ArgumentError(
+        f"{learner} is {is_one}, and the target of {data.name!r} holds {holds}: give {give}",
+        *also,
+        ".",
     )
 
 
@@ -194,8 +197,11 @@ def as_datasets(
     if len({one.task for one in datasets}) > 1:
         kinds = ", ".join(f"{one.name!r} {_KINDS[one.task]}" for one in datasets)
         raise ArgumentError(
-            f"data sets must all have labels, or all numbers to predict; got {kinds}: say "
-            "task='classification' or task='regression' where the numbers allow both."
+            f"data sets must all have labels, or all numbers to predict; got {kinds}: say ",
+            use(task="classification"),
+            " or ",
+            use(task="regression"),
+            " if the numbers allow both.",
         )
     return datasets
 
@@ -224,7 +230,9 @@ def _dataset(
     if isinstance(source, DataSet):
         if task not in ("auto", source.task):
             raise ArgumentError(
-                f"{source.name!r} is a data set for {source.task}; got task={task!r}: omit task."
+                f"{source.name!r} is a data set for {source.task}; got ",
+                use(task=task),
+                ": omit task.",
             )
         return with_row_columns(source, **columns)
     if isinstance(source, str | os.PathLike):
@@ -282,9 +290,9 @@ def _splits(plan: Plan, data: DataSet) -> Splits:
     numbers = data.task == "regression"
     if numbers and plan.stratified is True:
         raise ArgumentError(
-            f"stratified=True is for class labels, and {data.name!r} has numbers to predict: "
-            f"stratified={QUANTILES!r} (on the command line --stratify {QUANTILES}) gives every "
-            "fold its share of small and large ones."
+            f"Folds stratified by labels need classes, and {data.name!r} has numbers to predict: ",
+            use(stratified=QUANTILES),
+            " gives every fold its share of small and large ones.",
         )
     keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
     splits = plan.materialise(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk._base.registry import Registry
 from bestofk.losses.columns import direction_of
 
@@ -590,8 +590,11 @@ def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
             return positive
     first, second = (f"{scorer}:{one}" for one in labels)
     raise ArgumentError(
-        f"loss {scorer!r} counts one of the two classes, and their names do not tell which: "
-        f"scoring={first!r} or scoring={second!r}."
+        f"loss {scorer!r} counts one of the two classes, and their names do not tell which: ",
+        use(scoring=first),
+        " or ",
+        use(scoring=second),
+        ".",
     )
 
 
@@ -649,27 +652,29 @@ def try_loss(loss: Loss, data: DataSet) -> None:
             else:
                 value = loss.of(truth, np.roll(truth, 1))
         except Exception as raised:
-            raise ArgumentError(_refusal(loss, data, raised)) from None
+            raise _refusal(loss, data, raised) from None
     if not isinstance(value, float):
         raise ArgumentError(f"loss {loss.name!r} must give one number; got {value!r:.80}.")
 
 
-def _refusal(loss: Loss, data: DataSet, raised: Exception) -> str:
+def _refusal(loss: Loss, data: DataSet, raised: Exception) -> ArgumentError:
     from sklearn.metrics import get_scorer_names
 
     reason = " ".join(str(raised).split())[:200].rstrip(".")
     plain = loss.name.partition(":")[0]
     macro = f"{plain}_macro"
     several = data.task == "classification" and len(data.classes) > 2
-    offer = ""
+    offer: tuple[Part, ...] = ()
     if several and macro in get_scorer_names():
-        offer = f"; scoring={macro!r} takes the mean over the classes"
+        offer = ("; ", use(scoring=macro), " takes the mean over the classes")
     elif several and plain == "roc_auc":
-        offer = "; scoring='roc_auc_ovr' averages one against the rest"
+        offer = ("; ", use(scoring="roc_auc_ovr"), " averages one against the rest")
     target = f"the {len(data.classes)} classes" if data.task == "classification" else "the numbers"
-    return (
+    return ArgumentError(
         f"loss {loss.name!r} cannot judge {target} of {data.name!r} ({type(raised).__name__}: "
-        f"{reason}){offer}."
+        f"{reason})",
+        *offer,
+        ".",
     )
 
 

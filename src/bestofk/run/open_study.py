@@ -10,7 +10,7 @@ from typing import Any
 from warnings import warn
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError
+from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError, use
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import OtherLoss, conclude
@@ -94,8 +94,9 @@ def only_study(store: Store) -> int:
         raise StoreError(f"{store.shown_url}: the store has no studies.")
     numbers = ", ".join(str(study.id) for study in studies[:MAX_LISTED_STUDIES])
     raise ArgumentError(
-        f"{store.shown_url} holds {len(studies)} studies: give its number (on the command line "
-        f"--study), one of {numbers}; 'bestofk show' describes them."
+        f"{store.shown_url} holds {len(studies)} studies: give ",
+        use(number=...),
+        f", one of {numbers}; 'bestofk show' describes them.",
     )
 
 
@@ -145,7 +146,9 @@ def _with_callers_test(
     if test is None and "procedure" not in changes:
         raise ArgumentError(
             f"The study was decided by {stored.name}, a test of yours, and a store keeps its name "
-            "alone: give the function again with test=, or name another test."
+            "alone: give the function again with ",
+            use(test=...),
+            ", or name another test.",
         )
     if not callable(test):
         return settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk.splits.design import Design
 from bestofk.splits.folds import (
     FoldOf,
@@ -65,11 +65,12 @@ def known_rows(
         return _by_quantiles(n, target, groups, never_stratified=never_stratified)
     if stratified and target is None:
         what = "the labels y" if stratified is True else "the numbers y"
-        raise ArgumentError(f"stratified={stratified!r} needs {what}; got None.")
+        raise ArgumentError(use(stratified=stratified), f" needs {what}; got None.")
     labelled = target is not None and (is_categorical(y) or are_labels(target))
     if stratified and not labelled:
         raise ArgumentError(
-            "stratified=True needs class labels in y; got numbers with a fractional part or times."
+            use(stratified=True),
+            " needs class labels in y; got numbers with a fractional part or times.",
         )
     if target is not None and labelled and stratified is not False:
         classes = Labelling.of(target, "y")
@@ -86,7 +87,7 @@ def _by_quantiles(
     """Cut a numeric target into classes of about the same size, in ascending order."""
     if target.dtype.kind not in "iufb" or not np.isfinite(target.astype(np.float64)).all():
         raise ArgumentError(
-            f"stratified={QUANTILES!r} needs numbers in y; got labels or other values."
+            use(stratified=QUANTILES), " needs numbers in y; got labels or other values."
         )
     _, inverse, counts = np.unique(target, return_inverse=True, return_counts=True)
     # equal numbers share the middle of their ranks
@@ -332,7 +333,9 @@ def _bootstrap(plan: Plan, rows: KnownRows) -> Splits:
     elif int(strata.sizes.max()) == 1:
         raise ArgumentError(
             "A stratified bootstrap needs a class of at least 2 rows; otherwise no row is ever "
-            "left out. Use stratified=False."
+            "left out. Use ",
+            use(stratified=False),
+            ".",
         )
     drawn, again = draw_with_replacement(strata, samples=plan.folds, seed=plan.seed)
     if rows.groups is not None:
@@ -388,7 +391,7 @@ def _note_many_classes(classes: Labelling) -> list[str]:
         return []
     return [
         f"y has {classes.count} distinct integers, which are treated as a quantity, so the splits "
-        "are not stratified; stratified=True treats them as class labels."
+        "are not stratified; stratify by labels to treat them as classes."
     ]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import RandomState, probability, refuse, whole
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.splits.design import Design, Subsets
 from bestofk.splits.folds import seed_of
 from bestofk.splits.generate import QUANTILES, known_rows, make_splits
@@ -302,9 +302,7 @@ class Plan(Specification):
         reads it from them.
         """
         if self.grouped and groups is None:
-            raise ArgumentError(
-                f"plan {self.spec!r} needs groups: pass groups= (on the command line --groups COL)."
-            )
+            raise ArgumentError(f"plan {self.spec!r} needs groups: pass ", use(groups=...))
         rows = known_rows(
             whole(n, "the number of rows", at_least=0),
             y if self.source is None else None,

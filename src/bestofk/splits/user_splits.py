@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk.splits.design import Design
 from bestofk.splits.folds import FoldOf, Indices, Labelling, column_of
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
@@ -65,11 +65,11 @@ class SplitSource:
         except Exception as raised:
             # a splitter may raise any exception
             reason = " ".join(str(raised).split())[:200]
-            hint = ""
+            hint: tuple[Part, ...] = ()
             if given_groups is None and "groups" in reason:
-                hint = " Pass groups= (on the command line --groups COL)."
+                hint = (" Pass ", use(groups=...))
             raise ArgumentError(
-                f"plan {shown} cannot split these rows: {reason.rstrip('.')}.{hint}"
+                f"plan {shown} cannot split these rows: {reason.rstrip('.')}.", *hint
             ) from raised
         # ignored groups do not matter: splits that divide a group raise an error
         messages = {

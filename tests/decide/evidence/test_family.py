@@ -99,7 +99,7 @@ def test_the_advice_works_when_typed(cross_validated):
     # family='control' without a control names one
     with pytest.raises(ArgumentError) as refusal:
         bk.order(table, family="control")
-    name = re.search(r"such as '([^']+)'", str(refusal.value))[1]
+    name = re.search(r"control='([^']+)' or another", str(refusal.value))[1]
     assert bk.order(table, family="control", control=name).evidence.family.name == "control"
     # corrections that the sentence offers are taken
     for family, more in (("control", {"control": "nmc"}), ("preference", {"prefer": "listed"})):

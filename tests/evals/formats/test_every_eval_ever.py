@@ -27,7 +27,7 @@ def test_converted_logs_say_what_the_logs_say(golden):
 
 
 def test_a_filter_in_the_name_of_the_task_must_be_chosen(golden):
-    with pytest.raises(bk.ArgumentError, match=r"strict-match and flexible-extract.*--filter"):
+    with pytest.raises(bk.ArgumentError, match=r"strict-match and flexible-extract.*filter='"):
         bk.read_evals(golden("every-eval-ever"), task="sums_gen")
     named = bk.read_evals(golden("every-eval-ever"), task="sums_gen/strict-match")
     assert len(named) == 8

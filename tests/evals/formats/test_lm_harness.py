@@ -64,7 +64,7 @@ def test_older_versions_must_choose_a_filter_too(version, golden):
 
 
 def test_two_filters_must_be_chosen(golden):
-    with pytest.raises(bk.ArgumentError, match=r"strict-match and flexible-extract.*--filter"):
+    with pytest.raises(bk.ArgumentError, match=r"strict-match and flexible-extract.*filter='"):
         bk.read_evals(golden("lm-eval"), task="sums_gen")
     evals = bk.read_evals(golden("lm-eval"), task="sums_gen", filter="strict-match")
     assert len(evals) == 8

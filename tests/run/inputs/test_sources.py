@@ -173,7 +173,7 @@ def test_numbers_to_predict_are_not_stratified_by():
     tests = [y[test] for _, _, _, test in asked.splits(y, y)]
     medians = [np.median(test) for test in tests]
     assert max(medians) - min(medians) < 15  # of a spread of 77
-    with pytest.raises(ArgumentError, match="--stratify quantiles"):
+    with pytest.raises(ArgumentError, match="stratified='quantiles'"):
         bk.compare(learners, "diabetes", cv=bk.plan("kfold:5", stratified=True), **QUICK)
 
 
@@ -215,5 +215,5 @@ def test_the_command_line_has_the_same(tmp_path, capsys):
     assert "did you mean 'patient'" in err
     code, err = answer("--cv", "group-kfold:5", "--target", "ill")
     assert code != 0
-    assert "--groups COL" in err
+    assert "--groups ..." in err
     assert "Traceback" not in err

@@ -160,7 +160,7 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
     ("options", "words"),
     [
         ({"stop": bk.StopRule(settle="limit")}, "omit settle"),
-        ({"test": "paired-t"}, "--test wilcoxon"),
+        ({"test": "paired-t"}, "test='wilcoxon'"),
         ({"alpha": 0.001}, "at least 13 are needed"),
         ({"settings": bk.Settings(procedure="test-first")}, "leave stop out"),
     ],

@@ -62,7 +62,7 @@ def test_every_test_is_on_the_page_or_refused_with_advice_that_works():
             taken.add(test)
         elif said.startswith("stop='settled'"):
             # what it advises: this plan, and to leave out what it names
-            assert f"--cv {PLAN}" in said
+            assert f"cv={PLAN!r}" in said
             left = {
                 name: value for name, value in asked.items()
                 if not re.search(rf"leave (\w+ and )?{name}\b.* out, or", said)
@@ -85,7 +85,7 @@ def test_over_data_sets_signed_ranks_and_signs_alone_are_settled(test):
     if not said:
         assert test in on_the_page()
     if said.startswith("stop='settled'"):
-        assert "--test wilcoxon" in said
+        assert "test='wilcoxon'" in said
 
 
 def test_every_other_procedure_is_refused():

@@ -343,19 +343,19 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": "10x5+nested"}, "--cv 10x10"),
-        ({"cv": "5x2"}, "--cv 10x10"),
-        ({"cv": "kfold:10"}, "--cv 10x10"),
-        ({"cv": "holdout:0.3"}, "--cv 10x10"),
-        ({"cv": "10x10", "test": "folds"}, "--cv 10x10"),
+        ({"cv": "10x5+nested"}, "cv='10x10'"),
+        ({"cv": "5x2"}, "cv='10x10'"),
+        ({"cv": "kfold:10"}, "cv='10x10'"),
+        ({"cv": "holdout:0.3"}, "cv='10x10'"),
+        ({"cv": "10x10", "test": "folds"}, "cv='10x10'"),
         ({"settings": bk.Settings(procedure="test-first")}, "leave stop out"),
         ({"margin": 0.1}, "margin needs all runs"),
         ({"settings": bk.Settings(rope=0.1)}, "rope needs all runs"),
         ({"stop": bk.StopRule(settle="limit", max_runs=5)}, "at least the 10 runs"),
-        ({"cv": "resample:30:0.1", "stop": bk.StopRule(settle="limit")}, "--cv 10x10"),
+        ({"cv": "resample:30:0.1", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"stop": "soon"}, "stop must be"),
         ({"data": ["wine", "iris"]}, "at least 8 are needed"),
-        ({"test": "sorted-runs", "settings": bk.Settings(df=10)}, "--cv 10x10"),
+        ({"test": "sorted-runs", "settings": bk.Settings(df=10)}, "cv='10x10'"),
     ],
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):

@@ -285,7 +285,7 @@ def test_extreme_magnitudes():
         ([[1.0, 2.0]], "at least 2 learners"),
         (np.ones((2, 2, 2, 2, 2)), "got an array of shape"),
         (np.ones((2, 0)), "got an array of shape"),
-        ([[1.0, np.nan], [1.0, 2.0]], 'missing="allow"'),
+        ([[1.0, np.nan], [1.0, 2.0]], "missing='allow'"),
         ([[1.0, np.inf], [1.0, 2.0]], "losses must be finite"),
         ([["a", "b"], ["c", "d"]], "an array of numbers"),
     ],

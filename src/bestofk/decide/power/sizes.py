@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, whole
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.evidence import FAMILIES, Family
 from bestofk.decide.power.assumed import assume
 from bestofk.decide.power.designs import Planned
@@ -233,7 +233,7 @@ def _pairs_of_problem(
     if name == "control" and control not in names:
         raise UnknownNameError("learner", control, [str(known) for known in names])
     if name != "control" and control is not None:
-        raise ArgumentError("control applies to family='control'; omit it.")
+        raise ArgumentError("control applies to ", use(family="control"), "; omit it.")
     pairs = Family(
         name=name,
         learners=len(names),

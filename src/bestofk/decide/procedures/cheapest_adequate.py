@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints, RandomState
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin, margin_pvalues
 from bestofk.decide.preference import Name, PreferenceLike
@@ -106,12 +106,15 @@ def require_margin_and_preference(problem: Problem, margin: float | None) -> flo
     if margin is None:
         raise ArgumentError(
             "procedure 'cheapest-adequate' needs a margin: the difference that does not matter, "
-            "such as margin=0.01 (on the command line --margin 0.01)."
+            "such as ",
+            use(margin=0.01),
+            ".",
         )
     if not problem.preference.stated:
         raise ArgumentError(
-            "procedure 'cheapest-adequate' needs a preference: give prefer= (on the command line "
-            "--prefer), such as the learners from the cheapest to the most expensive."
+            "procedure 'cheapest-adequate' needs a preference: give ",
+            use(prefer=...),
+            ", such as the learners from the cheapest to the most expensive.",
         )
     return margin
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Ints, RandomState
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, in_words
 from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin
@@ -118,8 +118,10 @@ def refuse_one_sided(family: str) -> None:
     """Refuse a family that tests one direction of each pair."""
     if family == "preference":
         raise ArgumentError(
-            "family='preference' tests one direction of each pair, and wins need both: use "
-            "family='all'."
+            use(family="preference"),
+            " tests one direction of each pair, and wins need both: use ",
+            use(family="all"),
+            ".",
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, RandomState
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.choose_test import caution_of, choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
@@ -191,20 +191,28 @@ def family_of(
     at = None
     if name == "preference" and not problem.preference.stated:
         raise ArgumentError(
-            "family='preference' tests against a preference, and none is stated: give prefer= (on "
-            "the command line --prefer), or take family='all'."
+            use(family="preference"),
+            " tests against a preference, and none is stated: give ",
+            use(prefer=...),
+            ", or take ",
+            use(family="all"),
+            ".",
         )
     if name == "control":
         if control is None:
             raise ArgumentError(
-                "family='control' compares one learner with the others: name it with control= (on "
-                f"the command line --control), such as {str(problem.names[0])!r}."
+                use(family="control"),
+                " compares one learner with the others: name it with ",
+                use(control=str(problem.names[0])),
+                " or another one.",
             )
         if control not in problem.names:
             raise UnknownNameError("learner", control, [str(name) for name in problem.names])
         at = problem.names.index(control)
     elif control is not None:
-        raise ArgumentError("control applies to family='control': add that, or leave control out.")
+        raise ArgumentError(
+            "control applies to ", use(family="control"), ": add that, or leave control out."
+        )
     return Family(
         name=name, learners=len(problem.names), alpha=alpha, correction=correction, control=at
     )

@@ -51,7 +51,7 @@ def explain_plan(plan: PlanSize) -> str:
     if plan.difference is None and any(pair.needed for pair in plan.pairs):
         parts.append(
             "An observed difference only estimates the true one. To plan for the difference that "
-            "matters to you, give it (difference=, --difference)."
+            "matters to you, state that difference."
         )
     return "\n".join(parts)
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 NOT_SETTLED = "not settled"
 """The verdict on a pair about which a claim is still possible."""
-_TARGET_ORDER = "target='order' (on the command line --stop-target order) settles it"
 
 
 def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
@@ -103,7 +102,10 @@ def ranking_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
         return (Statement(kind="ranking", text=text, learners=decision.ranking),)
     if len(decision.by_preference) == 2 or race.target == "order":
         return ()
-    text = f"The order below the recommended learner is not settled: {_TARGET_ORDER}."
+    text = (
+        "The order below the recommended learner is not settled: the stop target 'order' settles "
+        "it too."
+    )
     return statements("ranking", [text])
 
 

@@ -25,7 +25,7 @@ from bestofk._base.checks import (
     refuse,
     whole,
 )
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, counted, joined, pvalue_words
 from bestofk._base.results import Presented
 from bestofk.decide.evidence import Family
@@ -382,15 +382,17 @@ def _between_looks(planned: int, every: int | None) -> int:
         step = whole(every, "every", at_least=2)
         if planned % step or planned // step < 2:
             raise ArgumentError(
-                f"every must divide planned, at least twice; got {step} and {planned}: "
-                f"planned={max(2, -(-planned // step)) * step} works."
+                f"every must divide planned, at least twice; got {step} and {planned}: ",
+                use(planned=max(2, -(-planned // step)) * step),
+                " works.",
             )
         return step
     sizes = [size for size in range(2, planned // 2 + 1) if planned % size == 0]
     if not sizes:
         raise ArgumentError(
-            f"planned must not be a prime number, so that looks can divide it; got {planned}: "
-            f"planned={planned + 1} works."
+            f"planned must not be a prime number, so that looks can divide it; got {planned}: ",
+            use(planned=planned + 1),
+            " works.",
         )
     return min(sizes, key=lambda size: abs(size - planned / PLANNED_LOOKS))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bestofk._base.checks import one_of, refuse, whole
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined, ordinal
 
 Target = Literal["best", "order"]
@@ -59,11 +59,16 @@ class StopRule:
         object.__setattr__(self, "max_runs", whole(self.max_runs, "max_runs", at_least=2))
         if self.settle == "limit" and risk == 0:
             raise ArgumentError(
-                "settle='limit' asks for the decision of infinitely many runs, which is never "
-                "certain: give a risk above 0, such as risk=0.05."
+                use(settle="limit"),
+                " asks for the decision of infinitely many runs, which is "
+                "never certain: give a risk above 0, such as ",
+                use(risk=0.05),
+                ".",
             )
         if self.settle != "limit" and self.max_runs != MAX_RUNS:
-            raise ArgumentError("max_runs applies to settle='limit': add that, or omit max_runs.")
+            raise ArgumentError(
+                "max_runs applies to ", use(settle="limit"), ": add that, or omit max_runs."
+            )
 
 
 def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule | None:
@@ -78,8 +83,10 @@ def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule 
         return stop
     if stop.settle == "limit":
         raise ArgumentError(
-            f"settle='limit' adds runs on one data set; got {datasets}: omit settle, and "
-            "stop='settled' stops when the remaining data sets cannot change the decision."
+            use(settle="limit"),
+            f" adds runs on one data set; got {datasets}: omit settle, and ",
+            use(stop="settled"),
+            " stops when the remaining data sets cannot change the decision.",
         )
     return replace(stop, risk=0.0)
 

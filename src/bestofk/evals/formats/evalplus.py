@@ -44,7 +44,7 @@ def read_evalplus(sources: Sequence[Source], query: LogQuery, rows: EvalRows) ->
             raise unknown_name(query.metric, known, "metric", source.name)
         rows.metric(metric, True)
         if not query.metric and len(known) > 1:
-            rows.note("Compared by 'plus', all tests; metric='base' selects the original ones.")
+            rows.note("Compared by 'plus', all tests; the metric 'base' is by the original ones.")
         tests = content.get("hash")
         for name, samples in problems.items():
             # HumanEval/0, Mbpp/2

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from bestofk._base.errors import TableError
+from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import counted
 from bestofk.evals.query import EvalRun, LogQuery, latest_runs, pick_name, unknown_name
 from bestofk.evals.rows import NAN, ContentCheck, EvalRows, amount, mapping, number_of, value_at
@@ -292,8 +292,9 @@ def _metric(
         names = list(known)
         raise TableError(
             f"{source.name} (task {task!r}): a score is a dictionary or a list; name the part to "
-            f"compare by, such as metric={names[0]!r} (on the command line --metric {names[0]}); "
-            f"the parts are {', '.join(names[:12])}."
+            "compare by, such as ",
+            use(metric=names[0]),
+            f"; the parts are {', '.join(names[:12])}.",
         )
     name = pick_name((), known, what="metric", where=f"{source.name} (task {task!r})")
     return None if name is None else known[name]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError, use
 from bestofk._base.formatting import joined, shortened
 from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
@@ -127,8 +127,9 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         if not tasks:
             raise TableError(
                 f"The table has no column of tasks, so task {query.task[0]!r} cannot be selected: "
-                "name it, such as columns={'task': 'NAME'} (on the command line --column "
-                "task=NAME), or omit the task."
+                "name it, such as ",
+                use(columns={"task": "NAME"}),
+                ", or omit the task.",
             )
         raise unknown_name(query.task, sorted(tasks), "task", "the table")
 
@@ -251,9 +252,9 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
     if absent:
         raise TableError(
             f"{source}: no column for {joined(absent)} among "
-            f"{shortened([repr(c) for c in columns], 12)}; name it, such as "
-            f"columns={{{absent[0]!r}: 'NAME'}} (on the command line --column {absent[0]}=NAME); "
-            "for tables with one row per fold or data set use 'bestofk order'."
+            f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
+            use(columns={absent[0]: "NAME"}),
+            "; for tables with one row per fold or data set use 'bestofk order'.",
         )
     if query.cluster is None:
         roles.pop("cluster", None)

@@ -225,7 +225,7 @@ class _File:
             return
         if not self.query.metric:
             self.rows.note(
-                "Compared by 'success', promptfoo's own verdict; metric='score' selects its score."
+                "Compared by 'success', promptfoo's own verdict; the metric 'score' is its score."
             )
         elif not set(self.query.metric) & set(self.known):
             raise unknown_name(self.query.metric, self.known, "metric", self.source.name)

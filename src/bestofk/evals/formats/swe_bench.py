@@ -52,7 +52,7 @@ def read_swe_bench(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -
         if not _is_run(source):
             _read_instance(source, query, rows)
     if query.cluster is None:
-        rows.note("Issues of one repository are related: cluster='repo' groups them.")
+        rows.note("Issues of one repository are related: the cluster 'repo' groups them.")
 
 
 def _names(sources: Sequence[Source]) -> dict[str, str]:
@@ -101,7 +101,7 @@ def _read_run(source: Source, learner: int, query: LogQuery, rows: EvalRows) -> 
         rows.note(
             f"{source.name}: {counted(broken_count, 'instance')} whose environment broke "
             "(infra_failure_ids): bestofk counts errors, SWE-bench counts them as not resolved; "
-            "count_errors_as_wrong=True does so too."
+            "count errors as wrong to do so too."
         )
     if empty_count:
         patches = "1 empty patch" if empty_count == 1 else f"{empty_count} empty patches"

@@ -6,7 +6,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import Advice, ArgumentError
 from bestofk._base.registry import Registry, resolve
 from bestofk.lab.problems.generator import DataProblem, TableProblem
 
@@ -131,10 +131,7 @@ def problem(text: str, **settings: Any) -> Problem:
             )
     for setting, parameter in parameters.items():
         if parameter.default is inspect.Parameter.empty and setting not in settings:
-            raise ArgumentError(
-                f"Problem {name!r} must be given {setting}"
-                + (", your rows (on the command line: --data)." if setting == "data" else ".")
-            )
+            raise ArgumentError(f"Problem {name!r} needs ", Advice(setting, ...))
     result: Problem = maker(**settings)
     return result
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.errors import TableError
+from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.table import Table
 from bestofk.losses.formats.result_tables import (
@@ -203,7 +203,9 @@ def _flat_learner(runs: _Runs, keep: np.ndarray) -> str:
     example = offered[0] if offered else NAME
     raise TableError(
         f"{runs.table.source}: no run has child runs, and no parameter names the learners: say "
-        f"what distinguishes the learners{choose} with algorithm={example!r}."
+        f"what distinguishes the learners{choose} with ",
+        use(algorithm=example),
+        ".",
     )
 
 
@@ -227,8 +229,10 @@ def _refuse_search(runs: _Runs, keep: np.ndarray, loss: str, roles: dict[str, st
         if any(len(cells) > 1 for cells in by_parent.values()):
             raise TableError(
                 f"{table.source}: the child runs of one parent differ in {column!r}, so they may "
-                "be settings of a search instead of folds: if that column numbers the folds, pass "
-                f"fold={column!r}, else say what distinguishes the learners with algorithm=..."
+                "be settings of a search instead of folds: if that column numbers the folds, pass ",
+                use(fold=column),
+                ", else say what distinguishes the learners with ",
+                use(algorithm=...),
             )
 
 
@@ -265,7 +269,9 @@ def _numbered(
         return noted(table, note), roles
     raise TableError(
         f"{table.source}: the child runs have no fold numbers: log the fold of each as a parameter "
-        "(mlflow.log_param('fold', 0)), or pass fold='start_time' to number them by their start."
+        "(mlflow.log_param('fold', 0)), or pass ",
+        use(fold=_START),
+        " to number them by their start.",
     )
 
 
@@ -304,9 +310,11 @@ def _refuse_experiments(table: Table, roles: dict[str, str]) -> None:
     names = table.levels("experiment_id").names
     if len(names) > 1:
         raise TableError(
-            f"{table.source}: the runs belong to {len(names)} experiments: select one with "
-            f"where={{'experiment_id': {names[0]!r}}}, or pass dataset='experiment_id' if each is "
-            "a data set."
+            f"{table.source}: the runs belong to {len(names)} experiments: select one with ",
+            use(where={"experiment_id": names[0]}),
+            ", or pass ",
+            use(dataset="experiment_id"),
+            " if each is a data set.",
         )
 
 

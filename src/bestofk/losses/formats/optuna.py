@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.errors import TableError
+from bestofk._base.errors import Part, TableError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import split_of, splits_among
@@ -67,8 +67,11 @@ def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
         if len(names) > 1:
             raise TableError(
                 f"{table.source}: there are {len(names)} studies ({shortened(list(names), 6)}): "
-                f"select one with where={{'study_name': {names[0]!r}}}, or pass "
-                "algorithm='study_name' if every study is a learner."
+                "select one with ",
+                use(where={STUDY: names[0]}),
+                ", or pass ",
+                use(algorithm=STUDY),
+                " if every study is a learner.",
             )
     if options.algorithm is not None:
         return _named_learners(table, options)
@@ -177,7 +180,11 @@ def _direction(
     if scorers and not higher:
         raise TableError(
             f"{table.source}: the study minimises, but columns such as {next(iter(splits))!r} are "
-            "scores in scikit-learn: pass higher_is_better=True or higher_is_better=False."
+            "scores in scikit-learn: pass ",
+            use(higher_is_better=True),
+            " or ",
+            use(higher_is_better=False),
+            ".",
         )
     return higher, "the study"
 
@@ -201,8 +208,10 @@ def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
         raise TableError(
             f"{table.source}: {most} trials have {options.algorithm}={key[-1]!r}"
             f"{' and the same fold' if len(keys) > 1 else ''}; trials are settings, not folds: "
-            "name the column that numbers the folds with fold=..., or store the score of every "
-            "fold in the trial (trial.set_user_attr('split0_test_score', score))."
+            "name the column that numbers the folds with ",
+            use(fold=...),
+            ", or store the score "
+            "of every fold in the trial (trial.set_user_attr('split0_test_score', score)).",
         )
     higher, direction_source = _direction(table, {}, options)
     table = only_columns(table, roles.values())
@@ -220,20 +229,23 @@ def _no_learners(table: Table) -> TableError:
         if column.startswith((PARAM, ATTRIBUTE)) and not table.is_numeric(column)
     ]
     steps = any(column.startswith(STEP) for column in table.columns)
-    advice = (
-        "store the score of every fold in the trial "
-        "(trial.set_user_attr('split0_test_score', score))"
-    )
+    advice: list[Part] = []
     if steps:
-        advice += ", pass fold='intermediate_values' if the values that trials reported are folds"
+        advice += [", pass ", use(fold=_REPORTED), " if the values that trials reported are folds"]
     if params:
-        advice += (
+        advice += [
             f", or name the learner ({shortened(list(map(repr, params)), 6)}) and the column that "
-            f"numbers the folds, such as algorithm={params[0]!r}, fold='user_attrs_fold'"
-        )
+            "numbers the folds, such as ",
+            use(algorithm=params[0]),
+            ", ",
+            use(fold="user_attrs_fold"),
+        ]
     return TableError(
         f"{table.source}: an Optuna study has one value per trial, so trials cannot be compared: "
-        f"{advice}."
+        "store the score of every fold in the trial "
+        "(trial.set_user_attr('split0_test_score', score))",
+        *advice,
+        ".",
     )
 
 

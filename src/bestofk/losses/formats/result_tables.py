@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import TableError, UnknownNameError
+from bestofk._base.errors import TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import normal, role_of
@@ -144,7 +144,9 @@ def chosen_metric(
     names = [name.removeprefix(prefix) for name in known]
     raise TableError(
         f"{table.source}: {what} have {len(names)} metrics ({shortened(names, 12)}): choose one "
-        f"with metric={names[0]!r}."
+        "with ",
+        use(metric=names[0]),
+        ".",
     )
 
 

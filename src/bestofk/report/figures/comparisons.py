@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import pvalue_parts
 from bestofk.decide.evidence import Signs
 from bestofk.decide.registry import PROCEDURES
@@ -40,7 +40,9 @@ def preferring(value: Any, kind: str) -> Decision:
     if not order.preference.stated:
         raise ArgumentError(
             f"figure {kind!r} shows where the data override a preference, and none was stated; "
-            "decide with prefer=, or draw 'forest', 'matrix' or 'losses'."
+            "decide with ",
+            use(prefer=...),
+            ", or draw 'forest', 'matrix' or 'losses'.",
         )
     return order
 
@@ -189,7 +191,9 @@ def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
     if not pairs.two_sided:
         raise ArgumentError(
             "figure: the evidence is one-sided, so it cannot say that two learners do not differ; "
-            "decide with family='all'."
+            "decide with ",
+            use(family="all"),
+            ".",
         )
     return pairs
 
@@ -307,8 +311,13 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
     K, evidence = len(order.by_preference), order.evidence
     if len(evidence) != K * (K - 1) // 2:
         raise ArgumentError(
-            f"figure: this order by {order.procedure!r} does not compare all pairs; decide with "
-            "procedure='multitest' or 'most-wins' and family='all'."
+            f"figure: this order by {order.procedure!r} does not compare all pairs; decide with ",
+            use(procedure="multitest"),
+            " or ",
+            use(procedure="most-wins"),
+            " and ",
+            use(family="all"),
+            ".",
         )
     i, j = evidence.first, evidence.second
     pvalue, better = np.ones((K, K)), np.zeros((K, K), dtype=np.int8)

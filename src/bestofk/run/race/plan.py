@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, Part, use
 from bestofk._base.formatting import joined
 from bestofk.decide.evidence import Family
 from bestofk.decide.order import Foreseen, foresee
@@ -26,7 +26,8 @@ _BY_RUNS = ("plain", "corrected")
 """Tests of which the runs on one data set can be bounded."""
 _BY_DATASETS = ("ranks", "signs")
 """Tests of which the data sets can be bounded."""
-_WILCOXON = "give test='wilcoxon' (on the command line --test wilcoxon)"
+_WILCOXON: tuple[Part, ...] = (": give ", use(test="wilcoxon"), ", or leave stop out.")
+_SETTLED = use(stop="settled")
 _SPLITS = ("resample", "bootstrap")
 """Designs without runs: every split is a unit of its own."""
 
@@ -97,8 +98,10 @@ def long_enough(plan: Plan, rule: StopRule) -> Plan:
         return plan
     if plan.kind != "cv" or plan.source is not None:
         raise ArgumentError(
-            f"settle='limit' adds runs of cross-validation, and the plan {plan.spec!r} has none to "
-            f"add: give cv={PLAN!r} (on the command line --cv {PLAN}), or leave settle out."
+            use(settle="limit"),
+            f" adds runs of cross-validation, and the plan {plan.spec!r} has none to add: give ",
+            use(cv=PLAN),
+            ", or leave settle out.",
         )
     if rule.max_runs < plan.runs:
         raise ArgumentError(
@@ -123,22 +126,24 @@ def planned_race(
     """
     if decides_by(settings.procedure) != "steps":
         raise ArgumentError(
-            f"stop='settled' is for the procedure multitest; {settings.procedure!r} needs the "
-            "whole plan: leave stop out."
+            _SETTLED,
+            f" is for the procedure multitest; {settings.procedure!r} needs the "
+            "whole plan: leave stop out.",
         )
     for name in ("margin", "rope"):
         if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
     if design.subsets is not None:
         raise ArgumentError(
-            "stop='settled' is for plans without runs on parts of the rows, which are needed in "
-            f"full: {_instead(settings)}."
+            _SETTLED,
+            " is for plans without runs on parts of the rows, which are needed in full: ",
+            *_instead(settings),
         )
     if datasets > 1:
         return _over_datasets(names, design, settings, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
-            f"stop='settled' stops between runs, and the plan has one alone: {_instead(settings)}."
+            _SETTLED, " stops between runs, and the plan has only one: ", *_instead(settings)
         )
     planned = _first_runs(design, runs)
     if callable(settings.test) or isinstance(settings.df, Calibration) or _cannot(settings.test):
@@ -181,12 +186,13 @@ def _over_datasets(
     """Return the race over data sets, which predicts nothing and takes no risk."""
     if datasets > MAX_UNITS:
         raise ArgumentError(
-            f"stop='settled' is for up to {MAX_UNITS} data sets; got {datasets}: leave stop out."
+            _SETTLED,
+            f" is for up to {MAX_UNITS} data sets; got {datasets}: leave stop out.",
         )
     by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
-    can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
+    covered = f" over data sets is for the tests {' and '.join(by_units)}"
     if callable(settings.test):
-        raise ArgumentError(f"{can}: {_WILCOXON}, or leave stop out.")
+        raise ArgumentError(_SETTLED, covered, *_WILCOXON)
     foreseen = foresee(settings, names, design, datasets=datasets)
     choice = foreseen.choice
     assert foreseen.family is not None
@@ -194,12 +200,13 @@ def _over_datasets(
     needed = _datasets_needed(foreseen.family)
     if datasets < needed:
         raise ArgumentError(
-            f"{can}, which can show no difference between {len(names)} learners on "
-            f"{datasets} data sets (at least {needed} are needed): leave stop out."
+            _SETTLED,
+            f"{covered}, which can show no difference between {len(names)} learners on "
+            f"{datasets} data sets (at least {needed} are needed): leave stop out.",
         )
     entry = choice.entry
     if entry is None or entry.curtailed not in _BY_DATASETS:
-        raise ArgumentError(f"{can}, not for {choice.name}: {_WILCOXON}, or leave stop out.")
+        raise ArgumentError(_SETTLED, f"{covered}, not for {choice.name}", *_WILCOXON)
     test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
     return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, foreseen=foreseen)
 
@@ -220,12 +227,13 @@ def _cannot(test: Any) -> bool:
 
 def _uncovered(test: str, settings: Settings) -> ArgumentError:
     return ArgumentError(
-        f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
-        f"{_instead(settings)}."
+        _SETTLED,
+        f" does not know what the rest of a plan can change for the test {test!r}: ",
+        *_instead(settings),
     )
 
 
-def _instead(settings: Settings) -> str:
+def _instead(settings: Settings) -> tuple[Part, ...]:
     """Return the plan and test to use instead."""
     named = [
         name
@@ -233,7 +241,7 @@ def _instead(settings: Settings) -> str:
         if given
     ]
     without = f" and leave {joined(named)} out" if named else ""
-    return f"give cv={PLAN!r} (on the command line --cv {PLAN}){without}, or leave stop out"
+    return "give ", use(cv=PLAN), f"{without}, or leave stop out."
 
 
 def _first_runs(design: Design, runs: int) -> Design:

@@ -20,7 +20,7 @@ from bestofk._base.checks import (
     refuse,
     whole,
 )
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, counted, number, pvalue_words, spoken
 from bestofk._base.results import open_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
@@ -354,8 +354,9 @@ def cell_means(losses: Any) -> Floats:
         incomplete = False
     if incomplete:
         raise ArgumentError(
-            "losses must be complete; got missing cells: use bootstrap_b(losses, "
-            'missing="allow"), which treats them as intervals.'
+            "losses must be complete; got missing cells: use bootstrap_b with ",
+            use(missing="allow"),
+            ", which treats them as intervals.",
         )
     table = finite_array(losses, "losses", min_ndim=2)
     check_shape(table, "losses", (2, 3, 4))

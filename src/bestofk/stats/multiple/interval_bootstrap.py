@@ -21,7 +21,7 @@ from bestofk._base.checks import (
     refuse,
     whole,
 )
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, counted, joined, number, pvalue_words, spoken
 from bestofk._base.results import decided_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
@@ -296,8 +296,11 @@ def _range(values: Floats, missing: str, loss_range: tuple[float, float]) -> tup
     if missing == "refuse":
         at = tuple(int(i) for i in np.argwhere(np.isnan(values))[0])
         raise ArgumentError(
-            f"losses must be complete; got a missing one at position {at}: use missing='allow' "
-            "with loss_range=(lowest, highest) to replace it by the range of the loss."
+            f"losses must be complete; got a missing one at position {at}: use ",
+            use(missing="allow"),
+            " with ",
+            use(loss_range=...),
+            ", the lowest and the highest loss, to replace it by that range.",
         )
     try:
         low, high = (float(end) for end in loss_range)

@@ -68,7 +68,7 @@ def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -
     if not (q >= 0.0).all() or not (k >= 2.0).all() or not df > 0.0:
         raise ArgumentError(
             "The studentized range requires q of at least 0, groups of at least 2 and df above 0; "
-            f"got q from {q.min()}, groups from {k.min()} and df={df}."
+            f"got q from {q.min()}, groups from {k.min()} and df {df}."
         )
     if q.size > _INTERPOLATE_ABOVE_VALUES and k.size and k.min() == k.max():
         return _through_interpolant(q, float(k.flat[0]), df)
@@ -107,7 +107,7 @@ def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Fl
     if not 0.0 < alpha < 1.0 or not (k >= 2.0).all() or not df > 0.0:
         raise ArgumentError(
             "The studentized range requires alpha between 0 and 1, groups of at least 2 and df "
-            f"above 0; got alpha={alpha}, groups from {k.min()} and df={df}."
+            f"above 0; got alpha {alpha}, groups from {k.min()} and df {df}."
         )
     if k.size > _INTERPOLATE_ABOVE_SIZES:
         return _quantiles_of_many_sizes(alpha, k, df)

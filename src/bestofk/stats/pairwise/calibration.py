@@ -21,7 +21,7 @@ import numpy as np
 
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import one_of, probability, whole
-from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, TableError
+from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, TableError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented, decided_level, renamed
 from bestofk.stats.pairwise.result import scalar_or_array
@@ -132,8 +132,9 @@ def calibrated_df(
     df = nearest["df"][str(level)][variant]
     if df == 0:
         raise DesignError(
-            f"df='calibrated': no df from 2 to 100 keeps the level ({entry}); use the variant "
-            "'use-all-data', or corrected_repeated_kfold_t, which needs no calibration."
+            use(df="calibrated"),
+            f": no df from 2 to 100 keeps the level ({entry}); use the variant "
+            "'use-all-data', or corrected_repeated_kfold_t, which needs no calibration.",
         )
     return CalibratedDf(float(df), entry, exact)
 

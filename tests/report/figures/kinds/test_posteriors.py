@@ -95,7 +95,7 @@ def test_values_without_a_posterior_are_refused(order):
     for kind in ("simplex", "posterior"):
         assert kind in figure_kinds(order)
         assert kind not in figure_kinds(plain)
-        with pytest.raises(ArgumentError, match=f"figure '{kind}' .* decide with rope=, "):
+        with pytest.raises(ArgumentError, match=rf"figure '{kind}' .* decide with rope=\.\.\., "):
             picture_of(plain, kind)
     ranks = pairwise.signed_rank_bayes(A, B, rope=0.01)
     assert "posterior" not in figure_kinds(ranks)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted
 from bestofk.losses.losses import Metric
 from bestofk.report.figures.axes import columns_beside, columns_width, x_axis
@@ -75,7 +75,9 @@ def dataset_means(value: Any, losses: Any, kind: str) -> DatasetMeans:
     """Return the means of learners on the data sets that all of them have."""
     table = losses_of(value, losses)
     if table is None:
-        raise ArgumentError(f"figure {kind!r} needs the losses behind this order; pass losses=.")
+        raise ArgumentError(
+            f"figure {kind!r} needs the losses behind this order; pass ", use(losses=...)
+        )
     if len(table.datasets) < 2:
         raise ArgumentError(
             f"figure {kind!r} compares learners over several data sets, and there is one; draw "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, number, printable, pvalue_words
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import basis, losses_of, preferring
@@ -114,7 +114,9 @@ def layout_densities(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
 def _table(value: Any, losses: Any) -> Any:
     table = losses_of(value, losses)
     if table is None:
-        raise ArgumentError("figure 'densities' needs the losses behind this order; pass losses=.")
+        raise ArgumentError(
+            "figure 'densities' needs the losses behind this order; pass ", use(losses=...)
+        )
     return table
 
 

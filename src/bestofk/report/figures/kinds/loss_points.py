@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, printable
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import losses_of
@@ -170,7 +170,9 @@ def measured_losses(value: Any, losses: Any = None) -> MeasuredLosses:
     """Return the losses behind a decision, so that the means agree; otherwise all losses."""
     table = losses_of(value, losses)
     if table is None:
-        raise ArgumentError("figure 'losses' needs the losses behind this order; pass losses=.")
+        raise ArgumentError(
+            "figure 'losses' needs the losses behind this order; pass ", use(losses=...)
+        )
     problem = getattr(getattr(value, "decision", value), "problem", None)
     if problem is None or table.complete:
         several = len(table.datasets) > 1

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, number, printable
 from bestofk.report.figures.axes import columns_beside, columns_width, spread, x_axis
 from bestofk.report.figures.comparisons import decision_of
@@ -141,8 +141,11 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
     evidence = order.evidence
     if evidence.bayesian is None or evidence.rope is None:
         raise ArgumentError(
-            f"figure {kind!r} shows posterior probabilities, and this order has none; decide with "
-            "rope=, the largest difference that does not matter, such as rope=0.01."
+            f"figure {kind!r} shows posterior probabilities, and this order has none; decide with ",
+            use(rope=...),
+            ", the largest difference that does not matter, such as ",
+            use(rope=0.01),
+            ".",
         )
     best = order.smallest_mean if order.recommended is None else order.recommended
     index = {name: k for k, name in enumerate(evidence.names)}
