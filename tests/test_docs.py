@@ -97,7 +97,7 @@ def test_the_reference_lists_every_public_name(module):
 
 
 def test_names_of_the_top_level_package_are_described_there():
-    assert public_names.home_of("bestofk.decide", "Order") == "bestofk"
+    assert public_names.home_of("bestofk.decide", "Decision") == "bestofk"
     assert public_names.home_of("bestofk.decide", "multitest") == "bestofk.decide"
 
 
