@@ -169,11 +169,10 @@ def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
         *lines,
         "Percent of decisions with at least one false claim; 5 are allowed. Bold: more than chance "
         f"would give a decision that keeps to 5 (one in {round(1 / CHANCE):,} or less). *default*: "
-        '`bk.order(losses)`; *preference*: the same with `family="preference"` and the preference as '
-        "listed. Exact intervals, the tests "
-        "that were used, the share of true differences that were found and how often an interval "
-        "misses one are in `claims.csv`. Made by `python studies/claims_table.py --seed "
-        f"{seed}`.",
+        '`bk.order(losses)`; *preference*: the same with `family="preference"` and the preference '
+        "as listed. Exact intervals, the tests that were used, the share of true differences that "
+        "were found and how often an interval misses one are in `claims.csv`. Made by "
+        f"`python studies/claims_table.py --seed {seed}`.",
         "",
     ]
 

@@ -5,10 +5,10 @@
 
 The ten learners are *equal*, or *graded* by a third of a standard error. The bias is the mean, over
 simulated studies, of an estimate minus the true loss of the chosen learner, in standard errors of
-one learner's mean loss. *Naive* is the smallest mean; *corrected* is `bestofk.decide.corrected_minimum`.
-The table also shows two other ways to resample 10x10 folds, which do not work: all 100 folds as
-units, and the ten fold numbers averaged over the runs. *Covered* counts the 95 percent intervals of
-`corrected_minimum` that contain the true loss.
+one learner's mean loss. *Naive* is the smallest mean; *corrected* is
+`bestofk.decide.corrected_minimum`. The table also shows two other ways to resample 10x10 folds,
+which do not work: all 100 folds as units, and the ten fold numbers averaged over the runs.
+*Covered* counts the 95 percent intervals of `corrected_minimum` that contain the true loss.
 """
 
 from __future__ import annotations

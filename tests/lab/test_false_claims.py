@@ -144,8 +144,8 @@ def test_nothing_recommended_is_counted() -> None:
 
 
 def test_the_published_procedure_is_blind_to_a_noisy_learner() -> None:
-    result = lab.worst_chosen(sets=200, by=0.1, test="permutation", guard=False, family="preference",
-                             prefer="listed")  # fmt: skip
+    result = lab.worst_chosen(sets=200, by=0.1, test="permutation", guard=False,
+                              family="preference", prefer="listed")  # fmt: skip
     # verdict of an independent simulation of this case: 53 percent
     assert stats.binomtest(result.worst.count, 200, 0.53).pvalue > 1e-4
     assert result.beyond.count == result.worst.count

@@ -293,7 +293,8 @@ def headline_said(order):
 def edges_said(order):
     """The sentence about the preference."""
     told = re.search(
-        r"The data (?:do not )?override (?:this|it)(?: in (none|\d+) of \d+ pairs)?(?:: (.*?))?\.\n",
+        r"The data (?:do not )?override (?:this|it)(?: in (none|\d+) of \d+ pairs)?"
+        r"(?:: (.*?))?\.\n",
         order.explain() + "\n",
     )
     assert told is not None, "no sentence about the preference"

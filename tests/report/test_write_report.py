@@ -58,8 +58,8 @@ READ = """
         changes: Object.fromEntries(all(box, ".changes li").map(
             (li) => [li.dataset.kind, all(li, ".entry").map(entry)])),
         lines: all(box, ".changes li").map((li) => li.textContent),
-        prefer: all(box, ".preference .learner").map((one) => one.title || one.textContent),
-        marked: all(box, ".preference .recommended .learner").map(
+        prefer: all(box, ".preference-list .learner").map((one) => one.title || one.textContent),
+        marked: all(box, ".preference-list .recommended .learner").map(
             (one) => one.title || one.textContent),
         words: all(box, ".live-words p").map((one) => one.textContent),
         state: box.querySelector(".state").textContent,
@@ -189,7 +189,7 @@ def prefer(browser, names):
         document.getElementById("own-preference").click();
         const end = { key: "End", bubbles: true, cancelable: true };
         for (const name of wanted) {
-            const row = [...document.querySelectorAll(".preference li")].find((li) => {
+            const row = [...document.querySelectorAll(".preference-list li")].find((li) => {
                 const label = li.querySelector(".learner");
                 return (label.title || label.textContent) === name;
             });
@@ -209,10 +209,10 @@ def test_forty_states_are_those_of_python(browser, page, plain_page, stated):
     for turn in range(20):
         alpha = float(rng.choice([0.001, 0.01, 0.05, 0.1, 0.3, round(rng.uniform(0.001, 0.9), 4)]))
         correction = str(rng.choice(list(CORRECTIONS)))
-        prefer = None if turn % 4 == 3 else rng.permutation(NAMES).tolist()
+        preference = None if turn % 4 == 3 else rng.permutation(NAMES).tolist()
         settle(browser, alpha, correction)
-        prefer(browser, prefer)
-        expected = multitest(losses, prefer=prefer, alpha=alpha, correction=correction)
+        prefer(browser, preference)
+        expected = multitest(losses, prefer=preference, alpha=alpha, correction=correction)
         found = read(browser)
         check(found, order, expected)
         assert found["prefer"] == list(expected.by_preference)
@@ -318,17 +318,17 @@ def test_the_slider_is_moved_by_keys(browser, page):
     check(read(browser), page[0], bk.order(page[0].problem.losses, prefer="listed", alpha=0.5))
 
 
-def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
+def test_the_preference_is_dragged_and_moved_by_buttons(browser, page):
     from selenium.webdriver import ActionChains
 
     order, path = page
     browser.open(path)
 
-    def prefer():
-        return [item.text for item in browser.all(".preference .learner")]
+    def listed():
+        return [item.text for item in browser.all(".preference-list .learner")]
 
     browser.find(".preferred summary").click()
-    rows = browser.all(".preference li")
+    rows = browser.all(".preference-list li")
     browser.run("arguments[0].scrollIntoView({block: 'center'})", rows[2])
     target = rows[0].location["y"] - rows[4].location["y"]
     handle = rows[4].find_element("css selector", ".handle")
@@ -336,13 +336,13 @@ def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
         0, target // 2
     ).move_by_offset(0, target - target // 2).release().perform()
     moved = [NAMES[4], *NAMES[:4], NAMES[5]]
-    assert prefer() == moved
+    assert listed() == moved
     check(read(browser), order, bk.order(order.problem.losses, prefer=moved))
     down = browser.find(f'[aria-label="Move {NAMES[4]} down"]')
     down.click()
-    assert prefer() == [NAMES[0], NAMES[4], *NAMES[1:4], NAMES[5]]
+    assert listed() == [NAMES[0], NAMES[4], *NAMES[1:4], NAMES[5]]
     assert browser.run("return document.activeElement.ariaLabel") == f"Move {NAMES[4]} down"
-    check(read(browser), order, bk.order(order.problem.losses, prefer=prefer()))
+    check(read(browser), order, bk.order(order.problem.losses, prefer=listed()))
 
 
 def test_tables_are_copied(browser, page):
@@ -423,15 +423,15 @@ def test_names_are_data(browser, tmp_path):
     assert held == [one_line(name) for name in order.by_preference]
     assert len(set(held)) == len(order.by_preference)
     shown = browser.run(
-        "return [...document.querySelectorAll('.preference .learner')]"
+        "return [...document.querySelectorAll('.preference-list .learner')]"
         ".map((node) => node.textContent)"
     )
     assert shown[4] == "שלום עולם (אחת)"
     assert shown[6] == "two lines and a tab"
     assert len(shown[7]) == 60
-    assert "49" not in browser.run("return document.querySelector('.preference').textContent")
+    assert "49" not in browser.run("return document.querySelector('.preference-list').textContent")
     # the page still works
-    browser.run("document.querySelector('.preference .down').click()")
+    browser.run("document.querySelector('.preference-list .down').click()")
     prefer = [HOSTILE[1], HOSTILE[0], *HOSTILE[2:]]
     expected = bk.order(order.problem.losses, prefer=prefer)
     marked = read(browser)["marked"]
@@ -476,7 +476,7 @@ def test_the_page_computes_what_python_computes(browser, page):
         again = multitest(losses, test=test, alpha=alpha, correction=correction,
                           prefer=None if places is None else [names[i] for i in places],
                           guard=bool(case % 3))  # fmt: skip
-        state = {"prefer": places, "alpha": alpha, "correction": correction}
+        state = {"preference": places, "alpha": alpha, "correction": correction}
         cases.append([live_data(first), state])
         expected.append(
             {
@@ -532,10 +532,10 @@ def test_sixty_learners_stay_usable(browser, tmp_path):
     browser.open(path)
     took = browser.run(
         """const begin = performance.now();
-        document.querySelectorAll(".preference .down")[0].click();
+        document.querySelectorAll(".preference-list .down")[0].click();
         document.body.getBoundingClientRect();
         return performance.now() - begin"""
     )
     assert took < 500  # milliseconds; about a tenth of it is usual
-    listed = browser.run("return document.querySelectorAll('.preference li').length")
+    listed = browser.run("return document.querySelectorAll('.preference-list li').length")
     assert listed == 60

@@ -7,7 +7,7 @@
   if (!section) return;
   const data = JSON.parse(document.getElementById("evidence-data").textContent);
   const find = (selector) => section.querySelector(selector);
-  const list = find(".preference");
+  const list = find(".preference-list");
   const slider = find("#alpha");
   const alphaInput = find("#alpha-number");
   const alphaError = find("#alpha-wrong");
