@@ -18,14 +18,14 @@ import bestofk as bk
 from sklearn.naive_bayes import GaussianNB
 
 class Jumps(GaussianNB):
-    '''A learner during whose every fit somebody sets the clock.'''
+    '''Set the clock during every fit.'''
     def fit(self, X, y):
         clock, seen = Path(os.environ["CLOCK"]), Path(os.environ["SEEN"])
         super().fit(X, y)
         offset = "+200d" if clock.read_text() == "-100d" else "-100d"
         part = clock.with_suffix(f".{os.getpid()}")
         part.write_text(offset)
-        part.replace(clock)  # at once: nobody sees half of it
+        part.replace(clock)  # atomic
         with seen.open("a") as lines:
             lines.write(f"{time.time()}\\n")
         return self
@@ -36,12 +36,12 @@ def run(engine, folder):
     study = bk.compare(
         {"jumps": Jumps(), "tree": "sklearn.tree:DecisionTreeClassifier(max_features=1)",
          "nmc": "nmc"},
-        data="iris", plan="2x5", engine=engine, n_jobs=2, store=f"{folder}/{engine}.db",
-        timeout=60, budget=100, progress=False,
+        data="iris", cv="2x5", n_jobs=2, store=f"{folder}/{engine}.db", timeout=60, budget=100,
+        progress=False, execution=bk.Execution(engine=engine),
     )
     return {
         "losses": [value.hex() for value in study.losses.values.ravel().tolist()],
-        "order": study.ranking,
+        "ranking": study.ranking,
         "failures": len(study.failures),
         "notes": study.notes,
         "shortest": min(min(c.fit_time, c.predict_time) for c in study.costs.values()),
@@ -56,13 +56,13 @@ ENGINES = ("serial", "processes")
 
 
 def seen(folder, engine):
-    """What the clock said after each fit."""
+    """Return the time of the clock after each fit."""
     return [float(line) for line in (folder / f"seen-{engine}").read_text().split()]
 
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory):
-    """Of any engine: all say the same."""
+    """Return the results without a jump."""
     folder = tmp_path_factory.mktemp("clock")
     (folder / "clock").write_text("+0")
     with pytest.MonkeyPatch.context() as patch:
@@ -70,10 +70,10 @@ def usual(tmp_path_factory):
         patch.setenv("SEEN", "")
         script = {"__name__": "usual"}
         exec(RUN, script)
-        found = json.loads(json.dumps(script["run"]("serial", folder)))
+        results = json.loads(json.dumps(script["run"]("serial", folder)))
     straight = seen(folder, "serial")
     assert max(straight) - min(straight) < 60
-    return found
+    return results
 
 
 @pytest.mark.skipif(
@@ -83,7 +83,7 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path, usual):
     script, clock = tmp_path / "run.py", tmp_path / "clock"
     script.write_text(RUN)
     clock.write_text("+0")
-    # the clock on the wall alone: that is what an administrator or a time server sets
+    # only the wall clock jumps: that is what an administrator or a time server sets
     environment = {
         **os.environ,
         "CLOCK": str(clock),
@@ -103,6 +103,6 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path, usual):
         assert max(steps) > 250 * 86400
         assert jumped["losses"] == usual["losses"]
         assert jumped["ranking"] == usual["ranking"]
-        # neither the budget nor a timeout went by that clock
+        # neither the budget nor the timeout uses that clock
         assert (jumped["failures"], jumped["notes"]) == (0, [])
         assert 0 <= jumped["shortest"] <= jumped["longest"] <= jumped["took"] < 60

@@ -17,17 +17,17 @@ PLANNED = 8
 @pytest.fixture(scope="module")
 def data():
     """Two classes that lie apart, so that nmc and nn are far ahead of max."""
-    found = []
+    datasets = []
     for seed in range(PLANNED):
         rng = np.random.default_rng(seed)
         y = np.arange(24) % 2
         X = rng.normal(0, 1.2, (24, 2)) + 2.0 * y[:, np.newaxis]
-        found.append(as_dataset(X, np.where(y, "yes", "no"), name=f"set {seed}"))
-    return found
+        datasets.append(as_dataset(X, np.where(y, "yes", "no"), name=f"set {seed}"))
+    return datasets
 
 
 def raced(data, **options):
-    given = {
+    defaults = {
         "prefer": "listed",
         "cv": "2x3",
         "stop": "settled",
@@ -35,11 +35,11 @@ def raced(data, **options):
         "n_jobs": 1,
         "execution": bk.Execution(engine="serial"),
     }
-    return bk.compare(LEARNERS, data=data, **{**given, **options})
+    return bk.compare(LEARNERS, data=data, **{**defaults, **options})
 
 
-def told(study):
-    return {name: said for name, said in study.to_dict().items() if name != "costs"}
+def facts(study):
+    return {name: value for name, value in study.to_dict().items() if name != "costs"}
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +85,12 @@ def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
     assert "cannot change that" in out.why
     frame = race.to_frame()
     assert frame["datasets"].tolist() == [one.runs for one in race.learners]
-    held = json.loads(json.dumps(race.to_dict()))
-    assert held["planned_datasets"] == PLANNED
-    said = serial.explain()
-    assert f"over {out.runs} data sets" in said
-    assert "runs count" not in said
-    assert "over different numbers of runs" not in said
+    fields = json.loads(json.dumps(race.to_dict()))
+    assert fields["planned_datasets"] == PLANNED
+    text = serial.explain()
+    assert f"over {out.runs} data sets" in text
+    assert "each pair is compared on the data sets that both learners completed" in text
+    assert "over different numbers of runs" not in text
 
 
 def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
@@ -108,9 +108,9 @@ def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
     with pytest.raises(Interrupted):
         raced(data, store=store, progress=Breaks())
     again = raced(data, store=store, n_jobs=2, execution=bk.Execution(engine="threads"))
-    assert told(again) == told(serial)
+    assert facts(again) == facts(serial)
     reopened = bk.open_study(store)
-    assert told(reopened) == told(serial)
+    assert facts(reopened) == facts(serial)
     assert reopened.explain() == again.explain()
 
 
@@ -126,7 +126,7 @@ def test_figures_go_by_data_sets(serial, tmp_path):
         serial.plot("funnel")
     page = tmp_path / "report.html"
     serial.report(page)
-    assert "over the data sets of both" in page.read_text(encoding="utf-8")
+    assert "over the data sets that both" in page.read_text(encoding="utf-8")
 
 
 def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):

@@ -28,7 +28,7 @@ from bestofk.run.evaluate import (
     takes_whole_plans,
 )
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
 import strange_learners as strange
 
 

@@ -117,7 +117,7 @@ def test_what_can_be_decided_is_run(asked, tmp_path):
     assert (tmp_path / "fits").exists()
 
 
-def test_many_learners_are_rehearsed_quickly():
+def test_many_learners_are_checked_quickly():
     import time
 
     from bestofk.decide.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 
 from bestofk.run.comparison_task import blocks_of
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
 import strange_learners as strange
 
 X, Y = np.random.default_rng(0).normal(size=(3000, 2)), np.arange(3000) % 3
