@@ -166,7 +166,10 @@ def test_design_in_words_and_situations():
     ("subsets", "message"),
     [
         ({"kind": "thirds", "runs": 4, "folds": 2}, "kind of subsets"),
-        ({"kind": "halves", "runs": 5, "folds": 2}, "must be even, two a halving; got 5"),
+        (
+            {"kind": "halves", "runs": 5, "folds": 2},
+            r"must be even \(two runs per halving\); got 5",
+        ),
         ({"kind": "halves", "runs": 0, "folds": 2}, "runs of subsets"),
         ({"kind": "nested", "runs": 4, "folds": 0}, "folds of subsets"),
         ({"kind": "nested", "runs": 4, "folds": 3}, "must be 2, the pair; got 3"),

@@ -146,7 +146,7 @@ def losses(as_json: bool) -> None:
         return
     for row in rows:
         say_entry(row["name"], f"{row['summary']} ({row['task']})")
-    say_entry("pinball:Q", "the loss whose minimiser is the quantile Q (regression)")
+    say_entry("pinball:Q", "pinball (quantile) loss for quantile Q (regression)")
     click.echo("Scorers of scikit-learn, shown in their own direction:")
     for name in scorers:
         metric = listed_metric(name)

@@ -33,7 +33,7 @@ def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     if entry.subsets == "halves":
         sizes |= {"halvings": design.subsets.halvings, "half_folds": design.subsets.folds}
     elif entry.takes_df and design.n_train is not None and design.n_test is not None:
-        # groups are the units where there are such
+        # the units are the groups, if there are any
         sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
     return sizes
 
@@ -55,7 +55,7 @@ SITUATION_WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A pairwise test with everything it needs but the losses."""
+    """A pairwise test with all its arguments except the losses."""
 
     name: str
     function: Callable[..., Any]
@@ -70,17 +70,17 @@ class Choice:
 
     @property
     def reason(self) -> str:
-        """Why this test, in a phrase."""
+        """The reason for this test, in a phrase."""
         return "; ".join(filter(None, (self.chosen or "asked for", self.detail)))
 
     @property
     def two_sided_only(self) -> bool:
-        """The test cannot say which of two is better."""
+        """Whether the test cannot say which of two learners is better."""
         return self.entry is not None and self.entry.sides == ("two-sided",)
 
     @property
     def posterior(self) -> bool:
-        """What stands for a p-value is a posterior probability."""
+        """Whether the test gives posterior probabilities instead of p-values."""
         return self.entry is not None and self.entry.bayesian
 
     def __call__(self, a: Any, b: Any, alternative: str) -> Any:
@@ -126,8 +126,8 @@ def choose_test(
 
         if test in MULTIPLE_TESTS:
             raise ArgumentError(
-                f"test {test!r} is for all learners at once, and this procedure asks for pairs: "
-                f"{_offer(problem)}."
+                f"test {test!r} compares all learners at once, and this procedure needs a pairwise "
+                f"test: {_offer(problem)}."
             )
         entry, chosen = PAIRWISE_TESTS[test], ""
         _refuse_uncovered(problem, entry)
@@ -160,7 +160,7 @@ def choose_test(
 
 
 def caution_of(problem: Problem, choice: Choice) -> str:
-    """Return what is known of the test's error rate beyond its assumptions."""
+    """Return a caution about the test's error rate, beyond its assumptions; may be empty."""
     if choice.entry is None:
         return ""
     if choice.entry.caution_for_unstable and problem.subject.caution is not None:
@@ -169,7 +169,7 @@ def caution_of(problem: Problem, choice: Choice) -> str:
 
 
 def units(problem: Problem) -> int:
-    """Return how many data sets, instances, clusters or folds a test counts."""
+    """Return the number of data sets, instances, clusters or folds that a test counts."""
     if problem.subject.n_clusters is not None:
         return problem.subject.n_clusters
     return int(problem.sample(1).shape[1])
@@ -243,10 +243,9 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
     situations = problem.situations
     if not situations and problem.design.kind == "splits":
         raise DesignError(
-            f"No test is sound for these {problem.design.describe()}: their test parts share more "
-            "rows than those of random splits, or their sizes differ too much. The plan '10x10' "
-            "has one (it keeps groups whole where they are given), and so has a list of splits "
-            "that tests every row once."
+            f"No test is valid for these {problem.design.describe()}: their test parts share more "
+            "rows than those of random splits, or their sizes differ too much. Use the plan "
+            "'10x10', or splits that test every row once."
         )
     if not situations:
         raise DesignError(
@@ -288,18 +287,18 @@ def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
 
 
 def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
-    """Return the test to use if the exact one cannot reach the level, if there is one."""
+    """Return the test to use if the exact test cannot reach the level; None if there is none."""
     return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
     if problem.bare and entry.subsets:
         raise DesignError(
-            f"test {entry.name!r} covers {SITUATION_WORDS[entry.subsets]}, which an array does not "
-            "tell: give Losses with their design."
+            f"test {entry.name!r} covers {SITUATION_WORDS[entry.subsets]}. An array has no design; "
+            "pass Losses with a design."
         )
     if problem.bare:
-        # Only the shape is known: 5x2 is a matter of shape, the rest is the caller's word.
+        # An array has only a shape: check it for 5x2, and trust the caller otherwise.
         if entry.covers == ("5x2",) and problem.values.shape[1:] != (5, 2):
             raise DesignError(
                 f"test {entry.name!r} covers five runs of two folds; "
@@ -315,7 +314,7 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
     if entry.zero_one and not _is_zero_one(problem):
         raise DesignError(
             f"test {entry.name!r} covers losses of 0 or 1 per instance; "
-            f"these are others: {_offer(problem)}."
+            f"these losses have other values: {_offer(problem)}."
         )
 
 
@@ -328,10 +327,10 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
     """Return the measured df of a repeated k-fold test for this design, and its source."""
     variant = entry.arguments.get("variant")
     if variant is None:
-        measured = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
+        calibrated = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
         raise ArgumentError(
             use(df="calibrated"),
-            f" applies to {', '.join(measured)}; test {entry.name!r} takes a number.",
+            f" applies to {', '.join(calibrated)}; test {entry.name!r} takes a number.",
         )
     from bestofk.stats.pairwise.calibration import df_of_design
 
@@ -350,11 +349,11 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
 
 
 def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -> str:
-    """Describe the user's calibration; warn if it was made for another test or design."""
+    """Describe the user's calibration; warn if it is for another test or design."""
     design = problem.design
-    elsewhere = calibration.check_test(entry.name, design.runs, design.folds)
-    if elsewhere:
-        warn(f"df: {entry.name} {elsewhere}; read the result with care.", BestOfKWarning,
+    mismatch = calibration.check_test(entry.name, design.runs, design.folds)
+    if mismatch:
+        warn(f"df: {entry.name} {mismatch}; read the result with care.", BestOfKWarning,
              stacklevel=4)  # fmt: skip
     used = (
         f"df {calibration.df}"
@@ -378,8 +377,8 @@ def _facts(
         share = design.test_share()
         if share is None:
             raise DesignError(
-                f"test {entry.name!r} needs the sizes of the training and test parts, which the "
-                "losses do not tell: give their design n_train and n_test."
+                f"test {entry.name!r} needs the sizes of the training and test parts. The design "
+                "of the losses has none; pass a design with n_train and n_test."
             )
         if design.n_train is not None and design.n_test is not None:
             facts["n_test"] = float(np.mean(design.n_test))

@@ -44,7 +44,7 @@ class Family:
     correction : str
         A name of `bestofk.stats.adjust.CORRECTIONS`.
     control : int or None
-        The place of the control.
+        The index of the control.
     """
 
     name: str = "all"
@@ -66,13 +66,13 @@ class Family:
 
     @property
     def size(self) -> int:
-        """How many hypotheses."""
+        """The number of hypotheses."""
         K = self.learners
         return K - 1 if self.name == "control" else K * (K - 1) // 2
 
     @property
     def alternative(self) -> str:
-        """The side of every test."""
+        """The alternative of every test."""
         return "greater" if self.name == "preference" else "two-sided"
 
     def pairs(self) -> tuple[Ints, Ints]:
@@ -100,11 +100,11 @@ class Family:
         return float(self.adjust(p).min())
 
     def interval_level(self) -> float:
-        """Return the level of each interval, so that all of them hold together (Bonferroni)."""
+        """Return the level of each interval at which all of them hold together (Bonferroni)."""
         return 1.0 - self.alpha / (self.size if CORRECTIONS[self.correction].adjusts else 1)
 
 
-# What the data say of every pair: the evidence on which a procedure decides.
+# Evidence about pairs
 
 
 Signs = npt.NDArray[np.int8]
@@ -137,7 +137,7 @@ class Pair(Presented):
     """Mean loss of `a` minus mean loss of `b`."""
     low: float
     high: float
-    """Simultaneous interval of that difference; infinite where an end is open or not known."""
+    """Simultaneous interval of that difference; infinite if an end is open or unknown."""
     standard_error: float | None
     statistic: float
     pvalue_greater: float
@@ -147,7 +147,7 @@ class Pair(Presented):
     """Of the family: two-sided, or one-sided along the preference."""
     adjusted_pvalue: float
     better: Name | None
-    """The one that is shown to be better; None: no evidence of a difference."""
+    """The learner that is shown to be better; None: no evidence of a difference."""
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
     shown_statistic: float | None = None
@@ -155,7 +155,7 @@ class Pair(Presented):
 
     @property
     def rejected(self) -> bool:
-        """A claim is made about this pair."""
+        """Whether a claim is made about this pair."""
         return self.better is not None
 
     @property
@@ -164,19 +164,19 @@ class Pair(Presented):
         return "no evidence" if self.better is None else f"{self.better} is better"
 
     def explain(self) -> str:
-        """The pair in a sentence, in the user's metric; it was decided before, whatever `alpha`."""
+        """Return the pair in a sentence, in the user's metric; `alpha` has no effect."""
         from bestofk.decide.statements.details import pair_sentence
 
         return pair_sentence(self)
 
     def _columns(self) -> dict[str, Any]:
-        """One row, in the user's metric."""
+        """Return one row, in the user's metric."""
         return {name: [cell] for name, cell in self.to_dict().items() if name != "posterior"}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the row for strict JSON, in the user's metric: what is infinite is null."""
+        """Return the row for strict JSON, in the user's metric; infinite values become null."""
         low, high = self.metric.interval(self.low, self.high)
-        # "greater" is said of the user's values
+        # "greater" refers to the user's values
         greater, less = self.pvalue_greater, self.pvalue_less
         if self.metric.higher_is_better:
             greater, less = less, greater
@@ -205,7 +205,7 @@ class Pair(Presented):
 
 
 class RowsTested(NamedTuple):
-    """The numbers of a test for some pairs; no standard error and df for tests without them."""
+    """The numbers of a test for some pairs; None for a test without standard errors and df."""
 
     estimate: Floats
     pvalue: Floats
@@ -224,27 +224,27 @@ class Evidence(Presented):
     Attributes
     ----------
     names : tuple of names
-        Learners in the order of preference, or of their means where none was stated.
+        Learners in the order of preference, or of their means if no preference was stated.
     first, second : (P,) arrays of int
-        The pairs, by place in `names`.
+        The pairs, by index in `names`.
     estimate, statistic : (P,) arrays
         Mean loss of the first minus that of the second, and the statistic.
     pvalue, adjusted_pvalue : (P,) arrays
         Of the family: two-sided, or one-sided against the preference in the family
         ``"preference"``.
     direction : (P,) array of int
-        Whom the statistic speaks for, however weakly: -1 the first, 1 the second, 0 neither.
+        Which learner the statistic favours, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int
         -1: the first is shown to be better; 1: the second is; 0: no evidence of a difference.
     family : Family
-        What the p-values are adjusted over.
+        The hypotheses over which the p-values are adjusted.
     low, high : (P,) arrays
         Simultaneous intervals of the differences, at Bonferroni's level; an end that the claim
-        itself bounds is 0. Found when they are first asked for. All intervals cover with
-        probability 1 - alpha, and all claims are right with probability 1 - alpha; that both hold
-        at once is sure to 1 - 2 alpha only.
+        itself bounds is 0. Computed at first use. All intervals cover with probability 1 - alpha,
+        and all claims are right with probability 1 - alpha. Both hold at once with probability at
+        least 1 - 2 alpha.
     standard_error, pvalue_greater, pvalue_less : (P,) arrays
-        Found when they are first asked for.
+        Computed at first use.
     """
 
     names: tuple[Name, ...]
@@ -264,7 +264,7 @@ class Evidence(Presented):
     values: Floats | None = field(default=None, repr=False)
     choice: Choice | None = field(default=None, repr=False)
     bayesian: Choice | None = field(default=None, repr=False)
-    """The Bayesian test that gives posterior probabilities, where a rope was given."""
+    """The Bayesian test that gives posterior probabilities, if a rope was given."""
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
     """Values that are computed once."""
 
@@ -307,27 +307,27 @@ class Evidence(Presented):
 
     @property
     def shown_statistic(self) -> Floats:
-        """The statistics, with the sign of the user's values where these are scores.
+        """The statistics, with the sign of the user's values if these are scores.
 
-        Counts, rank sums and squares have none and stay.
+        Counts, rank sums and squares have no sign and do not change.
         """
         values: Floats = self._once("shown_statistic", self._shown_statistic)
         return values
 
     @property
     def posteriors(self) -> Mapping[str, Floats] | None:
-        """P(first better), P(equivalent), P(second better), where a rope was given."""
+        """P(first better), P(equivalent), P(second better), if a rope was given."""
         values: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
         return values
 
     def row(self, a: Name, b: Name) -> int | None:
-        """Return the row of a pair, in either order; None where it was not tested."""
+        """Return the row of a pair, in either order; None if it was not tested."""
         rows: dict[tuple[int, int], int] = self._once("rows", self._rows)
         i, j = self.names.index(a), self.names.index(b)
         return rows.get((min(i, j), max(i, j)))
 
     def pair(self, row: int) -> Pair:
-        """One row."""
+        """Return the pair of one row."""
         better = int(self.better[row])
         a, b = self.names[self.first[row]], self.names[self.second[row]]
         error = float(self.standard_error[row])
@@ -360,7 +360,7 @@ class Evidence(Presented):
         return matrix
 
     def tested(self, rows: Ints) -> RowsTested | None:
-        """Return what the test said of some pairs; None where its results were too many to keep."""
+        """Return the results of the test for some pairs; None if they were too many to keep."""
         results = self.cache.get(f"results {self.alternative}")
         if results is None:
             return None
@@ -412,7 +412,7 @@ class Evidence(Presented):
         }  # fmt: skip
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per pair, in the user's metric, as a data frame."""
+        """Return a data frame with one row per pair, in the user's metric."""
         import pandas as pd
 
         names: npt.NDArray[np.object_] = np.array(self.names, dtype=object)
@@ -428,7 +428,7 @@ class Evidence(Presented):
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
             "rejected": self.rejected,
-            # an object, so that nobody stays None
+            # object dtype, so that None is kept
             "better": pd.Series(
                 [
                     None if not better else names[k]
@@ -449,12 +449,12 @@ class Evidence(Presented):
         pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
         return {pair: row for row, pair in enumerate(pairs)}
 
-    def _asked(self, alternative: str) -> Iterator[Any]:
-        """Yield the results of the test, some pairs at a time; those that were kept are not new."""
+    def _results(self, alternative: str) -> Iterator[Any]:
+        """Yield the results of the test, some pairs at a time; use cached results if any."""
         choice, values = self.choice, self.values
-        kept = self.cache.get(f"results {alternative}")
-        if kept is not None:
-            yield from kept
+        results = self.cache.get(f"results {alternative}")
+        if results is not None:
+            yield from results
             return
         if choice is None or values is None:
             return
@@ -465,21 +465,21 @@ class Evidence(Presented):
     def _one_sided(self, alternative: str) -> Floats:
         if alternative == self.alternative:
             return self.pvalue
-        found: Floats = self._once(alternative, lambda: self._one_sided_pvalues(alternative))
-        return found
+        values: Floats = self._once(alternative, lambda: self._one_sided_pvalues(alternative))
+        return values
 
     def _one_sided_pvalues(self, alternative: str) -> Floats:
         if self.choice is None or self.choice.two_sided_only:
-            # the side of the estimate gets half, the other the rest; 0/0 speaks for neither
+            # the side of the estimate gets half, the other side the rest; 0/0 favours neither
             side = np.sign(self.estimate) * (1.0 if alternative == "greater" else -1.0)
             half = self.pvalue / 2.0
             return np.where(side > 0, half, np.where(side < 0, 1.0 - half, 1.0))
-        parts = [np.asarray(one.pvalue, dtype=float) for one in self._asked(alternative)]
+        parts = [np.asarray(one.pvalue, dtype=float) for one in self._results(alternative)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _standard_errors(self) -> Floats:
         parts = []
-        for one in self._asked(self.alternative):
+        for one in self._results(self.alternative):
             error = getattr(one, "standard_error", None)
             if error is None:
                 return np.full(len(self), np.nan)
@@ -489,16 +489,17 @@ class Evidence(Presented):
     def _shown_statistic(self) -> Floats:
         if not self.metric.higher_is_better or not len(self):
             return self.statistic
-        turned: Floats = 0.0 - self.statistic
+        negated: Floats = 0.0 - self.statistic
         if self.choice is None or self.values is None:
-            return turned if (self.statistic < 0).any() else self.statistic
-        # one pair turned round tells whether the statistic has a sign
+            return negated if (self.statistic < 0).any() else self.statistic
+        # swap one pair to see whether the statistic has a sign
         row = int(np.abs(self.statistic).argmax())
-        asked = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
+        opposite = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
         a, b = self.values[self.second[row]], self.values[self.first[row]]
-        found = float(np.asarray(self.choice(a, b, asked).statistic))
-        signed = found == turned[row] or abs(found - turned[row]) <= 1e-9 * abs(found)
-        return turned if signed else self.statistic
+        swapped = float(np.asarray(self.choice(a, b, opposite).statistic))
+        expected = negated[row]
+        signed = swapped == expected or abs(swapped - expected) <= 1e-9 * abs(swapped)
+        return negated if signed else self.statistic
 
     def _posteriors(self) -> Mapping[str, Floats] | None:
         if self.bayesian is None:
@@ -519,14 +520,14 @@ class Evidence(Presented):
         return values
 
     def _make_intervals(self) -> tuple[Floats, Floats]:
-        """Bonferroni's intervals, brought together with the claims.
+        """Return Bonferroni's intervals, made consistent with the claims.
 
-        A claim of the step-down correction can hold where Bonferroni's interval still covers 0:
-        then the claim bounds the interval. Where no claim is made, the interval covers 0.
+        If a step-down correction makes a claim although Bonferroni's interval covers 0, the claim
+        bounds the interval. If no claim is made, the interval covers 0.
         """
         lows, highs = [], []
         try:
-            for one in self._asked(self.alternative):
+            for one in self._results(self.alternative):
                 low, high = one.confidence_interval(self.family.interval_level())
                 lows.append(np.atleast_1d(np.asarray(low, dtype=float)))
                 highs.append(np.atleast_1d(np.asarray(high, dtype=float)))
@@ -537,5 +538,5 @@ class Evidence(Presented):
         low, high = np.concatenate(lows), np.concatenate(highs)
         low = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
         high = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
-        # what the test calls better may have the larger mean, by ranks: never below one's own end
+        # a rank test may favour the larger mean: keep each low end below its high end
         return np.minimum(low, high), np.maximum(low, high)

@@ -29,23 +29,23 @@ def bayesian_choice(problem: Problem, choice: Choice, rope: Any, random_state: A
             continue
         if units(problem) < entry.at_least_units:
             raise DesignError(
-                f"rope asks for posterior probabilities, which {name!r} gives from "
-                f"{entry.at_least_units} data sets on; got {units(problem)}: leave rope out."
+                f"rope needs posterior probabilities, and {name!r} needs at least "
+                f"{entry.at_least_units} data sets to give them; got {units(problem)}: omit rope."
             )
         sizes: dict[str, Any] = {}
         if entry.needs_sizes and problem.bare:
-            # as the tests for folds take an array
+            # the sizes that tests for folds assume for an array
             sizes = {"n_train": float(problem.design.folds - 1), "n_test": 1.0}
         return choose_test(problem, name, rope=rope, random_state=random_state, **sizes)
     raise DesignError(
-        f"rope asks for posterior probabilities, and no Bayesian test covers {problem.describe()}: "
-        "leave rope out."
+        f"rope needs posterior probabilities, and no Bayesian test covers {problem.describe()}: "
+        "omit rope."
     )
 
 
 _MAX_LOSSES_PER_CALL = 1 << 17
 MAX_PAIRED_LOSSES = 1 << 22
-"""Most losses of all pairs of a table that are held in memory with the test's results."""
+"""Limit on the losses of all pairs of a table that are kept with the test's results."""
 _COLUMNS = ("statistic", "pvalue", "estimate", "direction")
 
 
@@ -126,21 +126,21 @@ def pairs_of_tables(
 
     Two-sided p-values get their direction from the sign of the statistic. In the family
     ``"preference"`` only the less preferred learner of a pair can be shown to be better. The
-    results of the test go to `results`, unless all pairs of a table are too many.
+    results of the test are appended to `results`, unless a table has too many pairs.
     """
     alternative = family.alternative if alternative is None else alternative
     per_table = family.size * int(np.prod(values.shape[2:]))
     step = max(1, _MAX_LOSSES_PER_CALL // max(per_table, 1))
     parts = [
-        _columns(choice, values[at : at + step], family, alternative, results)
-        for at in range(0, len(values), step)
+        _columns(choice, values[start : start + step], family, alternative, results)
+        for start in range(0, len(values), step)
     ]
     columns = parts[0]
     if len(parts) > 1:
         columns = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
     adjusted = family.adjust(columns["pvalue"])
     direction = _directions(columns["direction"], alternative)
-    # differences that rounding alone can make are none
+    # differences within rounding error count as 0
     noise = 1e-12 * np.abs(means).max(axis=-1, keepdims=True)
     estimate = columns["estimate"]
     return PairColumns(
@@ -156,7 +156,7 @@ def pairs_of_tables(
 def _columns(
     choice: Choice, values: Floats, family: Family, alternative: str, results: list[Any] | None
 ) -> dict[str, Floats]:
-    """Return what the test says of the pairs of some tables, as (B, P) arrays."""
+    """Return the columns of the test for the pairs of some tables, as (B, P) arrays."""
     if family.name != "control" and family.size * values[0, 0].size > MAX_PAIRED_LOSSES:
         from bestofk.stats.pairwise.pairs import all_pairs
 
@@ -184,7 +184,7 @@ def _columns(
 def _one_per_pair(
     choice: Choice, values: Any, shape: tuple[int, int], units: tuple[int, ...]
 ) -> Floats:
-    """Return (B, P); refuse a test of the caller that reduces the wrong axes."""
+    """Return a (B, P) array; refuse a caller's test that reduces the wrong axes."""
     try:
         return np.array(np.broadcast_to(np.asarray(values, dtype=float), shape))
     except ValueError:
@@ -204,7 +204,7 @@ def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
 
 
 def _directions(direction: Floats, alternative: str) -> Signs:
-    """-1: the statistic speaks for the first; 1: for the second. One-sided tests ask for one."""
+    """Return -1 if the statistic favours the first, 1 if the second; one-sided tests fix it."""
     if alternative == "two-sided":
         return np.sign(direction).astype(np.int8)
     return np.full(direction.shape, 1 if alternative == "greater" else -1, dtype=np.int8)
@@ -234,7 +234,7 @@ NOT_WORSE = "not worse by more than the margin"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginVerdict(Presented):
-    """How one learner stands to the recommended one, given a margin.
+    """How one learner compares with the recommended one, given a margin.
 
     Attributes
     ----------
@@ -266,9 +266,9 @@ class Margins:
     """Every ordered pair of learners against the margin.
 
     `pvalue[i, j]` is of H0: the loss of i is at least that of j plus the margin. Of the two
-    hypotheses about a pair at most one is true, so that at most K (K - 1) / 2 of the K (K - 1)
-    are: the adjusted p-values step down from that number (Holm 1979, with the logic of Shaffer
-    1986), and hold the chance that any of these statements is false at alpha.
+    hypotheses about a pair at most one is true, so at most K (K - 1) / 2 of the K (K - 1) are.
+    The adjusted p-values step down from that number (Holm 1979, with the logic of Shaffer 1986).
+    They hold the chance that any of these statements is false at alpha.
     """
 
     margin: float
@@ -278,21 +278,21 @@ class Margins:
 
     @property
     def shown(self) -> Bools:
-        """(K, K): i is shown not to be worse than j by more than the margin."""
+        """A (K, K) array: i is shown not to be worse than j by more than the margin."""
         return np.asarray(self.adjusted_pvalue <= self.alpha)
 
     def verdicts(self, evidence: Evidence, recommended: Name) -> dict[Name, MarginVerdict]:
-        """Return how every other learner stands to the recommended one."""
+        """Return how every other learner compares with the recommended one."""
         names = evidence.names
-        at = names.index(recommended)
+        best = names.index(recommended)
         claims = set(evidence.claims())
         verdicts = {}
         for i, name in enumerate(names):
-            if i == at:
+            if i == best:
                 continue
             if (name, recommended) in claims:
                 verdict = "better"
-            elif self.adjusted_pvalue[i, at] <= self.alpha:
+            elif self.adjusted_pvalue[i, best] <= self.alpha:
                 verdict = NOT_WORSE
             elif (recommended, name) in claims:
                 verdict = "worse"
@@ -300,8 +300,8 @@ class Margins:
                 verdict = "open"
             verdicts[name] = MarginVerdict(
                 verdict=verdict,
-                pvalue=float(self.pvalue[i, at]),
-                adjusted_pvalue=float(self.adjusted_pvalue[i, at]),
+                pvalue=float(self.pvalue[i, best]),
+                adjusted_pvalue=float(self.adjusted_pvalue[i, best]),
             )
         return verdicts
 
@@ -333,7 +333,7 @@ def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
     """Return p-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
     if choice.entry is None or not choice.entry.zero_one:
         return np.asarray(compare_in(choice, a - margin, b, "less").pvalue, dtype=float)
-    # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has
+    # losses of 0 or 1 cannot be shifted: use Tango's score, as the test's interval does
     from bestofk.stats.pairwise.mcnemar_tests import pvalue_of_margin
 
     return pvalue_of_margin(a, b, margin)

@@ -52,7 +52,9 @@ class Subsets:
         if self.kind == "nested" and self.folds != 2:
             raise ArgumentError(f"folds of nested runs must be 2, the pair; got {self.folds}.")
         if self.kind == "halves" and self.runs % 2:
-            raise ArgumentError(f"runs of halves must be even, two a halving; got {self.runs}.")
+            raise ArgumentError(
+                f"runs of halves must be even (two runs per halving); got {self.runs}."
+            )
 
     @property
     def halvings(self) -> int:
@@ -136,7 +138,8 @@ class Design:
             if len(sizes) != self.runs * self.folds or min(sizes) < 1:
                 raise ArgumentError(
                     f"{name} must hold one size of at least 1 for each of the "
-                    f"{self.runs * self.folds} folds; got {len(sizes)} from {min(sizes)}."
+                    f"{self.runs * self.folds} folds; got {len(sizes)} sizes, "
+                    f"the smallest {min(sizes)}."
                 )
             object.__setattr__(self, name, sizes)
 

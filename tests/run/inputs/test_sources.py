@@ -137,7 +137,7 @@ def test_splits_without_a_sound_test_are_refused_before_anything_is_run():
     X, y = visits()
     rows = np.arange(N)
     same_test = [(np.setdiff1d(rows[10:], rows[i : i + 8]), rows[:10]) for i in range(10, 40, 9)]
-    with pytest.raises(DesignError, match=r"No test is sound .* The plan '10x10' has one"):
+    with pytest.raises(DesignError, match=r"No test is valid .* Use the plan '10x10', or splits"):
         bk.compare(LEARNERS, X[["a"]], y, cv=same_test, **QUICK)
     bk.compare(LEARNERS, X[["a"]], y, cv="10x10", **QUICK)
 

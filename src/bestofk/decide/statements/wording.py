@@ -19,30 +19,30 @@ MAX_NAMED = 6
 
 
 def called(name: Name) -> str:
-    """A learner as a sentence calls it: those of a bare array are only numbered."""
+    """Return the display name of a learner; ``learner 3`` for unnamed arrays."""
     if isinstance(name, str):
-        # a line end in a name makes no new paragraph
+        # a line break in a name must not start a new paragraph
         return printable(" ".join(name.splitlines()))
     return f"learner {name}"
 
 
 def listing(items: Iterable[str]) -> str:
-    """Words as a sentence lists them; long lists are cut and counted."""
+    """Return the words as a list in a sentence; cut long lists and count the rest."""
     return shortened(list(items), MAX_NAMED)
 
 
 def named(names: Iterable[Name]) -> str:
-    """Learners as a sentence lists them."""
+    """Return the learners as a list in a sentence."""
     return listing(map(called, names))
 
 
 def is_are(names: Sequence[object]) -> str:
-    """The verb for so many names."""
+    """Return ``is`` or ``are``."""
     return "is" if len(names) == 1 else "are"
 
 
 def chain(names: Sequence[Name]) -> str:
-    """An order, best first."""
+    """Return an order in words, best first."""
     shown = [called(name) for name in names[: 4 * MAX_NAMED]]
     if len(names) > len(shown):
         shown.append(f"... ({len(names)} in all)")
@@ -50,7 +50,7 @@ def chain(names: Sequence[Name]) -> str:
 
 
 def mean_words(name: Name, means: Mapping[Name, float], metric: Metric) -> str:
-    """``has the smallest mean error (0.07)``, or of two ``smaller ... (0.07 against 0.1)``."""
+    """Return ``has the smallest mean error (0.07)``; of two, ``smaller ... (0.07 against 0.1)``."""
     value = number(float(metric.shown(means[name])))
     if len(means) == 2:
         other = next(mean for one, mean in means.items() if one != name)
@@ -60,12 +60,12 @@ def mean_words(name: Name, means: Mapping[Name, float], metric: Metric) -> str:
 
 
 def level_words(alpha: float) -> str:
-    """``95 %``."""
+    """Return the level in words, such as ``95 %``."""
     return f"{100 * (1 - alpha):.6g} %"
 
 
 def difference_words(decision: Decision, standing: Standing) -> str:
-    """The interval of a difference, turned so that the difference is positive; may be empty."""
+    """Return the interval of a difference, with a positive difference; may be empty."""
     low, high = standing.low, standing.high
     if standing.difference < 0:
         low, high = 0.0 - high, 0.0 - low
@@ -74,7 +74,7 @@ def difference_words(decision: Decision, standing: Standing) -> str:
 
 
 def family_words(evidence: Evidence) -> str:
-    """Which hypotheses were tested together."""
+    """Describe the hypotheses that were tested together."""
     family, count = evidence.family, len(evidence)
     if evidence.alternative != "two-sided":
         pairs = "one pair" if count == 1 else f"{count} pairs"
@@ -92,7 +92,7 @@ def family_words(evidence: Evidence) -> str:
 
 
 def correction_words(evidence: Evidence) -> str:
-    """`` with Holm's correction``; nothing for a single pair."""
+    """Return `` with Holm's correction``; an empty text for a single pair."""
     if len(evidence) == 1 and evidence.family.size == 1:
         return ""
     return f" with {CORRECTIONS[evidence.family.correction].words}"
