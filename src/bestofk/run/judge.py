@@ -190,10 +190,10 @@ def _requested(estimator: Any) -> bool:
     return WEIGHT in requested
 
 
-def prepared_argument(prepared: Any, given: Any) -> str | None:
+def prepared_argument(prepared: Any, original: Any) -> str | None:
     """Return the weight argument of a prepared learner; refuse a preparation that loses weights."""
     argument = weight_argument(prepared)
-    if argument is None and prepared is not given and weight_argument(given) is not None:
+    if argument is None and prepared is not original and weight_argument(original) is not None:
         raise ArgumentError(
             "its weights do not pass the preparation of its columns: switch scikit-learn's "
             "metadata routing off, or prepare the columns in a pipeline of your own."

@@ -115,7 +115,7 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
                 got = study.losses.values[place, 0, 0, fold, 0]
                 assert got == pytest.approx(wanted, rel=1e-9)
         said = " ".join(study.notes)
-        assert "lr and scaled are fitted with the weights of the rows; knn takes none" in said
+        assert "lr and scaled are fitted with the weights of the rows; knn accepts none" in said
 
 
 def test_weights_pass_the_preparation_of_columns():
