@@ -81,7 +81,7 @@ def test_a_task_begins_with_what_a_store_holds(
     store_url, experiment, evaluated, monkeypatch, least, retried
 ):
     # read from end to end, or by digest: the same is found, and the same is missing
-    monkeypatch.setattr(comparison_task, "LEAST_SCANNED", least)
+    monkeypatch.setattr(comparison_task, "MIN_CELLS_FOR_SCAN", least)
     results = evaluated()
     why = Failure(kind="killed", reason="it was killed.")
     results[3] = CellResult(key=results[3].key, loss=None, failure=why)

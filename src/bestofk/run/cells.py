@@ -93,7 +93,7 @@ class Failure:
 
         Retry a cell whose process was killed or ran out of memory, a timeout if more time is
         allowed now, and a missing package that is installed now. Errors and invalid predictions
-        of a learner would come out the same.
+        of a learner would repeat.
 
         Examples
         --------
@@ -119,13 +119,13 @@ def _is_installed(package: str) -> bool:
     try:
         return find_spec(package) is not None
     except (ImportError, ValueError):
-        # it is loaded, but by no ordinary way; or its name is none
+        # loaded without a spec, or the name is invalid
         return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellResult:
-    """What came of one cell: a loss or a failure, and what it cost."""
+    """The result of one cell: a loss or a failure, with times and sizes."""
 
     key: CellKey
     loss: float | None
@@ -139,9 +139,9 @@ class CellResult:
     n_test: int | None = None
     warnings: tuple[str, ...] = ()
     predictions: bytes | None = None
-    """Predictions of the test rows, where they were asked for."""
+    """Predictions of the test rows, if requested."""
     also: tuple[CellResult, ...] = ()
-    """What the same model came to by other losses, each under its own key."""
+    """Results of the same model under other losses, each with its own key."""
 
     def __post_init__(self) -> None:
         if (self.loss is None) == (self.failure is None):
@@ -150,7 +150,7 @@ class CellResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellBatch:
-    """Many cells, column by column; None where a cell lacks a number."""
+    """Many cells, column by column; None if a cell lacks a number."""
 
     digest: Sequence[str]
     dataset: Sequence[str]
@@ -166,7 +166,7 @@ class CellBatch:
     n_train: Sequence[int | None]
     n_test: Sequence[int | None]
     failures: Mapping[int, Failure] = field(default_factory=dict)
-    """By the position of the cell, as what follows."""
+    """By the position of the cell, like the next two fields."""
     warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     predictions: Mapping[int, bytes] = field(default_factory=dict)
 
@@ -187,7 +187,7 @@ class CellBatch:
         )
 
     def key(self, row: int, loss: str) -> CellKey:
-        """Return the names of one of the cells."""
+        """Return the key of one of the cells."""
         return CellKey(
             dataset=self.dataset[row],
             learner=self.learner[row],
@@ -199,7 +199,7 @@ class CellBatch:
         )
 
     def result(self, row: int, key: CellKey) -> CellResult:
-        """One of the cells, under its key."""
+        """Return the result of one of the cells."""
         return CellResult(
             key=key,
             loss=self.loss[row],
@@ -215,7 +215,7 @@ class CellBatch:
 
 
 class Digests:
-    """The digests of many cells: what they share is hashed once.
+    """The digests of many cells; shared parts of the keys are hashed once.
 
     Examples
     --------
@@ -226,20 +226,20 @@ class Digests:
 
     def __init__(self, loss: str) -> None:
         self._loss = loss
-        self._begun: dict[tuple[str, str, str], Any] = {}
+        self._prefixes: dict[tuple[str, str, str], Any] = {}
 
     def of(
         self, dataset: str, learner: str, splits: str, run: int, fold: int, repetition: int
     ) -> str:
-        """Return what `CellKey.digest` would be."""
+        """Return the same digest as `CellKey.digest`."""
         names = (dataset, learner, splits)
-        begun = self._begun.get(names)
-        if begun is None:
-            begun = hashlib.sha256(f"{(*names, self._loss)!r} ".encode())
-            self._begun[names] = begun
-        hashed = begun.copy()
-        hashed.update(f"{run} {fold} {repetition}".encode())
-        digest: str = hashed.hexdigest()[:32]
+        prefix = self._prefixes.get(names)
+        if prefix is None:
+            prefix = hashlib.sha256(f"{(*names, self._loss)!r} ".encode())
+            self._prefixes[names] = prefix
+        hasher = prefix.copy()
+        hasher.update(f"{run} {fold} {repetition}".encode())
+        digest: str = hasher.hexdigest()[:32]
         return digest
 
 

@@ -31,11 +31,12 @@ from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error
 
 WHOLE_PLAN_RUNS = 25
-"""Runs that a learner evaluates at once at the most, so that results are stored as they come."""
+"""Maximum number of runs per block."""
 WHOLE_PLAN_ROWS = 250_000
-"""Rows times splits that it evaluates at once at the most, so that there is work for all cores.
+"""Maximum rows times splits per block.
 
-Not where most of the work is what the splits share: that would be done again in every block."""
+Does not apply to learners whose splits share most of the work, because each block would repeat it.
+"""
 
 
 def blocks_of(
@@ -43,22 +44,24 @@ def blocks_of(
 ) -> Iterator[Block[CellIndex]]:
     """Yield the blocks of these cells (in the order of `Experiment.cells`), round by round.
 
-    A block is either one fold of one data set for several learners (or two that share a model), or
-    some runs of one learner that evaluates whole plans. AllCells are taken one fold at a time, so
-    that a caller may stop giving them. If it is `hurried`, every learner of a fold comes in a
-    block of its own, and whole plans are evaluated run by run, but for the first run: a fold that
-    all learners have finished comes as soon as it can. For several `workers` whole plans come in
-    ever smaller parts, the half of what is left, so that all have work until the end.
+    A block is either one fold of one data set for several learners (or two folds that share a
+    model), or some runs of one learner that evaluates whole plans. Cells are read one fold at a
+    time, so the caller can stop early.
+
+    If `hurried`, all learners finish a fold as early as possible: each learner of a fold gets its
+    own block, and so does each run of a whole plan after the first run. With several `workers`,
+    a block of a whole plan takes at most half of the remaining runs, so that all have work until
+    the end.
     """
     plans = _WholePlans(experiment, runs_at_once=1 if hurried else WHOLE_PLAN_RUNS, workers=workers)
 
-    def together(cell: CellIndex) -> tuple[int, int, int]:
+    def same_block(cell: CellIndex) -> tuple[int, int, int]:
         shares = experiment.splits[cell.dataset].shares_models(cell.run)
         return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
-    for (dataset, _, which), group in groupby(cells, key=together):
+    for (dataset, _, which), group in groupby(cells, key=same_block):
         fold: list[CellIndex] = []
-        # folds that share a model follow each other, as they are evaluated
+        # evaluate folds that share a model one after the other
         members = list(group)
         if which == ALL_FOLDS:
             members.sort(key=_model)
@@ -78,15 +81,15 @@ def blocks_of(
 
 
 class _WholePlans:
-    """AllCells that wait until there are enough of them for a block of runs of one learner."""
+    """Collect cells until there are enough for a block of runs of one learner."""
 
     def __init__(self, experiment: Experiment, *, runs_at_once: int, workers: int) -> None:
         self.experiment, self.runs_at_once, self.workers = experiment, runs_at_once, workers
         self.waiting: dict[tuple[int, int], list[CellIndex]] = {}
-        self.begun: set[tuple[int, int]] = set()
-        self.late: list[Block[CellIndex]] = []
+        self.started: set[tuple[int, int]] = set()
+        self.postponed: list[Block[CellIndex]] = []
         self.take = cache(partial(takes_whole_plans, experiment))
-        self.most = cache(self._most)
+        self.block_size = cache(self._block_size)
 
     def add(self, cell: CellIndex) -> None:
         """Keep a cell until its block is full."""
@@ -95,25 +98,29 @@ class _WholePlans:
     def ready(self) -> Iterator[Block[CellIndex]]:
         """Yield the blocks that are full.
 
-        Where several work, a learner whose splits share most comes as one long block, for which
-        all of its runs are needed: the smaller blocks at the end wait for it.
+        A learner whose splits share most of the work comes as one long block of all its runs. With
+        several workers, later blocks of the other learners are postponed until then.
         """
-        full = [at for at, held in self.waiting.items() if len(held) >= self.most(*at, held[0].run)]
+        full = [
+            at
+            for at, cells in self.waiting.items()
+            if len(cells) >= self.block_size(*at, cells[0].run)
+        ]
         long = [at for at in full if self._shares_most(at)]
-        awaited = self.workers > 1 and any(map(self._shares_most, self.waiting.keys() - long))
+        postpone = self.workers > 1 and any(map(self._shares_most, self.waiting.keys() - long))
         for at in long:
             yield self._block(at)
-        if not awaited:
-            yield from self._held_back()
+        if not postpone:
+            yield from self._take_postponed()
         for at in full:
             if at in long:
                 continue
             block = self._block(at)
-            if awaited and at in self.begun:
-                self.late.append(block)
+            if postpone and at in self.started:
+                self.postponed.append(block)
             else:
                 yield block
-            self.begun.add(at)
+            self.started.add(at)
 
     def rest(self, *, but_of: int | None = None) -> Iterator[Block[CellIndex]]:
         """Yield the remaining blocks, except those of one data set."""
@@ -123,14 +130,14 @@ class _WholePlans:
             for at in left:
                 if self._shares_most(at):
                     yield self._block(at)
-            yield from self._held_back()
+            yield from self._take_postponed()
         for at in left:
             if at in self.waiting:
                 yield self._block(at)
 
-    def _held_back(self) -> list[Block[CellIndex]]:
-        held, self.late = self.late, []
-        return held
+    def _take_postponed(self) -> list[Block[CellIndex]]:
+        blocks, self.postponed = self.postponed, []
+        return blocks
 
     def _block(self, at: tuple[int, int]) -> Block[CellIndex]:
         return Block(items=tuple(self.waiting.pop(at)), as_one=True)
@@ -139,8 +146,8 @@ class _WholePlans:
         estimator = self.experiment.learners[at[1]].estimator
         return bool(getattr(estimator, "_splits_share_most", False))
 
-    def _most(self, dataset: int, learner: int, first_run: int) -> int:
-        """Return the number of cells of a block that begins with a run."""
+    def _block_size(self, dataset: int, learner: int, first_run: int) -> int:
+        """Return the number of cells of a block that starts with this run."""
         splits = self.experiment.splits[dataset]
         left = max(1, splits.runs + splits.subset_runs - first_run)
         runs = min(self.runs_at_once, left)
@@ -155,12 +162,12 @@ def _model(cell: CellIndex) -> tuple[int, int, int]:
     return cell.repetition, cell.learner, cell.fold
 
 
-AT_ONCE = 20_000
-"""AllCells that are looked for in a store at once."""
-LEAST_SCANNED = 10_000
-"""For fewer cells than these a store is never read from end to end."""
-MOST_IN_VAIN = 3
-"""Nor if it holds more than so many times as many cells."""
+LOOKUP_BATCH_SIZE = 20_000
+"""Number of cells per store query."""
+MIN_CELLS_FOR_SCAN = 10_000
+"""Minimum number of needed cells for which the whole store is read."""
+MAX_SCAN_RATIO = 3
+"""Maximum number of stored cells per needed cell for which the whole store is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,10 +186,10 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     @cached_property
     def in_threads(self) -> bool:
-        # a loss of the caller's need not bear to be called by two threads at once
-        ours = any(loss is self.experiment.loss for loss in LOSSES.values())
+        # a user's loss may not be thread-safe
+        built_in = any(loss is self.experiment.loss for loss in LOSSES.values())
         estimators = [learner.estimator for learner in self.experiment.learners]
-        return ours and all(works_in_threads(estimator) for estimator in estimators)
+        return built_in and all(works_in_threads(estimator) for estimator in estimators)
 
     def key(self, item: CellIndex) -> str:
         return self.experiment.key(item).digest
@@ -207,23 +214,23 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         if experiment.also:
             # a table has one loss
             return super().look_up(store, items, is_stale=is_stale)
-        # some cells at a time, and no cell is made: a million take little memory
+        # look up cells in batches and create no results, so that a million take little memory
         table = ResultTable.of_experiment(experiment)
         rest: Iterable[CellIndex] = items
         if (
             store is not None
             and isinstance(items, AllCells)
             and not (experiment.keep_predictions or experiment.keep_first)
-            and len(items) >= LEAST_SCANNED
-            and store.n_cells() <= MOST_IN_VAIN * len(items)
+            and len(items) >= MIN_CELLS_FOR_SCAN
+            and store.n_cells() <= MAX_SCAN_RATIO * len(items)
         ):
-            # most of the store is wanted: it is read from end to end
+            # most of the store is needed, so read all of it
             self._scan(table, store, is_stale)
             rest, store = table.absent(), None
         missing: dict[str, list[CellIndex]] = {}
-        waiting = iter(rest)
-        while some := list(islice(waiting, AT_ONCE)):
-            keys = self._digests(some)
+        remaining = iter(rest)
+        while batch := list(islice(remaining, LOOKUP_BATCH_SIZE)):
+            keys = self._digests(batch)
             if store is not None:
                 self._fill(table, store, keys, is_stale)
             for digest, cells in keys.items():
@@ -287,7 +294,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         experiment = self.experiment
         keys = [experiment.key(cell) for cell in items.values()]
         for key, digest in zip(keys, items, strict=True):
-            vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
+            vars(key)["digest"] = digest  # known already, and hashing is slow
         stored = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
         served = {key: result for key, result in stored.items() if experiment.serves(result)}
         return self._with_others(store, items, served) if experiment.also else served
@@ -295,7 +302,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     def _with_others(
         self, store: Store, items: Mapping[str, CellIndex], served: Mapping[str, CellResult]
     ) -> dict[str, CellResult]:
-        """Return the cells that the store has under every loss; refit the others."""
+        """Return the cells that the store has under every loss; the others are refitted."""
         others = self.experiment.others
         keys = {key: [other.key(items[key]) for other in others] for key in served}
         stored = store.get([one for own in keys.values() for one in own], predictions=False)
@@ -321,7 +328,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         return result.failure is not None
 
     def seconds(self, result: CellResult) -> float:
-        # of the fits themselves: the first cell also pays for imports and compiled kernels
+        # only the fits: the first cell also includes imports and compiling kernels
         return (result.fit_time or 0.0) + (result.predict_time or 0.0)
 
     def may_pass_now(self, result: CellResult, *, timeout: float | None) -> bool:
@@ -334,7 +341,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         *,
         hurried: bool = False,
     ) -> Iterator[Block[CellIndex]]:
-        # a fold of all learners is a block, whatever it takes
+        # a fold of all learners is one block, however long it takes
         return blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
 
     def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
@@ -344,14 +351,14 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             yield list(group)
 
     def ship(self) -> Shipment[CellIndex]:
-        """Return the experiment as bytes; learners that cannot be pickled stay here."""
+        """Return the experiment as bytes; learners that cannot be pickled stay local."""
         import cloudpickle
 
         experiment = self.experiment
         packed = [_packed(learner.estimator) for learner in experiment.learners]
-        staying = frozenset(index for index, data in enumerate(packed) if data is None)
-        words = joined([repr(experiment.learners[index].name) for index in sorted(staying)])
-        if len(staying) == len(packed):
+        local = frozenset(index for index, data in enumerate(packed) if data is None)
+        words = joined([repr(experiment.learners[index].name) for index in sorted(local)])
+        if len(local) == len(packed):
             return Shipment(packed=None, unpicklable=words)
         bare = tuple(
             replace(learner, estimator=UnavailableEstimator("it cannot be pickled."))
@@ -361,13 +368,11 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         try:
             body: bytes = cloudpickle.dumps(sent)
         except (Exception, SystemExit):
-            # the rest of the experiment: a loss that holds an open file, say
+            # another part of the experiment, such as a loss that holds an open file
             return Shipment(packed=None, unpicklable=f"the loss {experiment.loss.name!r}")
-        if not staying:
+        if not local:
             return Shipment(packed=body)
-        return Shipment(
-            packed=body, is_local=lambda cell: cell.learner in staying, unpicklable=words
-        )
+        return Shipment(packed=body, is_local=lambda cell: cell.learner in local, unpicklable=words)
 
 
 @dataclass(frozen=True)

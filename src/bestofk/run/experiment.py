@@ -1,4 +1,4 @@
-"""What is to be run: learners, data sets, splits and losses, with their fingerprints."""
+"""The definition of an experiment: learners, data sets, splits, losses and fingerprints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bestofk.run.metrics import Loss
 from bestofk.splits.splits import Splits
 
 MAX_CACHED_KEYS = 10_000
-"""Most cell keys that are cached."""
+"""Maximum number of cached cell keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +46,7 @@ class UnavailableEstimator:
 
     reason: str
     kind: str = "raised"
-    """What kind of failure that is."""
+    """The kind of failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +85,16 @@ class Experiment:
     splits: tuple[Splits, ...]
     """One for each data set."""
     loss: Loss
-    """The one that decides."""
+    """The loss that decides."""
     repetitions: int
     random_state: int
     keep_predictions: bool = False
     threads: int = 1
-    """Threads that the libraries beneath a learner may use in one fit."""
+    """Threads that libraries may use in one fit."""
     keep_first: bool = False
-    """Keep the predictions of the first fold, for a run that may not come to the second."""
+    """Keep the predictions of the first fold, in case the run stops before the second."""
     also: tuple[Loss, ...] = ()
-    """Other losses that the same models are judged by."""
+    """Other losses that score the same models."""
     _splits_keys: dict[tuple[int, int, int], str] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -126,7 +126,7 @@ class Experiment:
 
     @cached_property
     def others(self) -> tuple[Experiment, ...]:
-        """The same experiment by each of the other losses: their cells have keys of their own."""
+        """The same experiment under each of the other losses, whose cells have their own keys."""
         return tuple(
             replace(
                 self,
@@ -156,7 +156,7 @@ class Experiment:
         return self._splits_keys[at]
 
     def way(self, dataset: int) -> Identity:
-        """Return how the cells of a data set are evaluated and judged."""
+        """Return the identity of how the cells of a data set are evaluated and scored."""
         if dataset not in self._ways:
             data = self.datasets[dataset]
             self._ways[dataset] = way_of_evaluation(self.loss, data, self.threads)
@@ -199,7 +199,7 @@ class Experiment:
 
     @property
     def plan_notes(self) -> tuple[str, ...]:
-        """What a reader must know of the splits."""
+        """Notes about the splits for the reader."""
         several = len(self.datasets) > 1
         return tuple(
             f"{data.name}: {note}" if several else note

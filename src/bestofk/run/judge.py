@@ -39,17 +39,19 @@ class Rows:
             self.y = data.y.to_numpy()
         self.known = frozenset(self.classes.tolist())
         self._array: Floats | None = None
-        given = data.sample_weight
-        self.weights: Floats | None = None if given is None else given.to_numpy(dtype=np.float64)
+        weights = data.sample_weight
+        self.weights: Floats | None = (
+            None if weights is None else weights.to_numpy(dtype=np.float64)
+        )
 
     @property
     def encoded(self) -> Encoded:
-        """The rows as our learners take them; made only for those, since it is a copy."""
+        """The rows in the form for bestofk's own learners; a copy, made only for them."""
         return self.data.encoded()
 
     @property
     def array(self) -> Floats:
-        """All columns as numbers, for data that are numbers without gaps."""
+        """All columns as one array, for numeric data without missing values."""
         if self._array is None:
             kinds = set(self.data.X.dtypes)
             alone = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
@@ -58,29 +60,29 @@ class Rows:
 
 
 class Fold:
-    """The rows of one split, shared by all learners; a form is sliced when first asked for."""
+    """The rows of one split, shared by all learners; a form is sliced at its first use."""
 
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
         self.sizes = {"n_train": distinct_rows(train), "n_test": len(test)}
         self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
         if self.y_test.dtype == np.float32:
-            self.y_test = _shared(self.y_test.astype(np.float64))  # to be judged by
+            self.y_test = _shared(self.y_test.astype(np.float64))  # for the losses
         self._train_forms: dict[str, Any] = {}
         self._test_forms: dict[str, Any] = {}
 
     def also_testing(self, test: npt.NDArray[np.int64]) -> Fold:
-        """Return a fold of the same training rows that tests others."""
+        """Return a fold with the same training rows and other test rows."""
         other = Fold(self.rows, self.train, test)
         other._train_forms = self._train_forms
         return other
 
     def weights(self, which: npt.NDArray[np.int64]) -> Floats | None:
-        """Return the weights of some of the rows, where rows have them."""
+        """Return the weights of some rows; None if rows have no weights."""
         return None if self.rows.weights is None else self.rows.weights[which]
 
     def form(self, name: str) -> tuple[Any, Any]:
-        """Training and test rows as ``"array"``, ``"frame"``, ``"given"`` or ``"encoded"``."""
+        """Return both parts as ``"array"``, ``"frame"``, ``"given"`` or ``"encoded"`` rows."""
         if name not in self._train_forms:
             self._train_forms[name] = self._sliced(name, self.train, training=True)
         if name not in self._test_forms:
@@ -114,11 +116,11 @@ WEIGHT = "sample_weight"
 
 
 def weight_argument(estimator: Any) -> str | None:
-    """Return the argument of `fit` by which an estimator takes weights; None where it takes none.
+    """Return the argument of `fit` by which an estimator accepts weights.
 
-    A pipeline hands them to its last step, a search over settings to what it searches for, and an
-    ensemble takes them where its parts do. With scikit-learn's metadata routing switched on, those
-    that hold others are asked what they were told to route.
+    None if it accepts no weights. A pipeline passes them to its last step, a search to its
+    estimator. An ensemble accepts them if all its parts do. With metadata routing, meta-estimators
+    report what they route.
 
     Examples
     --------
@@ -132,11 +134,11 @@ def weight_argument(estimator: Any) -> str | None:
     True
     """
     if hasattr(estimator, "fit_encoded"):
-        return None  # the learners of the papers count every row once
+        return None  # the learners of the papers accept no weights
     if estimator is None or isinstance(estimator, str) or not hasattr(estimator, "fit"):
         return None
-    holds = _held(estimator)
-    if holds and _routing():
+    parts = _parts_of(estimator)
+    if parts and _routing():
         return WEIGHT if _requested(estimator) else None
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
@@ -144,12 +146,12 @@ def weight_argument(estimator: Any) -> str | None:
         return None if inside is None else f"{name}__{inside}"
     if type(estimator).__name__.endswith("SearchCV"):
         return weight_argument(estimator.estimator)
-    if any(weight_argument(part) != WEIGHT for part in holds):
+    if any(weight_argument(part) != WEIGHT for part in parts):
         return None
     return WEIGHT if _names_it(estimator) else None
 
 
-def _held(estimator: Any) -> list[Any]:
+def _parts_of(estimator: Any) -> list[Any]:
     """Return the estimators that an estimator is made of."""
     if hasattr(estimator, "steps"):
         return [step for _, step in estimator.steps]
@@ -167,9 +169,9 @@ def _names_it(estimator: Any) -> bool:
         return False
     if WEIGHT in parameters:
         return True
-    # voting and stacking hand on what they are given; others want routing for that
-    hands_on = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
-    return hands_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
+    # voting and stacking pass keywords on; other estimators need routing for that
+    passes_on = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    return passes_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
 
 
 def _routing() -> bool:
@@ -188,10 +190,10 @@ def _requested(estimator: Any) -> bool:
     return WEIGHT in requested
 
 
-def prepared_argument(prepared: Any, given: Any) -> str | None:
-    """Return the weight argument of a prepared learner; refuse a preparation that loses it."""
+def prepared_argument(prepared: Any, original: Any) -> str | None:
+    """Return the weight argument of a prepared learner; refuse a preparation that loses weights."""
     argument = weight_argument(prepared)
-    if argument is None and prepared is not given and weight_argument(given) is not None:
+    if argument is None and prepared is not original and weight_argument(original) is not None:
         raise ArgumentError(
             "its weights do not pass the preparation of its columns: switch scikit-learn's "
             "metadata routing off, or prepare the columns in a pipeline of your own."
@@ -200,7 +202,7 @@ def prepared_argument(prepared: Any, given: Any) -> str | None:
 
 
 def loss_takes_weights(loss: Loss) -> bool:
-    """Return whether the loss is a weighted mean where rows have weights."""
+    """Return whether the loss is a weighted mean if rows have weights."""
     return loss.each is not None or _has_weights(loss.of)
 
 
@@ -212,7 +214,7 @@ def _has_weights(function: Any) -> bool:
 
 
 def weighted(loss: Loss, *given: Any, weights: Floats | None) -> float:
-    """Return the loss of one fold, weighted if there are weights and the loss takes them."""
+    """Return the loss of one fold, weighted if there are weights and the loss accepts them."""
     if weights is None or not loss_takes_weights(loss):
         return loss.of(*given)
     if not weights.any():
@@ -224,25 +226,25 @@ def weighted(loss: Loss, *given: Any, weights: Floats | None) -> float:
 
 
 def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
-    """Return which learners use the weights of the rows, in a sentence or two."""
+    """Return sentences that name the learners and losses that use the weights of the rows."""
     taking = {name: weight_argument(estimator) is not None for name, estimator in learners.items()}
     without = [name for name, takes in taking.items() if not takes]
     words = []
     if not without:
         words.append("All learners are fitted with the weights of the rows.")
     elif len(without) == len(taking):
-        words.append("No learner takes weights: all are fitted as if every row counted alike.")
+        words.append("No learner accepts weights: all are fitted without weights.")
     else:
         some = [name for name, takes in taking.items() if takes]
-        takes, are = ("takes", "is") if len(without) == 1 else ("take", "are")
+        accepts, are = ("accepts", "is") if len(without) == 1 else ("accept", "are")
         words.append(
             f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
-            f"rows; {joined(without)} {takes} none and {are} fitted as if every row counted alike."
+            f"rows; {joined(without)} {accepts} none and {are} fitted without weights."
         )
     if loss_takes_weights(loss):
         words.append("The loss of a fold is the weighted mean over its test rows.")
     else:
-        words.append(f"The loss {loss.name!r} takes no weights: every test row counts alike.")
+        words.append(f"The metric {loss.name!r} accepts no weights: all test rows count equally.")
     return [" ".join(words)]
 
 
@@ -255,7 +257,7 @@ class UnscoredError(Exception):
 
 
 def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
-    """Return the predictions, if they are one known label or finite number a row."""
+    """Return the predictions if each row has one known label or finite number; else raise."""
     array = np.asarray(predicted)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -278,7 +280,7 @@ def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
 
 
 def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
-    """Return (n, C) probabilities, 0 for classes that are not in the training rows."""
+    """Return (n, C) probabilities; classes absent from the training rows get 0."""
     if form == "encoded":
         if not hasattr(model, "_proba_encoded"):
             raise UnscoredError("cannot-score", _no_probabilities(loss))
@@ -311,7 +313,7 @@ class Judge:
     form: str
     predicted: Labels
     seconds: tuple[float, float]
-    """Of the fit and of the predictions."""
+    """Seconds of the fit and of the predictions."""
     _probabilities: Floats | None = None
     _ranking: Floats | None = None
     _answers: Answers | None = None
@@ -325,7 +327,7 @@ class Judge:
         return self._probabilities
 
     def loss(self, loss: Loss) -> float | Failure:
-        """Return a loss on the test rows, or why there is none."""
+        """Return a loss on the test rows, or the failure to compute it."""
         try:
             value = self._value(loss)
             if not np.isfinite(value):
@@ -336,7 +338,7 @@ class Judge:
             return unscored.failure
         except MemoryError:
             raise
-        except Exception as raised:  # whatever a caller's loss raises
+        except Exception as raised:  # a user's loss may raise anything
             return Failure(kind="raised", reason=sentence_of(raised))
 
     def _value(self, loss: Loss) -> float:
@@ -376,25 +378,25 @@ class Judge:
 
 
 def _on_frames(model: Any, fold: Fold) -> Any:
-    """Return a learner of ours, fitted on encoded rows, made to predict from data frames."""
+    """Make a learner that was fitted on encoded rows predict from data frames."""
     model.schema_ = fold.rows.data.schema
     model.classes_ = fold.rows.classes[model.class_codes_]
     return model
 
 
 def codes_of(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
-    """Predicted labels as codes of the classes; numbers as they are."""
+    """Return predicted labels as class codes; return numbers unchanged."""
     if not rows.classification:
         return predicted
-    place = {label: code for code, label in enumerate(rows.classes.tolist())}
-    return np.array([place[label] for label in predicted.tolist()], dtype=np.int32)
+    code_of = {label: code for code, label in enumerate(rows.classes.tolist())}
+    return np.array([code_of[label] for label in predicted.tolist()], dtype=np.int32)
 
 
 def sentence_of(raised: BaseException) -> str:
-    """Return what was raised, in one line."""
+    """Return an error as one line."""
     try:
         text = first_line(str(raised))
-    except Exception:  # there are errors that cannot be told
+    except Exception:  # the `__str__` of an error may raise
         text = ""
     if isinstance(raised, BestOfKError):
         return text

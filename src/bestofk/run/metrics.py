@@ -26,12 +26,15 @@ Needs = Literal["labels", "probabilities", "ranking", "model", "costs"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """What the runner must know of a loss.
+    """A loss and the inputs that it needs.
 
-    `of` takes what `needs` says: ``"labels"``: (y_true, y_pred); ``"probabilities"``:
-    (codes of the true classes, probabilities (n, C)); ``"ranking"``: (true where positive,
-    scores); ``"model"``: (fitted estimator, X, y), as scikit-learn's scorers; ``"costs"``: (seconds
-    of the fit, seconds of the predictions).
+    `needs` determines the arguments of `of`:
+
+    - ``"labels"``: y_true, y_pred
+    - ``"probabilities"``: codes of the true classes, probabilities (n, C)
+    - ``"ranking"``: whether each row is positive, scores
+    - ``"model"``: fitted estimator, X, y, as for scikit-learn's scorers
+    - ``"costs"``: seconds of the fit, seconds of the predictions
     """
 
     name: str
@@ -40,15 +43,15 @@ class Loss:
     needs: Needs
     of: Callable[..., float]
     each: Callable[..., Floats] | None = None
-    """For a loss that is a mean over the test rows: the loss of each row, from what `of` takes."""
+    """For a mean over the test rows: the loss of each row, with the arguments of `of`."""
     shown: str = ""
-    """What its values are called in a table: ``1 - AUC``; its own name by default."""
+    """Column heading of its values, such as ``1 - AUC``; its own name by default."""
     span: float | None = None
-    """Its values lie between 0 and this; None: that is not known."""
+    """Largest value, if the smallest is 0; None if unknown."""
 
 
 def loss_shown(name: str) -> str:
-    """Return what the values of a loss are called in a table of losses.
+    """Return the column heading for the values of a loss.
 
     Examples
     --------
@@ -76,7 +79,7 @@ def loss_shown(name: str) -> str:
 
 
 def listed_metric(name: str) -> dict[str, Any]:
-    """Return what a loss is called when it is shown, and its direction there."""
+    """Return the displayed name of a loss and whether higher is better there."""
     from bestofk.losses.losses import metric_of
 
     metric = metric_of(loss_shown(name))
@@ -84,12 +87,12 @@ def listed_metric(name: str) -> dict[str, Any]:
 
 
 def zero_one(y_true: Labels, y_pred: Labels) -> float:
-    """Share of wrong labels, as wrong / n."""
+    """Return the share of wrong labels, as wrong / n."""
     return int(np.count_nonzero(wrong(y_true, y_pred))) / len(y_true)
 
 
 def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
-    """1 minus the share of right labels."""
+    """Return 1 minus the share of right labels."""
     return 1.0 - float(np.mean(y_true == y_pred))
 
 
@@ -139,10 +142,10 @@ def brier(
 def one_minus_auc(
     positive: npt.NDArray[np.bool_], scores: Floats, sample_weight: Floats | None = None
 ) -> float:
-    """1 minus the area under the ROC curve; ties count half.
+    """Return 1 minus the area under the ROC curve; ties count half.
 
-    The share of pairs (positive, negative) that the scores put in the wrong order; a pair of rows
-    with weights counts by their product.
+    This is the share of (positive, negative) pairs that the scores put in the wrong order. If rows
+    have weights, the weight of a pair is their product.
     """
     if sample_weight is not None:
         return _one_minus_weighted_auc(positive, scores, sample_weight)
@@ -200,10 +203,10 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
     try:
         matrix = np.asarray(costs, dtype=np.float64)
     except (TypeError, ValueError):
-        raise refuse("loss as a cost matrix", "numbers", costs) from None
+        raise refuse("a cost matrix", "numbers", costs) from None
     if matrix.shape != (len(classes), len(classes)) or not np.isfinite(matrix).all():
         raise ArgumentError(
-            f"loss as a cost matrix must be {len(classes)} x {len(classes)} finite numbers, rows "
+            f"a cost matrix must be {len(classes)} x {len(classes)} finite numbers, rows "
             f"true and columns predicted in the order {list(classes)}; got shape {matrix.shape}."
         )
     place = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
@@ -229,15 +232,15 @@ def _shortest(number: float) -> str:
 
 
 def _in_order(costs: Any, classes: Labels) -> Any:
-    """Return a data frame of costs, its rows and columns in the order of the classes."""
+    """Return a data frame of costs with rows and columns in the order of the classes."""
     labels = np.asarray(classes).tolist()
     texts = [str(label) for label in labels]
     for side, named in (("rows", costs.index), ("columns", costs.columns)):
-        given = [str(name) for name in named]
-        if sorted(given) != sorted(texts):
+        names = [str(name) for name in named]
+        if sorted(names) != sorted(texts):
             raise ArgumentError(
-                f"loss as a cost matrix must name the classes {', '.join(texts)} in its {side} "
-                f"(rows are the truth); got {', '.join(given)}."
+                f"a cost matrix must name the classes {', '.join(texts)} in its {side} "
+                f"(rows are the truth); got {', '.join(names)}."
             )
     costs = costs.set_axis([str(name) for name in costs.index], axis=0)
     return costs.set_axis([str(name) for name in costs.columns], axis=1).loc[texts, texts]
@@ -351,31 +354,31 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
         raise refuse("scoring", "a name, a callable, a cost matrix or a list of them", loss)
     task: Task = "regression" if classes is None else "classification"
     if chosen.task is not None and chosen.task != task:
-        fit = [name for name, entry in LOSSES.items() if entry.task == task]
+        suitable = [name for name, entry in LOSSES.items() if entry.task == task]
         raise ArgumentError(
-            f"loss {chosen.name!r} is for {chosen.task}, and the target makes this a {task} task: "
-            f"losses for it are {', '.join(fit)}; 'bestofk losses' lists all."
+            f"metric {chosen.name!r} is for {chosen.task}, but the target makes this a {task} "
+            f"task: use {', '.join(suitable)}; 'bestofk losses' lists all."
         )
     if chosen.name == "auc" and classes is not None and len(classes) != 2:
         raise ArgumentError(
-            f"loss 'auc' is for two classes; the target has {len(classes)}: "
+            f"metric 'auc' needs two classes; the target has {len(classes)}: "
             "'roc_auc_ovr' averages one against the rest."
         )
     return chosen
 
 
-def as_losses(given: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
-    """One loss or several, the first of which decides."""
-    if isinstance(given, list | tuple) and any(
-        isinstance(one, str | Loss) or callable(one) or np.ndim(one) == 2 for one in given
+def as_losses(scoring: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
+    """Return one loss or several; the first one decides."""
+    if isinstance(scoring, list | tuple) and any(
+        isinstance(one, str | Loss) or callable(one) or np.ndim(one) == 2 for one in scoring
     ):
-        losses = tuple(as_loss(one, classes=classes) for one in given)
+        losses = tuple(as_loss(one, classes=classes) for one in scoring)
     else:
-        losses = (as_loss(given, classes=classes),)
+        losses = (as_loss(scoring, classes=classes),)
     names = [loss.name for loss in losses]
     for name in names:
         if names.count(name) > 1:
-            raise ArgumentError(f"loss must name each metric once; got {name!r} twice.")
+            raise ArgumentError(f"scoring names {name!r} twice.")
     return losses
 
 
@@ -409,7 +412,7 @@ BETWEEN_0_AND_1 = (
 
 
 def span_of(name: str) -> float | None:
-    """Return the largest value of a loss that is never below 0, by its name; None: not known.
+    """Return the largest value of a loss whose smallest value is 0; None if unknown.
 
     Examples
     --------
@@ -425,13 +428,13 @@ def span_of(name: str) -> float | None:
 
 
 RISING = frozenset({"positive_likelihood_ratio"})
-"""Scorers that do not end at 1."""
+"""Scores without the maximum 1."""
 FALLING = frozenset({"max_error"})
-"""Scorers that are the negative of a loss and do not say so in their name."""
+"""Negated losses whose names do not start with ``neg_``."""
 _POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
 _NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
 TRIAL_ROWS = 50
-"""Rows of each class for the trial of a loss before the first fit."""
+"""Maximum rows of each class for the trial of a loss before the first fit."""
 MAX_TRIAL_ROWS = 5000
 
 
@@ -455,7 +458,7 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         scorer = _with_positive(scorer, np.asarray(classes).tolist()[1])
     elif label:
         raise ArgumentError(
-            f"loss {scorer_name!r} takes no class; got {name!r}: leave ':{label}' out."
+            f"metric {scorer_name!r} takes no class; got {name!r}: omit ':{label}'."
         )
     offset = 0.0 if scorer_name.startswith("neg_") or scorer_name in RISING | FALLING else 1.0
     return _loss(
@@ -467,32 +470,32 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
     )
 
 
-def callable_loss(given: Any) -> Loss:
+def callable_loss(function: Any) -> Loss:
     """Return the loss of a callable: ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``.
 
-    What takes three arguments is a scorer, and rises. What takes two is a loss, and falls, unless
-    its name is that of a score (`sklearn.metrics.r2_score`).
+    A callable with three arguments is a scorer (higher is better). One with two is a loss, unless
+    it is named like a score (`sklearn.metrics.r2_score`).
     """
-    if hasattr(given, "_score_func") and hasattr(given, "_sign"):
-        rises, needs = given._sign > 0, "model"
-        of = _turned(given, 0.0)
+    if hasattr(function, "_score_func") and hasattr(function, "_sign"):
+        is_score, needs = function._sign > 0, "model"
+        of = _turned(function, 0.0)
     else:
-        needs = "model" if _positional(given) == 3 else "labels"
-        rises = needs == "model" or direction_of(_called(given)) == "score"
-        of = _turned(given, 0.0) if rises else _as_float(given)
-    kind = "score" if rises else "callable"
+        needs = "model" if _positional(function) == 3 else "labels"
+        is_score = needs == "model" or direction_of(_called(function)) == "score"
+        of = _turned(function, 0.0) if is_score else _as_float(function)
+    kind = "score" if is_score else "callable"
     return _loss(
-        name=f"{kind}:{identity_of(given)}", summary="given by the caller", needs=needs, of=of
+        name=f"{kind}:{identity_of(function)}", summary="given by the caller", needs=needs, of=of
     )
 
 
-def identity_of(given: Any) -> str:
+def identity_of(scorer: Any) -> str:
     """Return the qualified name of a callable, with the settings of a scorer."""
-    function = getattr(given, "_score_func", given)
-    settings = getattr(given, "_kwargs", None) or {}
+    function = getattr(scorer, "_score_func", scorer)
+    settings = getattr(scorer, "_kwargs", None) or {}
     shown = ",".join(f"{name}={value!r}" for name, value in sorted(settings.items()))
-    where = f"{getattr(function, '__module__', '?')}.{_called(function)}"
-    return f"{where}({shown})" if shown else where
+    name = f"{getattr(function, '__module__', '?')}.{_called(function)}"
+    return f"{name}({shown})" if shown else name
 
 
 def _called(function: Any) -> str:
@@ -509,7 +512,7 @@ def _positional(function: Any) -> int:
     must = sum(one.kind in plain and one.default is Parameter.empty for one in parameters)
     if must not in (2, 3) and not any(one.kind is Parameter.VAR_POSITIONAL for one in parameters):
         raise ArgumentError(
-            f"loss must take (y_true, y_pred), or (estimator, X, y) as a scorer; "
+            "scoring must take (y_true, y_pred), or (estimator, X, y) as a scorer; "
             f"{_called(function)} takes {must} argument{'s' * (must != 1)}."
         )
     return must
@@ -559,13 +562,13 @@ def _takes_weights(function: Any) -> bool:
 
 
 def _has_positive(scorer: Any) -> bool:
-    """Return whether the scorer looks at one of two classes, and takes the label 1 for it."""
+    """Return whether the scorer has a positive class, by default the label 1."""
     parameter = _positive_parameter(scorer)
     return parameter is not None and parameter.default == 1
 
 
 def _either_class(scorer: Any) -> bool:
-    """Return whether the scorer wants one of two classes, and gives the same for either."""
+    """Return whether the scorer asks for a positive class without depending on it."""
     parameter = _positive_parameter(scorer)
     return parameter is not None and parameter.default is None
 
@@ -578,7 +581,7 @@ def _positive_parameter(scorer: Any) -> Parameter | None:
 
 
 def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
-    """Return the positive class, as named by the caller or by its label."""
+    """Return the positive class: the one that the caller names, or the one with a usual label."""
     labels = np.asarray(classes).tolist()
     if label:
         named = [one for one in labels if str(one) == label]
@@ -590,7 +593,7 @@ def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
             return positive
     first, second = (f"{scorer}:{one}" for one in labels)
     raise ArgumentError(
-        f"loss {scorer!r} counts one of the two classes, and their names do not tell which: ",
+        f"metric {scorer!r} needs a positive class, and the names do not tell which it is: ",
         use(scoring=first),
         " or ",
         use(scoring=second),
@@ -610,12 +613,12 @@ def _with_positive(scorer: Any, label: Any) -> Any:
 
 
 def check_losses(losses: Sequence[Loss], data: DataSet, classes: Labels | None) -> None:
-    """Refuse, before the first fit, what cannot judge the labels or numbers of a data set."""
+    """Check before the first fit that every loss can score the data."""
     for loss in losses:
         by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
         if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
             raise ArgumentError(
-                f"loss {loss.name!r} is for the classes {', '.join(map(str, classes))}, and "
+                f"metric {loss.name!r} is for the classes {', '.join(map(str, classes))}, but "
                 f"{data.name!r} has others: compare such data sets one by one."
             )
         try_loss(loss, data)
@@ -624,7 +627,7 @@ def check_losses(losses: Sequence[Loss], data: DataSet, classes: Labels | None) 
 def try_loss(loss: Loss, data: DataSet) -> None:
     """Try a scorer or a callable on a few rows, before the first fit.
 
-    A scorer that is a plain function may look at anything a fitted model has: it is not tried.
+    A scorer that is a plain function is not tried, because it may read anything of a fitted model.
     """
     if not (loss.needs == "model" or loss.name.startswith(("callable:", "score:"))):
         return
@@ -654,7 +657,7 @@ def try_loss(loss: Loss, data: DataSet) -> None:
         except Exception as raised:
             raise _refusal(loss, data, raised) from None
     if not isinstance(value, float):
-        raise ArgumentError(f"loss {loss.name!r} must give one number; got {value!r:.80}.")
+        raise ArgumentError(f"metric {loss.name!r} must return one number; got {value!r:.80}.")
 
 
 def _refusal(loss: Loss, data: DataSet, raised: Exception) -> ArgumentError:
@@ -671,7 +674,7 @@ def _refusal(loss: Loss, data: DataSet, raised: Exception) -> ArgumentError:
         offer = ("; ", use(scoring="roc_auc_ovr"), " averages one against the rest")
     target = f"the {len(data.classes)} classes" if data.task == "classification" else "the numbers"
     return ArgumentError(
-        f"loss {loss.name!r} cannot judge {target} of {data.name!r} ({type(raised).__name__}: "
+        f"metric {loss.name!r} cannot score {target} of {data.name!r} ({type(raised).__name__}: "
         f"{reason})",
         *offer,
         ".",
@@ -682,7 +685,7 @@ _PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_functi
 
 
 class Answers:
-    """A fitted model that predicts the test rows once, however many scorers ask.
+    """A fitted model that caches its predictions of the test rows for several scorers.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ from bestofk.splits.design import Design
 
 
 def pack(predicted: npt.NDArray[Any], probabilities: npt.NDArray[np.float64] | None) -> bytes:
-    """Predicted class codes (or numbers) and, where there are any, probabilities (n, C)."""
+    """Compress predicted class codes (or numbers) and, if any, probabilities (n, C)."""
     buffer = io.BytesIO()
     np.save(buffer, predicted, allow_pickle=False)
     if probabilities is not None:
@@ -40,7 +40,7 @@ def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | N
     return predicted, np.load(io.BytesIO(rest), allow_pickle=False)
 
 
-# The results of a study in columns: a million of them in 60 megabytes, in the order of cells.
+# Results of a study in columns, in the order of cells: a million take 60 megabytes.
 
 
 COLUMNS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
@@ -136,7 +136,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
     def add(
         self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | None = None
     ) -> None:
-        """Keep rows of a batch (all, unless some are named) in the rows `indices`."""
+        """Copy `rows` of a batch (default: all) to the rows `indices` of the table."""
         at = np.array(indices, dtype=np.intp)
         for name, column in self._columns.items():
             values = np.array(getattr(batch, name), dtype=np.float64)
@@ -169,21 +169,21 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         if predictions is not None:
             self._predictions[index] = predictions
 
-    def add_found(self, batch: CellBatch, found: Sequence[tuple[int, int, int]]) -> None:
-        """Keep what `Store.batches_of` found: (row, data set, learner)."""
+    def add_found(self, batch: CellBatch, matches: Sequence[tuple[int, int, int]]) -> None:
+        """Store the matches of `Store.batches_of`: (row, data set, learner)."""
         runs, folds, repetitions = batch.run, batch.fold, batch.repetition
         indices = [
             self.index_of(dataset, runs[row], folds[row], repetitions[row], learner)
-            for row, dataset, learner in found
+            for row, dataset, learner in matches
         ]
-        self.add(batch, indices, [row for row, _, _ in found])
+        self.add(batch, indices, [row for row, _, _ in matches])
 
     def absent(self) -> Iterator[CellIndex]:
         """Return the cells without a result."""
         return (self.cell(int(index)) for index in np.flatnonzero(~self._there))
 
     def column(self, name: str, dataset: int) -> Floats:
-        """One column of a data set, of shape (splits, repetitions, learners); NaN: not known."""
+        """Return one column of a data set, (splits, repetitions, learners); NaN if unknown."""
         before = self._before[dataset]
         each = self._repetitions * self._learners
         part = self._columns[name][before[0] * each : before[-1] * each]
@@ -191,10 +191,10 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
 
     def warned(self) -> Iterator[tuple[CellIndex, tuple[str, ...]]]:
         """Return the cells whose fits raised warnings, with the warnings."""
-        return ((self.cell(index), said) for index, said in sorted(self._warnings.items()))
+        return ((self.cell(index), texts) for index, texts in sorted(self._warnings.items()))
 
     def there(self, dataset: int) -> np.ndarray:
-        """Return which results are present, in the same shape."""
+        """Return which results are present, in the shape of `column`."""
         before = self._before[dataset]
         each = self._repetitions * self._learners
         part = self._there[before[0] * each : before[-1] * each]
@@ -232,7 +232,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         self._keep(index, result.failure, result.warnings, result.predictions)
 
     def __delitem__(self, cell: CellIndex) -> None:
-        raise TypeError("a result is not taken back")
+        raise TypeError("results cannot be deleted")
 
     def __iter__(self) -> Iterator[CellIndex]:
         return (self.cell(int(index)) for index in np.flatnonzero(self._there))
@@ -276,12 +276,12 @@ def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
 
 
 def is_one_test_set(experiment: Experiment) -> bool:
-    """One data set, one split, and a loss that every instance has: the instances can be tested."""
+    """Return whether there is one data set with one split, and a loss for every instance."""
     return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
 
 
 def has_instances(experiment: Experiment) -> bool:
-    """One data set and a loss that every instance has, so that one split will do."""
+    """Return whether there is one data set and a loss for every instance, so one split suffices."""
     return len(experiment.datasets) == 1 and experiment.loss.each is not None
 
 
@@ -344,7 +344,7 @@ def counts_rows_alike(experiment: Experiment) -> bool:
 def by_unit(experiment: Experiment, losses: Floats) -> Floats:
     """Return the losses by unit, whose plain mean is the (weighted) mean over rows.
 
-    Rows of one group are not independent of each other: the groups are.
+    A unit is a group, because rows of one group are not independent, or else a row.
     """
     if counts_rows_alike(experiment):
         return losses
@@ -371,7 +371,7 @@ ByLearner = dict[str, dict[str, Preparation]]
 
 
 def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]]]:
-    """By data set and learner, as a store keeps it; learners that cannot be prepared are absent."""
+    """Return the preparation by data set and learner; omit learners that cannot be prepared."""
     by_data: dict[str, dict[str, dict[str, Any]]] = {}
     for data in experiment.datasets:
         by_learner = by_data.setdefault(data.name, {})
@@ -381,7 +381,7 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
             try:
                 done = ready_learner(learner.estimator, data).done
             except Exception:
-                # any class may raise anything; its fits say why
+                # user classes may raise anything; the fits report it
                 continue
             by_learner[learner.name] = done.to_dict()
     return by_data

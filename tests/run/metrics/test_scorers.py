@@ -89,8 +89,8 @@ def test_the_class_that_counts_is_told_or_evident():
     with pytest.raises(ArgumentError) as caught:
         bk.compare(CLASSIFIERS, X, Y, scoring="average_precision", **QUICK)
     assert str(caught.value) == (
-        "loss 'average_precision' counts one of the two classes, and their names do not tell "
-        "which: scoring='average_precision:benign' or scoring='average_precision:malignant'."
+        "metric 'average_precision' needs a positive class, and the names do not tell "
+        "which it is: scoring='average_precision:benign' or scoring='average_precision:malignant'."
     )
     # advice works, and the rows of the rarer class decide
     assert bk.compare(CLASSIFIERS, X, Y, scoring="average_precision:malignant", **QUICK).recommended
@@ -149,15 +149,15 @@ def test_a_function_that_is_known_for_a_score_rises():
 @pytest.mark.parametrize(
     ("loss", "sentence"),
     [
-        ("f1", "cannot judge the 3 classes of 'iris'.*scoring='f1_macro' takes the mean"),
+        ("f1", "cannot score the 3 classes of 'iris'.*scoring='f1_macro' takes the mean"),
         ("roc_auc", "scoring='roc_auc_ovr' averages one against the rest"),
-        ("neg_mean_squared_log_error", "cannot judge the 3 classes of 'iris'"),
+        ("neg_mean_squared_log_error", "cannot score the 3 classes of 'iris'"),
         (lambda y_true: 0.0, r"must take \(y_true, y_pred\), or \(estimator, X, y\).*takes 1"),
         (lambda y_true, y_pred: y_true == y_pred, "it gave an array of shape"),
         (lambda y_true, y_pred: 1 / 0, "ZeroDivisionError"),
         ("squared", "is for regression.*'bestofk losses' lists all"),
         (3.5, "a name, a callable, a cost matrix or a list of them"),
-        (["accuracy", "accuracy"], "each metric once; got 'accuracy' twice"),
+        (["accuracy", "accuracy"], "scoring names 'accuracy' twice"),
         ("f1_macro:setosa", "takes no class"),
     ],
 )

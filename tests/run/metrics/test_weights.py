@@ -115,7 +115,7 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
                 got = study.losses.values[place, 0, 0, fold, 0]
                 assert got == pytest.approx(wanted, rel=1e-9)
         said = " ".join(study.notes)
-        assert "lr and scaled are fitted with the weights of the rows; knn takes none" in said
+        assert "lr and scaled are fitted with the weights of the rows; knn accepts none" in said
 
 
 def test_weights_pass_the_preparation_of_columns():
@@ -167,7 +167,7 @@ def test_callables_and_scorers_take_weights_where_they_can():
         study = bk.compare(learners, X, target, sample_weight=w, scoring=loss, **QUICK)
         np.testing.assert_allclose(study.losses.values, by_name.losses.values, rtol=1e-12)
     plain = bk.compare(learners, X, target, sample_weight=w, scoring="neg_max_error", **QUICK)
-    assert "takes no weights: every test row counts alike" in " ".join(plain.notes)
+    assert "accepts no weights: all test rows count equally" in " ".join(plain.notes)
 
 
 def test_rows_of_no_weight_are_refused_before_anything_is_run():
