@@ -161,7 +161,7 @@ def test_live_part_of_a_page_equals_that_of_the_report():
 
     import bestofk as bk
 
-    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed"))
+    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed"))
     assert html.count('id="what-if"') == 1
     assert html.count("<section") == html.count("</section>") == 1
     for part in ('id="evidence-data"', 'id="correction"', "bestofk.decide("):
