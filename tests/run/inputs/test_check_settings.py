@@ -55,7 +55,7 @@ CASES = {
     ),
     "an unknown correction": ({"correction": "sidak"}, "correction must be one of"),
     "a test that does not cover the plan": ({"test": "5x2cv-f"}, "covers five runs of two folds"),
-    "a test of all learners": ({"test": "friedman"}, "for all learners at once"),
+    "a test of all learners": ({"test": "friedman"}, "compares all learners at once"),
     "an unknown test": ({"test": "kfold"}, "There is no pairwise test 'kfold'"),
     "df for a test without": ({"cv": "5x2", "df": 4}, "df does not apply to test '5x2cv-f'"),
     "an unknown procedure": ({"procedure": "multi"}, "There is no procedure 'multi'"),
