@@ -62,7 +62,7 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         (["order", "{scores}", "--procedure", "x"], "There is no procedure 'x'"),
         (["order", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
         (["order", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
-        (["order", "{scores}", "--prefer", "tiny"], "'tiny', which is none of those compared"),
+        (["order", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
         (["order", "{scores}", "--df", "many"], "--df must be a number, 'calibrated' or a file"),
         (["order", "{scores}", "--correction", "sidak"], "correction must be one of"),
         (["order", "{scores}", "--nonsense"], "No such option"),

@@ -116,7 +116,7 @@ def test_what_is_refused_when_it_is_made(given, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"prefer": ["a", "c"]}, "'c', which is none of those compared: a, b"),
+        ({"prefer": ["a", "c"]}, "'c', which is not one of the learners: a, b"),
         ({"prefer": ["a", "a"]}, "prefer names 'a' twice"),
         ({"prefer": {"a": 1}}, "prefer must give a price for each of them; got none for 'b'"),
         ({"family": "control", "control": "aa"}, "There is no learner 'aa'"),

@@ -50,14 +50,14 @@ def test_every_kind_of_preference(prefer, order, words):
 @pytest.mark.parametrize(
     ("prefer", "words"),
     [
-        (["a", "x"], "'x', which is none of those compared: a, b, c"),
+        (["a", "x"], "'x', which is not one of the learners: a, b, c"),
         (["a", "a"], "'a' twice"),
         ("abc", "list of learners"),
         ("fit_time", "costs are measured by compare alone"),
         ({"a": 1.0}, "none for 'b'"),
         ({"a": 1, "b": "cheap", "c": 2}, "a number for 'b'; got 'cheap'"),
         ({"a": 1, "b": float("nan"), "c": 2}, "a number for 'b'; got nan"),
-        ({"a": 1, "b": 2, "c": 3, "x": 4}, "'x', which is none"),
+        ({"a": 1, "b": 2, "c": 3, "x": 4}, "'x', which is not one of"),
     ],
 )
 def test_bad_priors(cross_validated, prefer, words):

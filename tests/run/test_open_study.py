@@ -252,7 +252,7 @@ def test_options_are_changed_one_by_one_without_fits(tmp_path):
         bk.open_study(store, alfa=0.1)
     with pytest.raises(bk.ArgumentError, match="alpha must be"):
         bk.open_study(store, alpha=2)
-    with pytest.raises(bk.ArgumentError, match="'who', which is none"):
+    with pytest.raises(bk.ArgumentError, match="'who', which is not one of"):
         bk.open_study(store, prefer=["who"])
     assert store.read_bytes() == before
 

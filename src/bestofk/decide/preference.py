@@ -235,7 +235,7 @@ def _all_known(names: Sequence[Name], listed: Sequence[Any]) -> None:
     for index, name in enumerate(listed):
         if name not in known:
             some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
-            raise ArgumentError(f"prefer names {name!r}, which is none of those compared: {some}.")
+            raise ArgumentError(f"prefer names {name!r}, which is not one of the learners: {some}.")
         if name in listed[:index]:
             raise ArgumentError(f"prefer names {name!r} twice.")
 

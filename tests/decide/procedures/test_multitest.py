@@ -128,7 +128,7 @@ def test_array_shape_that_is_not_5x2_is_refused():
         ({"alpha": 0}, "alpha must be strictly between 0 and 1; got 0"),
         ({"alpha": "a"}, "alpha must be a number between 0 and 1"),
         ({"correction": "sidak"}, "correction must be one of"),
-        ({"prefer": ["a"]}, "'a', which is none of those compared: 0, 1"),
+        ({"prefer": ["a"]}, "'a', which is not one of the learners: 0, 1"),
         ({"df": 3}, "df does not apply to test '5x2cv-f'"),
         ({"margin": 0}, "margin must be .* got 0"),
         ({"rope": -1}, "rope must be"),

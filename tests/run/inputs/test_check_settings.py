@@ -73,7 +73,10 @@ CASES = {
         "There is nothing to test",
     ),
     "a rope on one test set": ({"cv": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
-    "a preference for nobody": ({"prefer": ["nmc", "tree"]}, "'tree', which is none"),
+    "a preference for nobody": (
+        {"prefer": ["nmc", "tree"]},
+        "'tree', which is not one of the learners",
+    ),
 }
 
 
