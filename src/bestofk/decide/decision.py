@@ -80,7 +80,7 @@ class Standing(Presented):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Decision(Reported):
-    """What a procedure decided.
+    """The decision of a procedure.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Decision(Reported):
 
     @property
     def noun(self) -> str:
-        """What is compared, in a word."""
+        """The noun for what is compared."""
         return "learner" if self.problem is None else self.problem.subject.noun
 
     @property

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What a decision is about, for its statements.
+    """The subject of a decision, for its statements.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Problem:
     """Given as an array: its shape is all that is known of the design."""
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
-    """What of the losses does not count because some learner lacks it, in sentences."""
+    """Sentences about losses that do not count because some learner lacks them."""
     losses: Losses | None = None
     preference: Preference = NO_PREFERENCE
     metric: Metric = field(default_factory=Metric)
@@ -274,7 +274,7 @@ def _dropped(dropped: int, total: int, what: str) -> str:
 
 
 _OF_ARRAYS = ("higher_is_better", "design")
-"""What an array may be read with, too."""
+"""Reading arguments that also apply to an array."""
 
 
 def as_problem(
