@@ -126,11 +126,11 @@ def main() -> None:
         ("graded", 500, 0.7), ("graded", 100, 0.1), ("clustered", 500, 0.7),
         ("clustered", 200, 0.9),
     ):  # fmt: skip
-        blocked = [one for one in histories(kind, n, accuracy, lambda _: 0.0, "ledger", **run)]
+        blocked = list(histories(kind, n, accuracy, lambda _: 0.0, "ledger", **run))
         hits = sum(one is not None for one in blocked)
         print(f"  ledger  {kind:9} {n:5} items, score {accuracy}: {share(hits, len(blocked))}")
     for gate in ("last", "fixed"):
-        blocked = [one for one in histories("binary", 500, 0.7, lambda _: 0.0, gate, **run)]
+        blocked = list(histories("binary", 500, 0.7, lambda _: 0.0, gate, **run))
         hits = sum(one is not None for one in blocked)
         print(f"  {gate:7} binary      500 items, score 0.7: {share(hits, len(blocked))}")
     print("A build that is better by 4 points at build 50, and as good afterwards: any block")
@@ -139,7 +139,7 @@ def main() -> None:
         return -0.04 if look >= 50 else 0.0
 
     for n in (500, 2000):
-        blocked = [one for one in histories("binary", n, 0.7, improvement, "ledger", **run)]
+        blocked = list(histories("binary", n, 0.7, improvement, "ledger", **run))
         hits = sum(one is not None for one in blocked)
         print(f"  ledger  {n:5} items: {share(hits, len(blocked))}")
     print("A slide of 0.06 points per build: true loss of the blocked build, in points")
