@@ -83,18 +83,18 @@ def _arguments(
 @gate.command()
 @click.argument("new", metavar="NEW")
 @click.option("--baseline", metavar="FILE",
-              help="The reference. The ledger keeps it, so only the first build needs it.")  # fmt: skip
+              help="The reference; only the first build needs it.")  # fmt: skip
 @click.option("--baseline-model", metavar="NAME", help="Which model of the baseline.")
 @_reading
 @click.option("--margin", type=float, metavar="D",
-              help="A loss that does not matter: the build must be shown to lose less.")  # fmt: skip
+              help="A loss that does not matter; the build must lose less.")  # fmt: skip
 @click.option("--alpha", type=float, default=0.05, show_default=True,
               help="Chance of ever blocking a good build, over the whole ledger.")  # fmt: skip
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), default="fail",
               show_default=True, help="With --margin: what an undecided build does.")  # fmt: skip
 @click.option("--missing", type=click.Choice(["refuse", "drop", "wrong"]), default="refuse",
               show_default=True,
-              help="Items that NEW lacks: stop, leave them out, or count them as wrong.")  # fmt: skip
+              help="Items that NEW lacks: stop, drop them, or count them as wrong.")  # fmt: skip
 @_build
 @_ledger
 @click.option("--no-ledger", is_flag=True, help="Test this build on its own, and record nothing.")
