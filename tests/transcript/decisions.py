@@ -4,7 +4,7 @@ import numpy as np
 from exact_tables import NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
-from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.stats.adjust import CORRECTIONS
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
@@ -131,9 +131,6 @@ def stated_preference():
         "measured, fit_time: within a factor of two",
         bk.order(folds(NOTHING), prefer=costs("fit_time", 1.0, 1.9, 1.5)),
     )
-    panel = PanelOrder(names=NAMES)
-    yield "the panel: the preference decides", bk.order(folds(NOTHING), prefer=panel)
-    yield "the panel: evidence decides", bk.order(folds((0.30, 0.31, 0.20)), prefer=panel)
     yield "a list of eight: evidence decides", bk.order(folds(ABOUT_ALL), prefer="listed")
     yield (
         "a list of eight: the preference decides",

@@ -41,7 +41,7 @@ MAX_ROWS = 40
 STYLES = {
     "recommended": "bold green",
     "better": "green",
-    "no evidence": "yellow",
+    "too close to call": "yellow",
     "not settled": "yellow",
     "worse": "red",
 }

@@ -147,7 +147,7 @@ class Pair(Presented):
     """Of the family: two-sided, or one-sided along the preference."""
     adjusted_pvalue: float
     better: Name | None
-    """The learner that is shown to be better; None: no evidence of a difference."""
+    """The learner that is shown to be better; None: too close to call."""
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
     shown_statistic: float | None = None
@@ -161,7 +161,7 @@ class Pair(Presented):
     @property
     def verdict(self) -> str:
         """The claim in words."""
-        return "no evidence" if self.better is None else f"{self.better} is better"
+        return "too close to call" if self.better is None else f"{self.better} is better"
 
     def explain(self) -> str:
         """Return the pair in a sentence, in the user's metric; `alpha` has no effect."""
@@ -235,7 +235,7 @@ class Evidence(Presented):
     direction : (P,) array of int
         Which learner the statistic favours, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int
-        -1: the first is shown to be better; 1: the second is; 0: no evidence of a difference.
+        -1: the first is shown to be better; 1: the second is; 0: too close to call.
     family : Family
         The hypotheses over which the p-values are adjusted.
     low, high : (P,) arrays

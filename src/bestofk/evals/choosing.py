@@ -409,7 +409,8 @@ def _plan(decided: _Decided) -> ItemPlan | None:
     best = decision.recommended
     if best is None or len(losses) < 2:
         return None
-    rival = min((name for name in losses if name != best), key=lambda name: decision.means[name])
+    rivals = [name for name in losses if name != best]
+    rival = min(rivals, key=lambda name: decision.mean_losses[name])
     rows = [scores.learners.index(str(name)) for name in (best, rival)]
     return item_plan(
         (str(best), rival), losses[str(best)] - losses[rival], scores.variance[rows],

@@ -113,10 +113,9 @@ class ModelChoice(Presented):
         if len(names) < len(self.scores.learners):
             names = [str(name) for name in self.decision.by_preference]
         verdicts = {str(row.name): row.verdict for row in self.decision.standings}
-        metric = self.decision.metric
         return {
             "learner": names,
-            "mean": [metric.shown(self.decision.means[name]) for name in names],
+            "mean": [self.decision.means[name] for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
             **{

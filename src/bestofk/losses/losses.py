@@ -282,8 +282,11 @@ class Metric:
     offset: float = 0.0
 
     def shown(self, loss: Number) -> Number:
-        """Convert a loss to the user's metric."""
-        return self.offset - loss if self.higher_is_better else loss
+        """Convert a loss to the user's metric, without the rounding error of the difference."""
+        if not self.higher_is_better:
+            return loss
+        shown = self.offset - loss
+        return shown if self.offset == 0.0 else np.round(shown, 15) + 0.0
 
     def difference(self, losses: Number) -> Number:
         """Convert a difference of losses to the user's metric."""
@@ -295,17 +298,17 @@ class Metric:
 
     @property
     def smallest(self) -> str:
-        """``smallest`` for a loss, ``largest`` for a score: the word for the best mean."""
-        return "largest" if self.higher_is_better else "smallest"
+        """``lowest`` for a loss, ``highest`` for a score: the word for the best mean."""
+        return "highest" if self.higher_is_better else "lowest"
 
     @property
     def smaller(self) -> str:
-        """``smaller`` for a loss, ``larger`` for a score: the word for a better mean."""
-        return "larger" if self.higher_is_better else "smaller"
+        """``lower`` for a loss, ``higher`` for a score: the word for a better mean."""
+        return "higher" if self.higher_is_better else "lower"
 
     @property
     def direction(self) -> str:
-        """``smaller is better`` or ``larger is better``."""
+        """``lower is better`` or ``higher is better``."""
         return f"{self.smaller} is better"
 
     @property

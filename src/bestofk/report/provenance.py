@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
-from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.races import Race
 from bestofk.evals.model_choice import ModelChoice
@@ -196,8 +196,6 @@ def _settings_arguments(settings: Settings) -> dict[str, str]:
     prefer = changed.get("prefer")
     if isinstance(prefer, MeasuredCosts):
         code["prefer"] = repr(prefer.what)
-    elif isinstance(prefer, PanelOrder):
-        code["prefer"] = repr(list(prefer.names))
     elif isinstance(prefer, tuple):
         code["prefer"] = repr(list(prefer))
     if not isinstance(settings.test, str):

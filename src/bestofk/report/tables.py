@@ -366,7 +366,7 @@ def learners_table(
             f"mean_{metric.name.replace(' ', '_')}",
             f"Mean {metric.name}",
             "number",
-            [metric.shown(order.means[name]) for name in names],
+            [order.means[name] for name in names],
         ),
     ]
     columns += [
@@ -471,7 +471,7 @@ def pairs_table(evidence: Evidence) -> OutputTable:
     sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
     low, high = metric.interval(evidence.low, evidence.high)
     verdicts = [
-        "no evidence" if not better else "A better" if better < 0 else "B better"
+        "too close to call" if not better else "A better" if better < 0 else "B better"
         for better in evidence.better.tolist()
     ]
     if isinstance(evidence, StoppedEvidence):

@@ -20,16 +20,16 @@ from bestofk.report.tables import equal_decimals
 
 GROUPS = {
     "recommended": "Recommended",
-    "better": "Shown to be better",
-    "adequate": "Not shown to be worse",
-    "worse": "Shown to be worse",
+    "better": "Significantly better",
+    "adequate": "Too close to call",
+    "worse": "Significantly worse",
     "untested": "Not tested",
     "unsettled": "Not settled",
 }
 """Heading by class of the style sheet."""
 _GROUPS_BY_VERDICT = {
     "better": "better",
-    "no evidence": "adequate",
+    "too close to call": "adequate",
     "worse": "worse",
     "not tested": "untested",
     NOT_SETTLED: "unsettled",
@@ -216,7 +216,7 @@ def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
 def _means(order: Decision) -> dict[Name, str]:
     """Return ``0.1657`` by learner, or ``0.1657 over 2 runs`` for a stopped race."""
     names = order.by_preference
-    shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
+    shown = equal_decimals([order.means[name] for name in names])
     runs = [order.runs_of(name) for name in names]
     return {
         name: text if count is None else f"{text} over {counted(count, order.run_noun)}"

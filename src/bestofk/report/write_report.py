@@ -207,7 +207,8 @@ def _title(
 
 
 _REASON_KINDS = (
-    "assumed", "margin", "posterior", "preference", "evidence", "bootstrap", "bound",
+    "assumed", "margin", "posterior", "preference", "estimand", "evidence", "caution",
+    "bootstrap", "bound",
     "metric", "expectation", "next", "replication",
 )  # fmt: skip
 """Kinds of statements below the verdict; the page shows other kinds elsewhere."""
@@ -215,7 +216,7 @@ _REASON_KINDS = (
 
 def _verdict(value: Decision | Study | ModelChoice, names: set[object]) -> list[Markup]:
     """Return the verdict as the first paragraph, and the reasons as others."""
-    verdict = [_with_lead(statement, names) for statement in value.select("verdict")]
+    verdict = [_with_lead(statement, names) for statement in value.select("verdict", "hint")]
     reasons = [html_sentence(reason.text, names) for reason in value.select(*_REASON_KINDS)]
     return [Markup(" ").join(verdict), *reasons]
 
@@ -391,9 +392,9 @@ def live_data(order: Decision) -> dict[str, object] | None:
     return {
         "names": [one_line(name) for name in order.by_preference],
         "means": without_noise(
-            np.array([order.means[name] for name in order.by_preference])
+            np.array([order.mean_losses[name] for name in order.by_preference])
         ).tolist(),
-        "shown": [number(metric.shown(order.means[name])) for name in order.by_preference],
+        "shown": [number(order.means[name]) for name in order.by_preference],
         "metric": f"{metric.smallest} {metric.mean}",
         "stated": order.preference.stated,
         "guard": order.guard,

@@ -16,7 +16,7 @@ from bestofk._base.checks import positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import duration, shortened
 from bestofk.data.dataset import DataSet
-from bestofk.decide.preference import MeasuredCosts, PanelOrder, PreferenceLike
+from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import refuse_preparation
 from bestofk.run.cells import CellResult
@@ -172,8 +172,6 @@ def compare(
     named = named_estimators(learners, task=datasets[0].task)
     check_task(named, datasets)
     names = tuple(learner.name for learner in named)
-    if settings.prefer is None and learners is None:
-        settings = replace(settings, prefer=PanelOrder(names=names))
     settings.check_learners(names)
     if execution.prepare == "none":
         refuse_preparation({learner.name: learner.estimator for learner in named}, datasets)

@@ -20,7 +20,7 @@ from bestofk.data.schema import are_whole_numbers as is_whole
 from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
-from bestofk.learners.registry import LEARNERS
+from bestofk.learners.registry import LEARNERS, panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
 from bestofk.run.results import counts_rows_alike, is_one_test_set, tested_units
@@ -30,23 +30,14 @@ from bestofk.splits.plans import Plan, plan as make_plan
 from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
-"""The papers' learners, by rising complexity: what runs when none is named."""
-REGRESSION_PANEL = (
-    "mean=sklearn.dummy:DummyRegressor()",
-    "ridge=sklearn.linear_model:Ridge()",
-    "tree=sklearn.tree:DecisionTreeRegressor()",
-    "forest=sklearn.ensemble:RandomForestRegressor()",
-)
-
 
 def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
-    """Two or more named estimators; the papers' panel when none is named.
+    """Return two or more named estimators; those of the panel if none is named.
 
     A class stands for its estimator with default settings.
     """
     if learners is None:
-        learners = PANEL if task == "classification" else REGRESSION_PANEL
+        learners = panel(task)
     elif not hasattr(learners, "__iter__"):
         raise ArgumentError(
             f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
@@ -433,7 +424,7 @@ def advice_for_unstable(
     Examples
     --------
     >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
-    nn depends much on which rows train it, ... The plan '10x5+nested' (its test is nested-cv-t) ...
+    With unstable learners (here nn) ... The plan '10x5+nested' (its test is nested-cv-t) ...
     >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
     True
     """
@@ -443,12 +434,9 @@ def advice_for_unstable(
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
     if unstable:
-        many = len(unstable) > 1
         why = (
-            f"{joined(unstable)} {'depend' if many else 'depends'} much on which rows train "
-            f"{'them' if many else 'it'}, and the corrected t test does not allow for that: where "
-            "such learners are equal it finds a difference in about 11 percent of data sets "
-            "instead of 5."
+            f"With unstable learners (here {joined(unstable)}) the corrected t test finds a "
+            "difference between equal learners in about 11 percent of data sets instead of 5."
         )
     elif n_rows <= FEW_ROWS:
         why = (

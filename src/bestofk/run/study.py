@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
-from bestofk.decide.statements import KINDS, Statement, as_text, paragraph
+from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
 from bestofk.learners.preparation import Preparation
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Study(Reported):
 
     def headline(self) -> str:
         """Return what to do, and what was left out, in the first sentences."""
-        return paragraph(self.select("verdict", "left out"))
+        return paragraph(self.select(*HEADLINE))
 
     def explain(self) -> str:
         """Return all statements, one paragraph per line.
@@ -226,7 +226,7 @@ class Study(Reported):
             "loss": self.loss,
             "name": metric.name,
             "higher_is_better": metric.higher_is_better,
-            "means": {str(name): float(metric.shown(mean)) for name, mean in means.items()},
+            "means": {str(name): float(mean) for name, mean in means.items()},
             "recommended": self.best,
             "agrees": None if self.best is None else True,
             "undecided": self.undecided,

@@ -252,7 +252,7 @@ def _choice(
         recommended=best,
         ranking=() if best is None else (best,),
         by_preference=problem.names,
-        means=_by_name(problem),
+        mean_losses=_by_name(problem),
         evidence=no_pairs(problem, alpha=alpha),
         test=test,
         test_reason="belongs to the procedure",

@@ -138,7 +138,7 @@ def multitest(
         recommended=recommended,
         ranking=tuple(names[i] for i in order.tolist()),
         by_preference=names,
-        means=dict(zip(names, means.tolist(), strict=True)),
+        mean_losses=dict(zip(names, means.tolist(), strict=True)),
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,

@@ -134,7 +134,7 @@ def test_first(
         recommended=recommended,
         ranking=() if recommended is None else (recommended,),
         by_preference=names,
-        means=by_name,
+        mean_losses=by_name,
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,

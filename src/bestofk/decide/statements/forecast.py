@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bestofk._base.errors import BestOfKError
-from bestofk._base.formatting import number
+from bestofk._base.formatting import rounded
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
 
@@ -32,9 +32,10 @@ def expectation_statements(decision: Decision) -> tuple[Statement, ...]:
         return ()
     # chance may put the corrected loss below the mean itself, which is never too large
     corrected = metric.shown(max(estimate.naive, estimate.corrected))
+    texts = rounded([corrected, low, high], (high - low) / 2)
     text = (
-        f"Expect a {metric.mean} of about {number(corrected)} from {decision.recommended} "
-        f"({100 * estimate.level:g} % interval {number(low)} to {number(high)}), corrected for "
+        f"Expect a {metric.mean} of about {texts[0]} from {decision.recommended} "
+        f"({100 * estimate.level:g} % interval {texts[1]} to {texts[2]}), corrected for "
         "having chosen it by its mean."
     )
     numbers = {
@@ -66,7 +67,7 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
     differ; otherwise with those that are nearest to being shown worse.
     """
     from bestofk.decide.power.sizes import plan_size
-    from bestofk.decide.statements.power import settling_sentence
+    from bestofk.decide.statements.power import settling_in_short, settling_sentence
 
     best = decision.recommended
     if best is None or decision.problem is None or decision.test_choice is None:
@@ -78,17 +79,19 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
     for rival in _rivals(decision)[:MAX_PAIRS]:
         try:
             plan = plan_size(decision, only=(best, rival))
-            text = settling_sentence(plan, plan.row(best, rival), groups=groups)
+            pair = plan.row(best, rival)
+            text = settling_sentence(plan, pair, groups=groups)
         except BestOfKError:
             # nothing can be planned for this design
             return ()
         if text:
-            return (Statement(kind="next", text=text, learners=(best, rival)),)
+            short = settling_in_short(pair, groups=groups)
+            return (Statement(kind="next", text=text, short=short, learners=(best, rival)),)
     return ()
 
 
 def _rivals(decision: Decision) -> list[Name]:
-    open_pairs = [one for one in decision.standings if one.verdict == "no evidence"]
+    open_pairs = [one for one in decision.standings if one.verdict == "too close to call"]
     open_pairs.sort(key=lambda one: (one.adjusted_pvalue, one.pvalue))
     names = [one.name for one in open_pairs if one.difference != 0]
     if decision.smallest_mean in names:

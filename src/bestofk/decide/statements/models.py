@@ -29,7 +29,7 @@ _MARGIN_PHRASES = {
     "not shown": "may be worse than the best by more than your margin",
     "worse": "is shown to be worse than another, perhaps by more than your margin",
 }
-_VERDICT_PHRASES = {"better": "better", "worse": "worse", "no evidence": "not shown to differ"}
+_VERDICT_PHRASES = {"better": "better", "worse": "worse", "too close to call": "too close to call"}
 
 
 def model_statements(choice: Any) -> tuple[Statement, ...]:
@@ -119,7 +119,7 @@ def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
         return "more" if other > cost else "less"
     ratio = other / cost
     if ratio < 1.5:
-        return f"{100 * ratio:.2g} % as {adverb}"
+        return f"{100 * ratio:.{2 if ratio < 0.995 else 3}g} % as {adverb}"
     return f"{f'{ratio:.2g}' if ratio < 99.5 else f'{ratio:,.0f}'} times as {adverb}"
 
 
@@ -238,10 +238,10 @@ def missing_bounds_text(bounds: Any) -> str:
 
 def _verdicts_sentence(best: str, verdicts: tuple[str, ...], rivals: str) -> str:
     """State which verdicts on these rivals the missing scores allow."""
-    if verdicts == ("no evidence",):
-        return f"Whatever they are, no difference is shown between {best} and {rivals}."
+    if verdicts == ("too close to call",):
+        return f"Whatever they are, {best} is too close to call against {rivals}."
     if len(verdicts) == 1:
-        return f"Whatever they are, {best} is shown to be {verdicts[0]} than {rivals}."
+        return f"Whatever they are, {best} is significantly {verdicts[0]} than {rivals}."
     either = " or ".join(_VERDICT_PHRASES[verdict] for verdict in verdicts)
     return f"It depends on them whether {best} is {either}, compared with {rivals}."
 

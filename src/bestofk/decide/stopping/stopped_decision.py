@@ -33,7 +33,7 @@ class StoppedPair(Pair):
         """The claim in words."""
         if self.rejected:
             return f"{self.better} is better"
-        return "no evidence" if self.settled else NOT_SETTLED
+        return "too close to call" if self.settled else NOT_SETTLED
 
     def explain(self) -> str:
         """Return the pair in a sentence."""
@@ -100,7 +100,7 @@ class StoppedDecision(Decision):
         alike = [name for name in self.by_preference if runs[str(name)] == most]
         if best is not None and not self.preference.stated:
             return best
-        return min(alike, key=lambda name: self.means[name])
+        return min(alike, key=lambda name: self.mean_losses[name])
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -115,7 +115,7 @@ class StoppedDecision(Decision):
             return ()
         runs = self.race.runs
         others = [name for name in self.by_preference if name != best]
-        others.sort(key=lambda name: (-runs[str(name)], self.means[name]))
+        others.sort(key=lambda name: (-runs[str(name)], self.mean_losses[name]))
         return tuple(self.against(name, best) for name in others)
 
     def against(self, name: Name, other: Name) -> Standing:
@@ -124,7 +124,7 @@ class StoppedDecision(Decision):
         evidence, row = self.evidence, self.evidence.row(name, other)
         if row is None or not isinstance(evidence, StoppedEvidence):
             return standing
-        if standing.verdict != "no evidence" or not evidence.unsettled[row]:
+        if standing.verdict != "too close to call" or not evidence.unsettled[row]:
             return standing
         return replace(standing, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
 

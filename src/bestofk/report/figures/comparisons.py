@@ -330,7 +330,7 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
         low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
         low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
         ends = {"low": low, "high": high, "interval_note": interval_words(order)}
-    losses = np.array([order.means[name] for name in order.by_preference])
+    losses = np.array([order.mean_losses[name] for name in order.by_preference])
     scores = metric.shown(losses)
     index = {name: k for k, name in enumerate(order.by_preference)}
     ranked = tuple(np.argsort(losses, kind="stable").tolist())

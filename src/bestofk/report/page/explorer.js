@@ -145,7 +145,7 @@
     };
     if (moved) {
       group("better", "Shown to be better", (_, verdict) => verdict === "better");
-      group("adequate", "Not shown to be worse", (_, verdict) => verdict === "no evidence");
+      group("adequate", "Too close to call", (_, verdict) => verdict === "too close to call");
       group("worse", "Shown to be worse", (_, verdict) => verdict === "worse");
     } else {
       for (const kind of ["better", "worse"]) {

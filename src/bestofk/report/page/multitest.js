@@ -39,7 +39,7 @@ const bestofk = (() => {
     const standings = preference.filter((learner) => learner !== recommended)
       .map((learner) => {
         const { p, better } = pair(data, state, learner, recommended);
-        const verdict = better === null ? "no evidence" : better === learner ? "better" : "worse";
+        const verdict = better === null ? "too close to call" : better === learner ? "better" : "worse";
         return { learner, p, verdict };
       })
       .sort((a, b) => data.means[a.learner] - data.means[b.learner]);

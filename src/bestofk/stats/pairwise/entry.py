@@ -93,6 +93,8 @@ class PairwiseTest(FunctionEntry):
     takes their losses after those of all runs in one axis; if `pooled`, it does not take them."""
     pooled: bool = False
     """The function needs one variance factor, estimated from all pairs of the study together."""
+    estimand: Literal["mean", "typical"] = "mean"
+    """Whether the test compares means, or asks for the typical (median) difference."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False

@@ -62,9 +62,8 @@ def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTe
 
 
 _UNSTABLE = (
-    "It is larger for learners that depend strongly on their training rows, such as nearest "
-    "neighbours and trees: measured rates are 8 to 14 percent for two learners and up to 23 "
-    "percent for ten."
+    "With unstable learners, such as nearest neighbours and trees, wrong claims are more frequent: "
+    "8 to 14 percent for two learners, up to 23 percent for ten."
 )
 _AS_INDEPENDENT = (
     "This test treats dependent losses as independent and is wrong far more often: it found a "
@@ -399,6 +398,7 @@ UNIT_TESTS = (
         name="wilcoxon",
         function="bestofk.stats.pairwise.signed_ranks:wilcoxon",
         summary="signed ranks of the differences, exact with ties",
+        estimand="typical",
         covers=("datasets", "test-set"),
         paper="Wilcoxon 1945, Individual comparisons by ranking methods",
         doi="10.2307/3001968",
@@ -421,6 +421,7 @@ UNIT_TESTS = (
         name="sign",
         function="bestofk.stats.pairwise.paired_tests:sign",
         summary="wins against losses, ties dropped, exact binomial",
+        estimand="typical",
         covers=("datasets", "test-set"),
         paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
         called="the sign test",
