@@ -17,6 +17,7 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
+    explain_option,
     jobs_option,
     names_in,
     preference,
@@ -133,6 +134,7 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @report_option
 @decision_options
 @quiet_option
+@explain_option
 def compare(
     data: tuple[str, ...],
     target: str | None,
@@ -169,6 +171,7 @@ def compare(
     report_path: str | None,
     as_json: bool,
     quiet: bool,
+    explain: bool,
     **decision: Any,
 ) -> None:
     """Compare learners on DATA: which one to use, how the others rank, and why.
@@ -238,6 +241,7 @@ def compare(
         report_path=report_path,
         as_json=as_json,
         quiet=quiet,
+        explain=explain,
     )
 
 

@@ -14,6 +14,7 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
+    explain_option,
     option_group,
     preference,
     quiet_option,
@@ -99,6 +100,7 @@ _log_options = option_group(
 @report_option
 @decision_options
 @quiet_option
+@explain_option
 def evals(
     paths: tuple[str, ...],
     metric: tuple[str, ...],
@@ -119,6 +121,7 @@ def evals(
     report_path: str | None,
     as_json: bool,
     quiet: bool,
+    explain: bool,
     **options: Any,
 ) -> None:
     """Decide which model of the logs to use, how the others rank, and why.
@@ -176,15 +179,16 @@ def evals(
         report_path=report_path,
         as_json=as_json,
         quiet=quiet,
+        explain=explain,
         more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
     )
 
 
-def _print_choice(choice: ModelChoice) -> None:
+def _print_choice(choice: ModelChoice, *, explain: bool) -> None:
     from bestofk.cli.terminal import print_decision, print_sentences
 
-    print_decision(choice, _cost_column(choice))
-    if lines := _cost_lines(choice):
+    print_decision(choice, _cost_column(choice), explain=explain)
+    if explain and (lines := _cost_lines(choice)):
         print_sentences("\n".join(lines))
 
 

@@ -56,6 +56,9 @@ def _where(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dic
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking, best first.")
+explain_option = click.option(
+    "--explain", is_flag=True, help="Print every statement, not only the short answer."
+)
 report_option = click.option(
     "--report", "report_path", metavar="F.html", help="Write a report: one self-contained file."
 )
@@ -263,8 +266,9 @@ def warnings_as_lines() -> Iterator[None]:
 
 def echo_decision(
     value: Any,
-    show: Callable[[Any], None],
+    show: Callable[..., None],
     *,
+    explain: bool,
     ranking: Sequence[object],
     report_path: str | None,
     as_json: bool,
@@ -284,7 +288,7 @@ def echo_decision(
         for name in ranking:
             say_name(name)
     else:
-        show(value)
+        show(value, explain=explain)
         if report_path is not None:
             say(f"The report is in {report_path}.")
 
@@ -322,8 +326,13 @@ _NAMES = {
 
 def with_options(message: BestOfKError | BestOfKWarning, words: Sequence[str]) -> str:
     """Return a message with its advice as options of the verb among the typed words."""
-    verb = next((word for word in words[1:] if word in VERBS), "")
+    verb = verb_of(words)
     return message.text(lambda advice: typed(advice, verb))
+
+
+def verb_of(words: Sequence[str]) -> str:
+    """Return the verb among the typed words; empty if there is none."""
+    return next((word for word in words[1:] if word in VERBS), "")
 
 
 def typed(advice: Advice, verb: str) -> str:

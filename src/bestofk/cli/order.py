@@ -12,6 +12,7 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
+    explain_option,
     preference,
     quiet_option,
     read_table,
@@ -27,6 +28,7 @@ from bestofk.cli.options import (
 @report_option
 @decision_options
 @quiet_option
+@explain_option
 def order(
     losses: str,
     prefer: str | None,
@@ -34,6 +36,7 @@ def order(
     report_path: str | None,
     as_json: bool,
     quiet: bool,
+    explain: bool,
     **options: Any,
 ) -> None:
     """Decide which learner of LOSSES to use, how the others rank, and why.
@@ -70,5 +73,6 @@ def order(
         report_path=report_path,
         as_json=as_json,
         quiet=quiet,
+        explain=explain,
         more={"account": list(table.account)},
     )

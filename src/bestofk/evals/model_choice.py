@@ -109,9 +109,7 @@ class ModelChoice(Presented):
 
     def _columns(self) -> dict[str, Any]:
         """Return the leaderboard: one row per model."""
-        names = [str(name) for name in self.decision.ranking] or list(self.scores.learners)
-        if len(names) < len(self.scores.learners):
-            names = [str(name) for name in self.decision.by_preference]
+        names = [str(name) for name in self.decision.by_mean]
         verdicts = {str(row.name): row.verdict for row in self.decision.standings}
         return {
             "learner": names,

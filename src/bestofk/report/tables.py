@@ -355,9 +355,9 @@ def learners_table(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
 ) -> OutputTable:
-    """Return rank, mean, difference from the recommended learner, verdict and cost of each one."""
-    names = list(order.ranking if len(order.ranking) > 1 else order.by_preference)
-    ranked = len(order.ranking) > 1
+    """Return the learners by mean: place, difference from the recommended one, verdict, cost."""
+    names = list(order.by_mean)
+    ranked = len(order.ranking) == len(names)
     metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
     columns = [
@@ -384,7 +384,8 @@ def learners_table(
         key = order.run_noun.replace(" ", "") + "s"
         columns.append(Column(key, title, "count", runs))
     if ranked:
-        columns.insert(0, Column("place", "Place", "count", list(range(1, len(names) + 1))))
+        places = [order.ranking.index(name) + 1 for name in names]
+        columns.insert(0, Column("place", "Place", "count", places))
     if order.preference.stated:
         ranks = {name: rank for rank, name in enumerate(order.by_preference, 1)}
         cells = [ranks[name] for name in names]
@@ -419,7 +420,7 @@ def learners_table(
         note = f"Worse by: how much worse than the recommended {order.noun}, {details}."
     return OutputTable(
         name="learners",
-        title=f"The {order.noun}s, best first" if ranked else f"The {order.noun}s",
+        title=f"The {order.noun}s, best mean first",
         columns=tuple(columns),
         note=note,
     )

@@ -17,8 +17,8 @@ from bestofk.decide.preference import Name
 
 Kind = Literal[
     "verdict", "hint", "left out", "assumed", "standing", "ranking", "stop", "margin",
-    "posterior", "preference", "estimand", "evidence", "caution", "bootstrap", "bound", "metric", "note", "expectation", "next",
-    "replication", "preparation", "run", "data",
+    "posterior", "preference", "estimand", "evidence", "caution", "bootstrap", "bound",
+    "metric", "note", "expectation", "next", "replication", "preparation", "run", "data",
 ]  # fmt: skip
 """What a statement says; views select statements by it.
 

@@ -109,7 +109,7 @@ def estimand_statements(decision: Decision) -> tuple[Statement, ...]:
         Statement(
             kind="estimand",
             text=f"Estimand: the {quantity} between {between}, {where}{tail}.{again}",
-            short=f"{short}, {where}",
+            short=short if estimand.population == "rows" else f"{short} {where}",
             numbers=estimand._asdict(),
         ),
     )

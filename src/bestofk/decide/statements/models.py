@@ -38,14 +38,30 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     notes = statements("note", [*choice.left_out, *bounds])
     if choice.recommended is None:
         return notes
-    plan = "" if choice.plan is None else choice.plan.explain()
+    plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
         *statements("verdict", [_cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
         *statements("margin", [_margin_sentence(choice)]),
-        *statements("next", [*_too_few_items_sentences(choice), plan]),
+        *statements("next", _too_few_items_sentences(choice)),
+        *plan,
         *notes,
     )
+
+
+def _settled(choice: Any) -> bool:
+    """Return whether a difference between the models of the plan is shown already."""
+    first, second = choice.plan.pair
+    return choice.decision.against(second, first).verdict in ("better", "worse")
+
+
+def _plan_statements(plan: Any) -> tuple[Statement, ...]:
+    needed = plan.items_to_settle
+    short = ""
+    if needed is not None and needed > plan.items and isfinite(plan.smallest_shown):
+        first, second = plan.pair
+        short = f"about {needed:,} items (now {plan.items:,}) would settle {first} against {second}"
+    return (Statement(kind="next", text=plan.explain(), short=short),)
 
 
 def shown_cost(cost: float, measure: str) -> float:

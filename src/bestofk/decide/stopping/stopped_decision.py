@@ -103,6 +103,17 @@ class StoppedDecision(Decision):
         return min(alike, key=lambda name: self.mean_losses[name])
 
     @property
+    def by_mean(self) -> tuple[Name, ...]:
+        """The recommended learner, then the others; more runs first, and equal runs by mean."""
+        runs, best = self.race.runs, self.recommended
+        return tuple(
+            sorted(
+                self.by_preference,
+                key=lambda name: (name != best, -runs[str(name)], self.mean_losses[name]),
+            )
+        )
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """Empty: further steps are not settled."""
         return ()
@@ -113,10 +124,7 @@ class StoppedDecision(Decision):
         best = self.recommended
         if best is None:
             return ()
-        runs = self.race.runs
-        others = [name for name in self.by_preference if name != best]
-        others.sort(key=lambda name: (-runs[str(name)], self.mean_losses[name]))
-        return tuple(self.against(name, best) for name in others)
+        return tuple(self.against(name, best) for name in self.by_mean if name != best)
 
     def against(self, name: Name, other: Name) -> Standing:
         """Compare `name` with `other`; without p-values if the pair is not settled."""
