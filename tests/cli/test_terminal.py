@@ -64,7 +64,7 @@ def test_no_scale_where_its_ends_are_the_same():
 def test_verdicts_have_words_and_colours():
     text = shown(three(), 120, force_terminal=True, color_system="standard")
     plain = shown(three(), 120)
-    for verdict in ("recommended", "no evidence", "worse"):
+    for verdict in ("recommended", "too close to call", "worse"):
         assert verdict in plain
         assert STYLES[verdict]
     assert "\x1b[1;32mrecommended" in text

@@ -74,7 +74,7 @@ def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, 
             ends = [pair["low"], pair["high"]]
             turned = ends if turn > 0 else [None if e is None else 0.0 - e for e in ends[::-1]]
             assert [row["low"], row["high"]] == turned
-            verdict = {None: ("no evidence", "not tested"), standing.name: ("better",),
+            verdict = {None: ("too close to call", "not tested"), standing.name: ("better",),
                        best: ("worse",)}[pair["better"]]  # fmt: skip
             assert row["verdict"] in verdict
         assert {tuple(claim) for claim in held["claims"]} == {

@@ -34,7 +34,7 @@ def test_without_a_preference_the_gap_is_that_to_the_next(monkeypatch):
     assert found["Smallest mean error"] == "the recommended one"
     ends = interval_words(one.low, one.high).replace("-", "−")
     p = pvalue_words(one.adjusted_pvalue, 0.05)
-    verdict = {"worse": "it is shown to be worse", "no evidence": "no evidence of a difference"}
+    verdict = {"worse": "it is shown to be worse", "too close to call": "no evidence of a difference"}
     assert found["Gap"] == (
         f"{one.difference:.2g} to the next, {second} | 95 % interval {ends}, {p}: "
         f"{verdict[one.verdict]}"

@@ -217,7 +217,7 @@ def pairs_said(order):
             said.p[frozenset((a, b))] = row["Adjusted p"]
             said.plain_p[frozenset((a, b))] = row["p"]
             said.low[a, b], said.high[a, b] = row["From"], row["To"]
-            if row["Verdict"] != "no evidence":
+            if row["Verdict"] != "too close to call":
                 said.claims.add((a, b) if row["Verdict"] == "A better" else (b, a))
         yield said
 
@@ -447,7 +447,7 @@ def check_json(truth):
         assert (standing["low"], standing["high"]) == pytest.approx(truth.worse_by(name, best))
         verdict = {(best, name): "worse", (name, best): "better"}
         claimed = [verdict[claim] for claim in verdict if claim in truth.claims]
-        assert standing["verdict"] in (claimed or ["no evidence", "not tested"])
+        assert standing["verdict"] in (claimed or ["too close to call", "not tested"])
     worse = {s["name"] for s in told["standings"] if s["verdict"] == "worse"}
     assert set(told["adequate"]) == set(told["by_preference"]) - worse
     for i, j in told["edges"]:

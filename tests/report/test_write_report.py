@@ -84,10 +84,10 @@ def changes(decided, now):
     moved = decided.recommended != now.recommended
     found = {}
     for one in now.standings:
-        kinds = [{"no evidence": "adequate"}.get(one.verdict, one.verdict)] if moved else []
+        kinds = [{"too close to call": "adequate"}.get(one.verdict, one.verdict)] if moved else []
         if not moved and one.verdict != before[one.name]:
-            kinds = [one.verdict] if one.verdict != "no evidence" else []
-            kinds += [f"not-{before[one.name]}"] if before[one.name] != "no evidence" else []
+            kinds = [one.verdict] if one.verdict != "too close to call" else []
+            kinds += [f"not-{before[one.name]}"] if before[one.name] != "too close to call" else []
         for kind in kinds:
             found.setdefault(kind, []).append([one.name, *with_p(one.name, now.recommended)])
     places = [
@@ -295,7 +295,7 @@ def test_groups_stand_in_the_decision(browser, plain_page):
     }
     assert [line.split(" mean ")[0] for line in shown["Recommended"]] == [order.recommended]
     for verdict, title in (
-        ("no evidence", "Not shown to be worse"),
+        ("too close to call", "Not shown to be worse"),
         ("worse", "Shown to be worse"),
     ):
         members = [one for one in order.standings if one.verdict == verdict]

@@ -31,7 +31,7 @@ def by_ranks_and_by_mean():
 
 def no_preference():
     yield "two learners, one is shown to be worse", bk.order(folds((0.30, 0.20)))
-    yield "two learners, no evidence", bk.order(folds((0.201, 0.200), spread=0.02))
+    yield "two learners, too close to call", bk.order(folds((0.201, 0.200), spread=0.02))
     yield "two learners with the same mean", bk.order(folds((0.2, 0.2)))
     yield "two identical learners", bk.order(exactly(np.full((2, 9), 0.2)))
     yield (
@@ -39,12 +39,12 @@ def no_preference():
         bk.order(folds((0.300, 0.200, 0.201))),
     )
     yield "three learners: both others are worse", bk.order(folds((0.30, 0.20, 0.25)))
-    yield "three learners, no evidence anywhere", bk.order(folds(NOTHING))
+    yield "three learners, nothing is shown anywhere", bk.order(folds(NOTHING))
     yield "three learners with the same mean", bk.order(folds((0.2, 0.2, 0.2)))
     yield "two share the smallest mean", bk.order(folds((0.2, 0.3, 0.2)))
     yield "three of four share the smallest mean", bk.order(folds((0.2, 0.2, 0.3, 0.2)))
     yield "eight learners", bk.order(folds(ABOUT_ALL))
-    yield "eight learners, no evidence anywhere", bk.order(folds(np.linspace(0.2, 0.201, 8)))
+    yield "eight learners, nothing is shown anywhere", bk.order(folds(np.linspace(0.2, 0.201, 8)))
     yield "eight learners, all others are worse", bk.order(folds(np.linspace(0.2, 0.4, 8)))
     yield (
         "the test by ranks contradicts the mean",

@@ -48,6 +48,7 @@ MARK = ">"
 """Marks the row of the recommended learner."""
 MAX_LINES = 15
 """Lines of the short answer about six learners, with blank lines if these fit."""
+EXPLAIN_POINTER = "--explain shows the details."
 MAX_ROWS = 40
 """Learners in the table; the JSON has all."""
 STYLES = {
@@ -69,7 +70,7 @@ _PREFERRED = {
 """Reason for a recommendation without the best mean, by preference; else *you prefer it*."""
 OTHER_METRIC = "other metric"
 _OPTIONAL_COLUMNS = (
-    "dot plot", "fit", "interval", "worse by", OTHER_METRIC, "more", "p", "rank",
+    "dot plot", "fit", "interval", "worse by", "rank", OTHER_METRIC, "more", "p",
 )  # fmt: skip
 """Columns to leave out on narrow terminals, in this order."""
 
@@ -425,7 +426,9 @@ def _print_short(
         lines.append(f"How sure: {how_sure(value)}")
     if cautions:
         lines.append(f"Caution: {' '.join(cautions)}")
-    lines.append(f"Next: {next_step(value, decision)}")
+    step = f"Next: {next_step(value, decision)}"
+    with_pointer = f"{step} {EXPLAIN_POINTER}"
+    lines.append(with_pointer if _height(out, with_pointer) == _height(out, step) else step)
     rows = 0
     if decision is not None:
         fitting = shown_columns(decision, out.width, costs, others, columns or {}, decision.noun)
@@ -464,16 +467,14 @@ def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
 
 def next_step(value: Decision | Study | ModelChoice, decision: Decision | None) -> str:
     """Return what would settle the comparison, or where to find more."""
-    if decision is None:
-        return "--explain shows the details."
     for statement in value.select("next"):
         if statement.short:
-            return f"{statement.short}. --explain shows the details."
-    if any(one.verdict == TOO_CLOSE for one in decision.standings):
+            return f"{statement.short}."
+    if decision is not None and any(one.verdict == TOO_CLOSE for one in decision.standings):
         if decision.preference.stated:
-            return "more data would narrow this down. --explain shows the details."
-        return "more data, or a preference (--prefer). --explain shows the details."
-    return "--explain shows the details, --report F.html writes a report."
+            return "more data would narrow this down."
+        return "get more data, or state a preference (--prefer)."
+    return "--report F.html writes a report to share."
 
 
 def typed_advice(advice: Advice) -> str:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, interval_words, number, pvalue_words
+from bestofk._base.formatting import counted, interval_words, pvalue_words
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
-from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words
+from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words, shown_means
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
@@ -87,7 +87,7 @@ def _decision(order: Decision) -> list[Row]:
         shown = (
             mean_and_runs(order, best)
             if isinstance(order, StoppedDecision)
-            else number(order.means[best])
+            else shown_means(order)[best]
         )
         notes = [f"{metric.mean} {shown}"]
         if not order.decidable:
@@ -106,7 +106,7 @@ def _means(order: Decision) -> list[Row]:
     metric, smallest = order.metric, order.smallest_mean
     learner: Markup | str = "the recommended one"
     if order.recommended != smallest:
-        shown = number(order.means[smallest])
+        shown = shown_means(order)[smallest]
         learner = Markup("{} ({})").format(html_name(smallest), shown)
     rows = [Row(label=f"{metric.smallest} {metric.mean}".capitalize(), notes=(learner,))]
     gap = _gap(order)

@@ -162,7 +162,7 @@ PAGE_FIGURES = (
     PageFigure(
         kind="matrix",
         title="Every pair",
-        caption="The difference of every pair, its p-value, and which one is shown to be better.",
+        caption="The difference of every pair, its p-value, and which one is significantly better.",
     ),
     PageFigure(
         kind="intervals",

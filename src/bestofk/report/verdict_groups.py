@@ -11,12 +11,11 @@ from bestofk._base.formatting import counted, interval_words as ends_words, pval
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import NOT_SETTLED
-from bestofk.decide.statements.wording import level_words
+from bestofk.decide.statements.wording import level_words, shown_means
 from bestofk.report.figures.comparisons import basis, interval_words, minus
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.picture import Scale, tick_words
 from bestofk.report.names import html_name
-from bestofk.report.tables import equal_decimals
 
 GROUPS = {
     "recommended": "Recommended",
@@ -216,7 +215,8 @@ def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
 def _means(order: Decision) -> dict[Name, str]:
     """Return ``0.1657`` by learner, or ``0.1657 over 2 runs`` for a stopped race."""
     names = order.by_preference
-    shown = equal_decimals([order.means[name] for name in names])
+    texts = shown_means(order)
+    shown = [texts[name] for name in names]
     runs = [order.runs_of(name) for name in names]
     return {
         name: text if count is None else f"{text} over {counted(count, order.run_noun)}"

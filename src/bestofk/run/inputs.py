@@ -12,7 +12,6 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
-from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import ROLES, with_row_columns
@@ -424,7 +423,7 @@ def advice_for_unstable(
     Examples
     --------
     >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
-    With unstable learners (here nn) ... The plan '10x5+nested' (its test is nested-cv-t) ...
+    For unstable learners (nn) the corrected t test errs on ... The plan '10x5+nested' ...
     >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
     True
     """
@@ -435,13 +434,13 @@ def advice_for_unstable(
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
     if unstable:
         why = (
-            f"With unstable learners (here {joined(unstable)}) the corrected t test finds a "
-            "difference between equal learners in about 11 percent of data sets instead of 5."
+            f"For unstable learners ({', '.join(unstable)}) the corrected t test errs on about 11 "
+            "percent of data sets instead of 5."
         )
     elif n_rows <= FEW_ROWS:
         why = (
-            f"With {n_rows} rows that tell little of the answer, the corrected t test may find a "
-            "difference between equal learners in up to 15 percent of data sets instead of 5."
+            f"With {n_rows} rows the corrected t test may make wrong claims on up to 15 percent of "
+            "data sets, instead of 5, if the columns say little about the target."
         )
     else:
         return None

@@ -85,8 +85,8 @@ def anova_choice(
             else f"which {mean_words(name, _by_name(problem), problem.metric)}"
         )
         reason = (
-            f"The ANOVA choice takes {called(name)}, {which}: there is no evidence of a difference "
-            f"between the {in_words(len(problem.names))} means ({statistic})."
+            f"The ANOVA choice takes {called(name)}, {which}: the {in_words(len(problem.names))} "
+            f"means are too close to call ({statistic})."
         )
     return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
 

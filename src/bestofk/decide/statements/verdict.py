@@ -208,8 +208,10 @@ def _could_be_chance(decision: Decision, close: Sequence[Name], equal: Sequence[
     best, metric, texts = decision.recommended, decision.metric, shown_means(decision)
     assert best is not None
     if equal:
-        shared = [best, *equal]
-        return f"{some(shared)} share the {metric.smallest} {metric.mean} ({texts[best]})."
+        shared = some([best, *equal])
+        if len(equal) > 1:
+            shared = f"{called(best)} and {in_words(len(equal))} others"
+        return f"{shared} share the {metric.smallest} {metric.mean} ({texts[best]})."
     following = close[0]
     word = metric.smaller if len(texts) == 2 else metric.smallest
     means = versus(texts[best], texts[following])

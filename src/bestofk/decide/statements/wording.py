@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from bestofk._base.formatting import interval_words, joined, printable, rounded, shortened
+from bestofk._base.formatting import in_words, interval_words, joined, printable, rounded, shortened
 from bestofk.decide.preference import Name
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 6
 """Learners that a sentence names; it only counts the rest."""
-MAX_IN_HEADLINE = 4
+MAX_IN_HEADLINE = 3
 """Learners that a list in the first sentences names; the table has all."""
 
 
@@ -44,7 +44,7 @@ def some(names: Sequence[Name]) -> str:
     if len(names) <= MAX_IN_HEADLINE:
         return joined([called(name) for name in names])
     shown = [called(name) for name in names[: MAX_IN_HEADLINE - 1]]
-    return joined([*shown, f"{len(names) - len(shown)} others"])
+    return joined([*shown, f"{in_words(len(names) - len(shown))} others"])
 
 
 def is_are(names: Sequence[object]) -> str:

@@ -149,8 +149,8 @@ class Comparisons:
     pvalue : (K, K) array
         Adjusted p-values; 1 on the diagonal, NaN if a pair was not compared.
     better : (K, K) array of int
-        -1 if the row is shown to be better, 1 if the column is, 0 if there is no evidence of a
-        difference. The better learner can have the worse mean: some tests compare ranks.
+        -1 if the row is shown to be better, 1 if the column is, 0 if the two are too close to
+        call. The better learner can have the worse mean: some tests compare ranks.
     different : (K, K) array of bool
         Whether the pair is shown to differ.
     low, high : (K, K) arrays or None

@@ -144,14 +144,14 @@
         members.map(({ learner, p }) => [nameNode(learner), " (", pNode(p), ")"])]);
     };
     if (moved) {
-      group("better", "Shown to be better", (_, verdict) => verdict === "better");
+      group("better", "Significantly better", (_, verdict) => verdict === "better");
       group("adequate", "Too close to call", (_, verdict) => verdict === "too close to call");
-      group("worse", "Shown to be worse", (_, verdict) => verdict === "worse");
+      group("worse", "Significantly worse", (_, verdict) => verdict === "worse");
     } else {
       for (const kind of ["better", "worse"]) {
-        group(kind, `Now shown to be ${kind}`,
+        group(kind, `Now significantly ${kind}`,
           (learner, verdict) => verdict === kind && before.get(learner) !== kind);
-        group(`not-${kind}`, `No longer shown to be ${kind}`,
+        group(`not-${kind}`, `No longer significantly ${kind}`,
           (learner) => before.get(learner) === kind && now.get(learner) !== kind);
       }
     }

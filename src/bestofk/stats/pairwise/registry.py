@@ -62,8 +62,8 @@ def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTe
 
 
 _UNSTABLE = (
-    "With unstable learners, such as nearest neighbours and trees, wrong claims are more frequent: "
-    "8 to 14 percent for two learners, up to 23 percent for ten."
+    "Unstable learners (nearest neighbours, trees) lead to more wrong claims: 8 to 14 percent for "
+    "two learners, up to 23 percent for ten."
 )
 _AS_INDEPENDENT = (
     "This test treats dependent losses as independent and is wrong far more often: it found a "

@@ -242,9 +242,9 @@ def _note(data: _Costs) -> str:
     verdicts = {standing.verdict for standing in data.order.standings}
     colours = ["Blue with a ring: recommended"]
     if "worse" in verdicts:
-        colours.append("orange: shown to be worse than it")
+        colours.append("orange: significantly worse")
     if "better" in verdicts:
-        colours.append("green: shown to be better")
+        colours.append("green: significantly better")
     if "too close to call" in verdicts:
         colours.append("black: too close to call")
     parts.append("; ".join(colours) + ".")

@@ -21,9 +21,9 @@ _AXIS_LENGTH = 330.0
 _MIN_AXIS_LENGTH = 90.0
 """If the axis would be shorter, drop columns beside it."""
 _LOOKS = {
-    "worse": ("vermillion", "worse", "shown to be worse"),
+    "worse": ("vermillion", "worse", "significantly worse"),
     "too close to call": ("blue", "too close to call", "too close to call"),
-    "better": ("green", "better", "shown to be better"),
+    "better": ("green", "better", "significantly better"),
     "not tested": ("muted", "not tested", "not tested"),
 }
 """By verdict: the colour of its mark, its text in the legend, and in the alternative text."""
@@ -58,7 +58,7 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.3]],
     ...     algorithms=["max", "nmc", "nn"])
     >>> print(layout_forest(bk.order(losses)).alt)
-    Differences of 2 learners from nmc: 1 shown to be worse, 1 without evidence of a difference.
+    Differences of 2 learners from nmc: 1 significantly worse, 1 too close to call.
     """
     order = decision_of(value)
     standings = order.standings
