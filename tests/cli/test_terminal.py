@@ -68,7 +68,7 @@ def test_verdicts_have_words_and_colours():
         assert verdict in plain
         assert STYLES[verdict]
     assert "\x1b[1;32mrecommended" in text
-    assert "\x1b[33mno evidence" in text
+    assert "\x1b[33mtoo close to call" in text
     assert "\x1b[31mworse" in text
     assert "\x1b" not in plain
 
@@ -103,39 +103,50 @@ def test_columns_are_as_wide_as_their_characters():
 
 def test_the_headline_first_then_the_table_then_the_sentences(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "110")
-    code, out, err = run("order", "breast-cancer-10x10", "--prefer", "logistic-regression")
+    code, out, err = run(
+        "order", "breast-cancer-10x10", "--prefer", "logistic-regression", "--explain"
+    )
     assert (code, err) == (0, "")
     places = [out.index(words) for words in ("Use ", "verdict", "Order: ", "Evidence: ")]
     assert places == sorted(places)
     assert out.index("Use ") == 0
     # the rows of the table say it already
-    assert "Shown to be worse than" not in out
+    assert "Significantly worse than" not in out
     assert max(map(len, out.splitlines())) <= 110
 
 
 def test_sentences_say_what_the_table_has_no_room_for(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    _, out, _ = run("order", "breast-cancer-10x10")
-    assert "Shown to be worse than logistic-regression: " in out
+    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
+    assert "Significantly worse than logistic-regression: " in out
     assert max(map(len, out.splitlines())) <= 60
 
 
 def test_one_sided_families_say_what_was_not_tested(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     asked = ("--family", "preference", "--prefer", "dummy,1-nn,logistic-regression")
+    asked += ("--explain",)
     _, out, _ = run("order", "breast-cancer-10x10", *asked)
     assert "not tested for being" in out
 
 
 def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    _, out, _ = run("order", "breast-cancer-10x10")
+    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
     assert max(map(len, out.splitlines())) > 200
 
 
 def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(run, monkeypatch):
     asked = ("compare", "iris", "--learner", "max", "--learner", "naive-bayes")
-    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--jobs", "1")
+    asked += (
+        "--cv",
+        "5x2",
+        "--scoring",
+        "accuracy,log-loss,roc_auc_ovr",
+        "--jobs",
+        "1",
+        "--explain",
+    )
     for width, tables in (("72", 2), ("200", 1)):
         monkeypatch.setenv("COLUMNS", width)
         code, out, _ = run(*asked)

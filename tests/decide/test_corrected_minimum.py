@@ -87,7 +87,7 @@ def test_json_and_words():
     )
     value = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert value["chosen"] == "nn"
-    assert "nn has the smallest of 2 mean losses, 0.2." in result.explain()
+    assert "nn has the lowest of 2 mean losses, 0.2." in result.explain()
     assert str(result) == result.explain()
 
 

@@ -31,7 +31,7 @@ BATCHES = 2
 PAIRED = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "benjamini-yekutieli", "none")
 """Corrections for families other than all pairs."""
 GROUP = re.compile(
-    r"(Shown to be (?:worse|better) than|No evidence of a difference from|Not tested against"
+    r"(Significantly (?:worse|better) than|Too close to call against|Not tested against"
     r"|Not shown to be (?:worse|better) than) (L\d)(?:, and not tested for being \w+)?: (.*)"
 )
 """A sentence that lists learners which stand alike to the recommended one."""
@@ -261,7 +261,7 @@ def text_said(order):
             if both:
                 ends = (name, best) if not turned else (best, name)
                 said.low[ends], said.high[ends] = both[1], both[2]
-            if start.startswith("Shown"):
+            if start.startswith("Significantly"):
                 said.claims.add((best, name) if " worse " in start else (name, best))
     assert sorted(listed) == sorted(name for name in order.by_preference if name != best)
     return said
@@ -282,10 +282,10 @@ def headline_said(order):
     has = r"(L\d) has the (?:(?!L\d|shown).)*, and is significantly better\."
     for name in re.findall(has, text):
         said.claims.add((name, best))
-    for match in re.finditer(rf"{names} (?:is|are) shown to be worse", text):
+    for match in re.finditer(rf"{names} (?:is|are) significantly worse", text):
         said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
-    for name, p in re.findall(rf"(L\d) has the [^(]*, but is not shown to be better \([^)]*({P})",
-                              text):  # fmt: skip
+    close = rf"(L\d) has the [^(]*\([^)]*\), but the two are too close to call \(({P})"
+    for name, p in re.findall(close, text):
         said.p[frozenset((name, best))] = p
     return said
 

@@ -295,8 +295,8 @@ def test_groups_stand_in_the_decision(browser, plain_page):
     }
     assert [line.split(" mean ")[0] for line in shown["Recommended"]] == [order.recommended]
     for verdict, title in (
-        ("too close to call", "Not shown to be worse"),
-        ("worse", "Shown to be worse"),
+        ("too close to call", "Too close to call"),
+        ("worse", "Significantly worse"),
     ):
         members = [one for one in order.standings if one.verdict == verdict]
         assert len(members) > 0

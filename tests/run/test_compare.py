@@ -358,7 +358,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
     assert held["best"] == "nmc"
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert out.startswith("Use nmc: it has the smaller mean error (")
+    assert out.startswith("Use nmc: it is significantly better than max (mean error ")
     assert main([*arguments, "--quiet"]) == 0
     assert capsys.readouterr().out == "nmc\nmax\n"
     assert main(["show", str(tmp_path / "s.db")]) == 0

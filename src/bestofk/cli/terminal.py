@@ -70,7 +70,7 @@ _PREFERRED = {
 """Reason for a recommendation without the best mean, by preference; else *you prefer it*."""
 OTHER_METRIC = "other metric"
 _OPTIONAL_COLUMNS = (
-    "dot plot", "fit", "interval", "worse by", "rank", OTHER_METRIC, "more", "p",
+    "dot plot", "fit", "interval", "worse by", "rank", OTHER_METRIC, "more", "p", "mark",
 )  # fmt: skip
 """Columns to leave out on narrow terminals, in this order."""
 

@@ -59,7 +59,7 @@ def test_what_is_said(evals_of):
     assert could_be["model-2"] == ("too close to call", "worse")
     said = choice.explain()
     assert "10 scores of 30 items are missing (model-0 10)." in said
-    assert "Whatever they are, model-0 is shown to be better than model-1" in said
+    assert "Whatever they are, model-0 is significantly better than model-1" in said
     assert "were wrong and all those of the others right, model-2 would be recommended" in said
     held = choice.to_dict()["choice"]["missing_bounds"]
     assert held["rivals"][0]["name"] == bounds.rivals[0].name

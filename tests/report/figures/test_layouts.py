@@ -276,7 +276,7 @@ def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
     picture = layout_matrix(order)
     assert texts(picture, size=9.0) == ["a", "b"]
     assert cell_colours(picture) == ["vermillion"]
-    assert "1 shown to be better" in layout_forest(order).alt
+    assert "1 significantly better" in layout_forest(order).alt
 
 
 @pytest.mark.parametrize("scores", [False, True])
