@@ -310,19 +310,20 @@ def _experiment(
 def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> dict[str, float]:
     """Return the mean number of parameters of each learner, fitted to all rows of each data set.
 
-    Refuse learners that cannot count their parameters (``complexity()``).
+    Refuse learners whose parameters cannot be counted.
     """
-    from sklearn.base import clone
+    from bestofk.learners.complexity import fitted_complexity
 
     parameters = {}
     for learner in learners:
-        if not hasattr(learner.estimator, "complexity"):
+        counts = [fitted_complexity(learner.estimator, data) for data in datasets]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
             raise ArgumentError(
                 f"prefer 'complexity' needs learners that count their parameters; "
                 f"{learner.name!r} does not: use 'size', or name the learners."
             )
-        fitted = [clone(learner.estimator).fit_encoded(data.encoded()) for data in datasets]
-        parameters[learner.name] = float(np.mean([model.complexity() for model in fitted]))
+        parameters[learner.name] = float(np.mean(known))
     return parameters
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -187,7 +188,7 @@ FONTS = {
 """CSS font lists by family."""
 
 
-def svg(picture: Picture, *, themed: bool = True) -> str:
+def svg(picture: Picture, *, themed: bool = True, shades: Mapping[str, str] = LIGHT) -> str:
     """Return the picture as one ``<svg>`` element.
 
     Parameters
@@ -196,8 +197,9 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
         What to draw.
     themed : bool
         Whether colours are CSS variables (``--bk-ink``, ``--bk-blue``, ...), which a page can set
-        for its dark theme. They fall back to the colours for white pages. If False, use these
-        plain colours.
+        for its dark theme. They fall back to `shades`. If False, use these plain colours.
+    shades : mapping
+        Colours by role: those for white pages, or `DARK`.
 
     Examples
     --------
@@ -211,7 +213,7 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
     def paint(role: str | None) -> str:
         if role is None:
             return "none"
-        return f"var(--bk-{role},{LIGHT[role]})" if themed else LIGHT[role]
+        return f"var(--bk-{role},{shades[role]})" if themed else shades[role]
 
     size = f"{_number(picture.width)} {_number(picture.height)}"
     parts = [
