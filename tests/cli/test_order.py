@@ -121,7 +121,7 @@ def test_the_text_is_the_explanation_around_the_table(run):
     from bestofk import order
     from bestofk.losses import example_losses
 
-    _, out, _ = run("order", "breast-cancer-10x10")
+    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
     decision = order(example_losses("breast-cancer-10x10"))
     assert out.splitlines()[0] == decision.headline()
     # The table shows the verdict and the standings.

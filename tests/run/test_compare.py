@@ -52,7 +52,7 @@ def test_a_study_holds_what_the_contract_promises(capsys):
     assert list(study.evidence.to_frame().columns[:2]) == ["a", "b"]
     assert len(study.evidence) == 3
     assert study.decision.test == "5x2cv-f"
-    assert str(study).startswith(f"Use {study.best}")
+    assert str(study).startswith((f"Use {study.best}", f"{study.best} and "))
     assert "plan 5x2" in study.explain()
     assert study.costs["nn"].size > study.costs["max"].size
     held = json.loads(study.to_json(), parse_constant=pytest.fail)
@@ -150,7 +150,7 @@ def test_regression_by_fractions_of_the_target():
     assert study.loss == "squared"
     assert study.best == "ridge"
     for loss in ("absolute", "pinball:0.9", "r2", "neg_mean_squared_error"):
-        means = bk.compare(learners, X, y, scoring=loss, **QUICK).decision.means
+        means = bk.compare(learners, X, y, scoring=loss, **QUICK).decision.mean_losses
         assert means["ridge"] < means["mean"] / 3
     squared = bk.compare(learners, X, y, scoring="squared", **QUICK).losses.values
     scorer = bk.compare(learners, X, y, scoring="neg_mean_squared_error", **QUICK).losses.values

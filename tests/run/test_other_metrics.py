@@ -56,7 +56,7 @@ def test_what_is_said(study):
     assert set(times.means) == set(learners())
     assert all(0 < mean < 10 for mean in times.means.values())
     words = study.explain()
-    assert "metric accuracy (larger is better), also log-loss and fit time in s" in words
+    assert "metric accuracy (higher is better), also log-loss and fit time in s" in words
     assert words.count("would be recommended") == 2
     frame = study.to_frame()
     assert {"mean_accuracy", "mean_log-loss", "mean_fit_time_in_s"} <= set(frame.columns)
@@ -144,4 +144,4 @@ def test_the_command_line(tmp_path, capsys):
     assert "Mean f1 macro" in page.read_text()
     out = capsys.readouterr().out
     assert "mean f1 macro" in out
-    assert "By f1 macro (larger is better)" in out
+    assert "By f1 macro (higher is better)" in out

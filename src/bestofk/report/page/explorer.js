@@ -136,11 +136,12 @@
     const [before, now] = [verdicts(decided), verdicts(shown)];
     const differences = [];
     const moved = shown.recommended !== decided.recommended;
-    const than = () => (moved ? [" than ", nameNode(shown.recommended)] : []);
+    const than = (kind) => (moved
+      ? [kind === "adequate" ? " against " : " than ", nameNode(shown.recommended)] : []);
     const group = (kind, text, belongs) => {
       const members = shown.standings.filter(({ learner, verdict }) => belongs(learner, verdict));
       if (!members.length) return;
-      differences.push([kind, [text, ...than(), ": "],
+      differences.push([kind, [text, ...than(kind), ": "],
         members.map(({ learner, p }) => [nameNode(learner), " (", pNode(p), ")"])]);
     };
     if (moved) {
