@@ -49,9 +49,9 @@ JSON_KEYS = (
 PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
     "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "
-    "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
+    "--alpha --correction --random-state --n-jobs --engine --scheduler --timeout --budget --on-failure "
     "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
-    "order": "--prefer --procedure --test --df --alpha --correction --seed --report --json --quiet "
+    "order": "--prefer --procedure --test --df --alpha --correction --random-state --report --json --quiet "
     "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
     "test": "--test --json",
     "report": "--output --json",

@@ -1,4 +1,4 @@
-"""``bestofk datasets``; downloads are in tests/papers/test_fetch.py."""
+"""``bestofk list datasets``; downloads are in tests/papers/test_fetch.py."""
 
 import json
 

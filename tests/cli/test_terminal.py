@@ -135,7 +135,7 @@ def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch
 
 def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(run, monkeypatch):
     asked = ("compare", "iris", "--learner", "max", "--learner", "naive-bayes")
-    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--jobs", "1")
+    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--n-jobs", "1")
     for width, tables in (("72", 2), ("200", 1)):
         monkeypatch.setenv("COLUMNS", width)
         code, out, _ = run(*asked)

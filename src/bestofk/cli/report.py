@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from bestofk.cli.options import (
+    PREFER_COSTS,
     changed_options,
-    check_report_path,
     command_line,
     decision_options,
     echo_json,
     warnings_as_lines,
 )
+from bestofk.cli.outputs import check_report_path
 from bestofk.cli.say import say
 
 
@@ -24,7 +25,7 @@ from bestofk.cli.say import say
               help="Which decision about it, counted from 1; by default the last.")  # fmt: skip
 @click.option("--output", metavar="FILE", default="report.html", show_default=True)
 @click.option("--title", metavar="TEXT", help="Heading of the report.")
-@decision_options
+@decision_options(PREFER_COSTS)
 def report(
     store: str,
     study: int | None,
@@ -65,5 +66,10 @@ def report(
 
 for _option in report.params:
     # Options that are not typed keep their stored values.
-    if isinstance(_option, click.Option) and _option.name in ("procedure", "test", "alpha", "seed"):
+    if isinstance(_option, click.Option) and _option.name in (
+        "procedure",
+        "test",
+        "alpha",
+        "random_state",
+    ):
         _option.show_default = False

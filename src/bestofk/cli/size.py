@@ -53,7 +53,9 @@ from bestofk.cli.options import (
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Chance of any false claim."
 )
-@click.option("--test", default="auto", show_default=True, help="See: tests.")
+@click.option(
+    "--test", default="auto", show_default=True, metavar="NAME", help="See: bestofk list tests."
+)
 @df_option
 @click.option(
     "--family",

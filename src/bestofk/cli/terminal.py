@@ -360,7 +360,12 @@ def print_sentences(text: str) -> None:
         print_prose(out, line)
 
 
-def print_decision(value: Decision | ModelChoice, columns: Cells | None = None) -> None:
+def print_decision(
+    value: Decision | ModelChoice,
+    columns: Cells | None = None,
+    *,
+    explain: bool = False,  # noqa: ARG001
+) -> None:
     """Print what to do, every learner in a table, then the other statements.
 
     `columns` holds more cells by title and learner.
@@ -369,7 +374,7 @@ def print_decision(value: Decision | ModelChoice, columns: Cells | None = None) 
     _print(value, decision, columns=columns or {}, account=_account_of(value))
 
 
-def print_study(study: Study) -> None:
+def print_study(study: Study, *, explain: bool = False) -> None:  # noqa: ARG001
     """Print the decision of a run, with the cost of a fit and what was understood of the data."""
     _print(
         study, study.decision, costs=study.costs, others=study.others, account=study.data_account

@@ -19,7 +19,7 @@ from bestofk.cli.options import (
 
 @click.command("test")
 @table_options
-@click.option("--test", required=True, metavar="NAME", help="See: bestofk tests.")
+@click.option("--test", required=True, metavar="NAME", help="See: bestofk list tests.")
 @click.option("--pair", nargs=2, metavar="A B", help="Only these two learners (pairwise tests).")
 @click.option(
     "--alternative",
@@ -43,7 +43,7 @@ def one_test(
     correction: str,
     alpha: float,
     df: str | None,
-    seed: int,
+    random_state: int,
     as_json: bool,
     missing: str,
     **reading: Any,
@@ -69,6 +69,6 @@ def one_test(
             alpha=alpha,
             df=df_value(df),
             missing=missing,
-            random_state=seed,
+            random_state=random_state,
         )
     echo_explanation(result, as_json=as_json, more={"account": list(table.account)})

@@ -36,6 +36,8 @@ class Learner:
     """Whether its predictions depend strongly on the training rows."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
+    historical: bool = False
+    """Whether it is mainly of interest to repeat published results; listed after the others."""
 
     def load(self) -> type[Any]:
         """Import the class."""
@@ -91,6 +93,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="tan",
+        historical=True,
         estimator="bestofk.learners.tan:TreeAugmentedNaiveBayes",
         summary="tree-augmented naive Bayes",
         paper="Friedman, Geiger and Goldszmidt 1997, Bayesian network classifiers",
@@ -99,6 +102,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="voted-perceptron",
+        historical=True,
         estimator="bestofk.learners.voted_perceptron:VotedPerceptron",
         summary="voted perceptron, for two classes",
         paper="Freund and Schapire 1999, Large margin classification using the perceptron "

@@ -1,0 +1,7 @@
+"""``bestofk diff``."""
+
+import click
+
+
+@click.command()
+def diff() -> None: ...
