@@ -6,7 +6,6 @@ import contextlib
 import re
 import sys
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import click
@@ -283,11 +282,7 @@ def compare(
 
 def _check_data(source: str) -> None:
     """Raise an error if there is no such file or embedded data set."""
-    if Path(source).exists():
-        return
-    from bestofk.data.reading import DATASETS
-
-    check_source(source, "data set", DATASETS)
+    check_source(source, "data set", "bestofk.data.embedded:DATASETS")
 
 
 def _check_learner(specification: str) -> None:

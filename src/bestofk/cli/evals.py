@@ -11,6 +11,7 @@ from bestofk._base.formatting import shortened
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
+    check_source,
     decision_arguments,
     decision_options,
     echo_decision,
@@ -151,10 +152,12 @@ def evals(
       bestofk evals inspect-sums --metric match --pass-at 2
       bestofk evals inspect-sums --metric match --cluster passage --json
     """
+    outputs = planned_outputs(options)
+    for path in paths:
+        check_source(path, "logs", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
     from bestofk.evals.choosing import choose_model
 
-    outputs = planned_outputs(options)
     with warnings_as_lines():
         logs = read_evals(
             _known_paths(paths),

@@ -115,7 +115,7 @@ def _problems() -> dict[str, Iterable[Any]]:
 
 
 def _datasets() -> dict[str, Iterable[Any]]:
-    from bestofk.data.reading import DATASETS
+    from bestofk.data.embedded import DATASETS
 
     return {"": DATASETS.values()}
 

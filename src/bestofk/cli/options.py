@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
 from pathlib import Path
@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, TableError
+from bestofk._base.registry import resolve
 from bestofk.cli.app import VERBS, complain
 from bestofk.cli.config import expanded_words
 from bestofk.cli.outputs import Outputs
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data")
+SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data",
+            ".eval", ".zip", ".db")  # fmt: skip
 """Suffixes of files; other words may be names of embedded examples."""
 ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
 
@@ -217,19 +219,21 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
     }
 
 
-def check_source(source: str, noun: str, names: Iterable[str]) -> None:
+def check_source(source: str, noun: str, examples: str) -> None:
     """Raise an error if there is no such file and no embedded example of that name.
 
-    `noun` says what the examples are, and `names` are their names.
+    `noun` says what the examples are; their mapping is at `examples`, ``package.module:name``.
     """
     path = Path(source)
-    if path.exists() or source in names:
+    if path.exists():
         return
     from bestofk._base.missing_files import no_such_file
 
     if path.suffix in SUFFIXES or path.name != source:
         raise TableError(no_such_file(path))
-    raise TableError(no_such_file(path, f"file or embedded {noun}", names))
+    names = resolve(examples)
+    if source not in names:
+        raise TableError(no_such_file(path, f"file or embedded {noun}", names))
 
 
 def progress_of(*, quiet: bool, verbose: bool) -> bool | str:
@@ -271,6 +275,7 @@ def df_value(df: str | None) -> float | str | None:
 
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """Return the table of losses that the options describe."""
+    check_source(path, "table", "bestofk.losses.reading:EXAMPLES")
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +10,6 @@ from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_NAMES,
-    check_source,
     decision_arguments,
     decision_options,
     echo_decision,
@@ -63,17 +61,12 @@ def order(
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
     outputs = planned_outputs(options)
-    if not Path(losses).exists():
-        from bestofk.losses.reading import EXAMPLES
-
-        check_source(losses, "table", EXAMPLES)
     reading = reading_options(options)
-
-    from bestofk.cli.terminal import print_decision
-    from bestofk.decide.order import order as decide
-
     with warnings_as_lines():
         table = read_table(losses, reading, missing=missing)
+        from bestofk.cli.terminal import print_decision
+        from bestofk.decide.order import order as decide
+
         if verbose:
             say(" ".join(table.account), err=True)
         decision = decide(

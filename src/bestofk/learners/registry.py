@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Registry, resolve
-from bestofk.data.schema import Schema, is_categorical
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bestofk.data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +188,8 @@ def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -
     accepted = accepted_input(estimator)
     if accepted.columns:
         return estimator
+    from bestofk.data.schema import Schema, is_categorical
+
     schema = Schema.of(X) if schema is None else schema
     numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
     nominal = [column for column, kind in schema.kinds.items() if kind == "nominal"]
