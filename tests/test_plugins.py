@@ -84,11 +84,11 @@ def test_invariants_of_entries_cover_plugins(python):
 
 LISTS = """
 from bestofk.cli import main
-for verb in ("tests", "procedures", "learners", "plans"):
-    print(f"--- {verb}")
-    main([verb])
-    print(f"--- {verb} as JSON")
-    main([verb, "--json"])
+for kind in ("tests", "procedures", "learners", "plans"):
+    print(f"--- {kind}")
+    main(["list", kind])
+    print(f"--- {kind} as JSON")
+    main(["list", kind, "--json"])
 from bestofk.report.tables import entry_table
 print("--- tables")
 for kind in ("pairwise", "procedures", "learners", "plans"):

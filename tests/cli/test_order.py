@@ -138,7 +138,7 @@ def test_the_help_names_every_format_of_a_table(run):
     from bestofk.data.tables.reading import FORMATS
     from bestofk.losses import LOSS_FORMATS
 
-    _, out, _ = run("order", "--help")
+    _, out, _ = run("order", "--help-all")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in (*LOSS_FORMATS, *FORMATS) if name not in words] == []
 

@@ -22,5 +22,5 @@ def test_a_file_that_is_no_store_is_refused(run, tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("learner,fold,error\na,1,0.1\n")
     code, out, err = run("show", str(path))
-    assert (code, out) == (1, "")
+    assert (code, out) == (4, "")
     assert "this is not a bestofk store" in err

@@ -164,7 +164,7 @@ def test_many_options_stand_in_sections(run, verb):
 
     command = bestofk.get_command(Context(bestofk), verb)
     options = [one for one in command.params if isinstance(one, Option) and not one.hidden]
-    _, out, _ = run(verb, "--help")
+    _, out, _ = run(verb, "--help-all" if getattr(command, "common", ()) else "--help")
     for option in options:
         rows = re.findall(rf"^  {option.opts[0]}(?= [^a-z.]|,|$)", out, re.MULTILINE)
         assert len(rows) == 1, option.name

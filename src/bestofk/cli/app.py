@@ -101,7 +101,7 @@ HELP_ALL = "bestofk.help_all"
 def _show_all_help(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
         ctx.meta[HELP_ALL] = True
-        click.echo(ctx.get_help(), color=ctx.color)
+        say(ctx.get_help())
         ctx.exit()
 
 

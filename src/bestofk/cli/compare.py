@@ -282,7 +282,7 @@ def compare(
 
 def _check_data(source: str) -> None:
     """Raise an error if there is no such file or embedded data set."""
-    check_source(source, "data set", "bestofk.data.embedded:DATASETS")
+    check_source(source, "file or embedded data set", "bestofk.data.embedded:DATASETS")
 
 
 def _check_learner(specification: str) -> None:

@@ -154,7 +154,7 @@ def evals(
     """
     outputs = planned_outputs(options)
     for path in paths:
-        check_source(path, "logs", "bestofk.evals.reading:EXAMPLE_EVALS")
+        check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
     from bestofk.evals.choosing import choose_model
 

@@ -222,7 +222,8 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
 def check_source(source: str, noun: str, examples: str) -> None:
     """Raise an error if there is no such file and no embedded example of that name.
 
-    `noun` says what the examples are; their mapping is at `examples`, ``package.module:name``.
+    `noun` says what there may be; the mapping of the examples is at `examples`,
+    ``package.module:name``.
     """
     path = Path(source)
     if path.exists():
@@ -233,7 +234,15 @@ def check_source(source: str, noun: str, examples: str) -> None:
         raise TableError(no_such_file(path))
     names = resolve(examples)
     if source not in names:
-        raise TableError(no_such_file(path, f"file or embedded {noun}", names))
+        raise TableError(no_such_file(path, noun, names))
+
+
+def check_store(store: str) -> None:
+    """Raise an error if there is no such file; servers are not asked."""
+    if "://" not in store and not Path(store).exists():
+        from bestofk._base.missing_files import no_such_file
+
+        raise TableError(no_such_file(Path(store), "store"))
 
 
 def progress_of(*, quiet: bool, verbose: bool) -> bool | str:
@@ -275,7 +284,7 @@ def df_value(df: str | None) -> float | str | None:
 
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """Return the table of losses that the options describe."""
-    check_source(path, "table", "bestofk.losses.reading:EXAMPLES")
+    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 

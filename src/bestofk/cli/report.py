@@ -9,6 +9,7 @@ import click
 from bestofk.cli.options import (
     PREFER_COSTS,
     changed_options,
+    check_store,
     command_line,
     decision_options,
     echo_json,
@@ -51,6 +52,7 @@ def report(
     from bestofk.run.open_study import open_study
 
     check_report_path(output, "--output")
+    check_store(store)
     changes = changed_options(decision, prefer)
     with warnings_as_lines():
         opened = open_study(store, study, decision=which, **changes)

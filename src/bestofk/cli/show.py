@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.formatting import counted
-from bestofk.cli.options import echo_json, json_option, warnings_as_lines
+from bestofk.cli.options import check_store, echo_json, json_option, warnings_as_lines
 from bestofk.cli.outputs import check_path
 from bestofk.cli.say import say
 from bestofk.decide.statements import KINDS
@@ -50,8 +50,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
       bestofk show study.db --json
       bestofk show study.db --study 1 --export fits.parquet
     """
-    from bestofk.run.store.store import open_store
-
+    check_store(store)
     check_path(export, "--export", (".csv", ".parquet"))
     if watch:
         if export is not None or as_json:
@@ -60,6 +59,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
         _watch(store, study)
         return
     from bestofk.run.store.export import export_study
+    from bestofk.run.store.store import open_store
 
     with open_store(store, read_only=True) as opened:
         shown = opened.studies() if study is None else (opened.study(study),)
