@@ -95,7 +95,8 @@ def index_page(found: dict[str, Any]) -> str:
         "Every command with all its options, made from the program itself. On a terminal, "
         "`bestofk COMMAND --help` says the same (`--help-all` if there are many options), and "
         "`--json` gives the answer to a program. See also [Work on the command "
-        "line](../use/command-line.md) and [Exit codes](../use/exit-codes.md).", "", "| command | what it does |", "| --- | --- |",
+        "line](../use/command-line.md) and [Exit codes](../use/exit-codes.md).", "",
+        "| command | what it does |", "| --- | --- |",
     ]  # fmt: skip
     for name, command in found.items():
         lines.append(f"| [{name}]({_stem(name)}.md) | {command.get_short_help_str(200)} |")

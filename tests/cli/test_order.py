@@ -134,6 +134,12 @@ def test_the_text_is_the_explanation_around_the_table(run):
 GOLDEN = Path(__file__).parents[1] / "losses" / "golden"
 
 
+def test_verbose_says_what_is_read_on_stderr(run, scores):
+    code, out, err = run("order", scores, "-v", "-q")
+    assert (code, out) == (0, "large\nsmall\n")
+    assert "8 rows of 3 columns" in err
+
+
 def test_the_help_names_every_format_of_a_table(run):
     from bestofk.data.tables.reading import FORMATS
     from bestofk.losses import LOSS_FORMATS

@@ -39,7 +39,7 @@ def fetch(
     \b
     Examples:
       bestofk fetch uci --to data
-      bestofk fetch keel --to data --name balance --json
+      bestofk fetch keel --to data --json
     """
     from bestofk._base.errors import BestOfKError, RunError
     from bestofk._base.formatting import counted

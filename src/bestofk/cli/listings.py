@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk.cli.options import echo_json, json_option
-from bestofk.cli.say import say, say_entry, say_facts
+from bestofk.cli.say import say, say_entry, say_facts, wrapped
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -286,14 +287,16 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
         rows = [chosen.row(entry) for entry in chosen.entries().values()]
         echo_json({chosen.key: rows})
         return
-    for title, entries in chosen.groups().items():
+    for position, (title, entries) in enumerate(chosen.groups().items()):
         if title:
-            say(f"{title}:")
+            say(f"{title}:" if position == 0 else f"\n{title}:")
         for entry in entries:
             details = [*chosen.facts(entry), getattr(entry, "paper", "")]
             say_entry(entry.name, entry.summary, details=details)
+    if chosen.notes:
+        say()
     for note in chosen.notes:
-        say(note)
+        say(wrapped(note, sys.stdout))
 
 
 def _say_listings(as_json: bool) -> None:

@@ -73,7 +73,7 @@ verbosity_options = option_group(
 )
 """How much to print."""
 jobs_option = click.option(
-    "--n-jobs", type=click.IntRange(max=1024), default=-1,
+    "--n-jobs", type=click.IntRange(max=1024), default=-1, metavar="N",
     show_default=True, help="Number of workers; -1 for one per core.",
 )  # fmt: skip
 scheduler_option = click.option(

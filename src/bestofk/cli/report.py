@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_COSTS,
     changed_options,
@@ -19,14 +21,16 @@ from bestofk.cli.outputs import check_report_path
 from bestofk.cli.say import say
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("store", metavar="STORE")
 @click.option("--study", type=int, metavar="N", help="Which study, if the store has several.")
 @click.option("--decision", "which", type=int, metavar="N",
               help="Which decision about it, counted from 1; by default the last.")  # fmt: skip
-@click.option("--output", metavar="FILE", default="report.html", show_default=True)
+@click.option("--output", metavar="F.html", default="report.html", show_default=True,
+              help="Where to write it.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Heading of the report.")
 @decision_options(PREFER_COSTS)
+@config_option
 def report(
     store: str,
     study: int | None,

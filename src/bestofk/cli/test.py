@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     df_value,
     echo_explanation,
@@ -17,7 +19,7 @@ from bestofk.cli.options import (
 )
 
 
-@click.command("test")
+@click.command("test", cls=SectionedCommand)
 @table_options
 @click.option("--test", required=True, metavar="NAME", help="See: bestofk list tests.")
 @click.option("--pair", nargs=2, metavar="A B", help="Only these two learners (pairwise tests).")
@@ -35,6 +37,7 @@ from bestofk.cli.options import (
     help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
 )
 @level_options
+@config_option
 def one_test(
     losses: str,
     test: str,
@@ -53,7 +56,7 @@ def one_test(
     \b
     Examples:
       bestofk test breast-cancer-10x10 --test corrected-repeated-kfold-t
-      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn decision-tree
+      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn dummy
       bestofk test digits-5x2 --test newman-keuls
     """
     from bestofk.decide.one_test import run_test
