@@ -39,7 +39,7 @@ def test_errors_have_their_codes(run, scores, monkeypatch, error, code):
     monkeypatch.setattr(bestofk.losses, "read_losses", failing)
     found, out, err = run("order", scores)
     assert (found, out) == (code, "")
-    assert err.startswith("bestofk: ")
+    assert err.lstrip().startswith("bestofk: ")
 
 
 def test_codes_reach_the_shell(tmp_path):

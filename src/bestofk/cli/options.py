@@ -231,7 +231,7 @@ def check_source(source: str, noun: str, examples: str) -> None:
     from bestofk._base.missing_files import no_such_file
 
     if path.suffix in SUFFIXES or path.name != source:
-        raise TableError(no_such_file(path))
+        raise TableError(no_such_file(path, noun.partition(" or embedded")[0]))
     names = resolve(examples)
     if source not in names:
         raise TableError(no_such_file(path, noun, names))

@@ -247,7 +247,7 @@ PLANS: Registry[PlanEntry] = Registry(
     PlanEntry(
         name="predefined",
         explanation=(
-            "Uses the folds, or the training and test rows, that a column of your data names.",
+            "Takes the folds, or the training and test rows, from a column of your data.",
             "Use it for a published division, so that results can be compared.",
             "Do not use it if the column was chosen after looking at the results.",
         ),
