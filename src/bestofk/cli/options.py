@@ -239,10 +239,12 @@ def check_source(source: str, noun: str, examples: str) -> None:
 
 def check_store(store: str) -> None:
     """Raise an error if there is no such file; servers are not asked."""
-    if "://" not in store and not Path(store).exists():
-        from bestofk._base.missing_files import no_such_file
+    from bestofk._base.missing_files import no_such_file
+    from bestofk.run.store.url import parse_address
 
-        raise TableError(no_such_file(Path(store), "store"))
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        raise TableError(no_such_file(path, "store"))
 
 
 def progress_of(*, quiet: bool, verbose: bool) -> bool | str:

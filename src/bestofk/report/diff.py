@@ -272,16 +272,19 @@ def _starts_with_brace(path: Path) -> bool:
 def _study(text: str) -> Any:
     from bestofk.run.open_study import open_study
     from bestofk.run.store.store import open_store
+    from bestofk.run.store.url import parse_address
 
     store, number = _store_and_number(text)
-    if "://" not in store and not Path(store).exists():
-        raise TableError(no_such_file(Path(store), "file or store"))
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        raise TableError(no_such_file(path, "file or store"))
     if number is None:
         with open_store(store, read_only=True) as opened:
             studies = [study.id for study in opened.studies() if not study.spec.replicates]
+            shown = opened.shown_url  # without a password
         if len(studies) > 1:
-            listed = shortened([f"{store}:{study}" for study in studies], MAX_LISTED)
-            raise ArgumentError(f"{store} has {len(studies)} studies: choose from {listed}.")
+            listed = shortened([f"{shown}:{study}" for study in studies], MAX_LISTED)
+            raise ArgumentError(f"{shown} has {len(studies)} studies: choose from {listed}.")
     return open_study(store, number)
 
 
