@@ -80,7 +80,7 @@ def test_a_report_is_written(run, tmp_path):
 
 
 def test_the_help_names_every_format(run):
-    _, out, _ = run("evals", "--help")
+    _, out, _ = run("evals", "--help-all")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in EVAL_FORMATS if name not in words] == []
 

@@ -136,11 +136,17 @@ def test_the_text_is_the_explanation_around_the_table(run):
 GOLDEN = Path(__file__).parents[1] / "losses" / "golden"
 
 
+def test_verbose_says_what_is_read_on_stderr(run, scores):
+    code, out, err = run("order", scores, "-v", "-q")
+    assert (code, out) == (0, "large\nsmall\n")
+    assert "8 rows of 3 columns" in err
+
+
 def test_the_help_names_every_format_of_a_table(run):
     from bestofk.data.tables.reading import FORMATS
     from bestofk.losses import LOSS_FORMATS
 
-    _, out, _ = run("order", "--help")
+    _, out, _ = run("order", "--help-all")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in (*LOSS_FORMATS, *FORMATS) if name not in words] == []
 

@@ -145,15 +145,8 @@ def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch
 
 def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(run, monkeypatch):
     asked = ("compare", "iris", "--learner", "max", "--learner", "naive-bayes")
-    asked += (
-        "--cv",
-        "5x2",
-        "--scoring",
-        "accuracy,log-loss,roc_auc_ovr",
-        "--jobs",
-        "1",
-        "--explain",
-    )
+    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--n-jobs", "1")
+    asked += ("--explain",)
     for width, tables in (("72", 2), ("200", 1)):
         monkeypatch.setenv("COLUMNS", width)
         code, out, _ = run(*asked)
@@ -182,7 +175,7 @@ def test_many_options_stand_in_sections(run, verb):
 
     command = bestofk.get_command(Context(bestofk), verb)
     options = [one for one in command.params if isinstance(one, Option) and not one.hidden]
-    _, out, _ = run(verb, "--help")
+    _, out, _ = run(verb, "--help-all" if getattr(command, "common", ()) else "--help")
     for option in options:
         rows = re.findall(rf"^  {option.opts[0]}(?= [^a-z.]|,|$)", out, re.MULTILINE)
         assert len(rows) == 1, option.name

@@ -9,18 +9,19 @@ import click
 
 from bestofk._base.formatting import shortened
 from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
-    check_report_path,
+    check_source,
     decision_arguments,
     decision_options,
     echo_decision,
-    explain_option,
     option_group,
     preference,
-    quiet_option,
-    report_option,
+    verbosity_options,
     warnings_as_lines,
 )
+from bestofk.cli.outputs import file_options, planned_outputs
+from bestofk.cli.say import say
 
 if TYPE_CHECKING:
     from bestofk.evals import Evals, ModelChoice
@@ -94,13 +95,20 @@ _log_options = option_group(
 )  # fmt: skip
 
 
-@click.command(cls=SectionedCommand)
+COMMON = (
+    "metric", "task", "cluster", "prices", "missing", "count_errors_as_wrong", "prefer", "margin",
+    "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "quiet",
+)  # fmt: skip
+"""Options that most people need."""
+
+
+@click.command(cls=SectionedCommand, common=COMMON)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @_log_options
-@report_option
-@decision_options
-@quiet_option
-@explain_option
+@file_options
+@decision_options("cost, tokens or latency; or models, most preferred first: a,b,c.")
+@verbosity_options
+@config_option
 def evals(
     paths: tuple[str, ...],
     metric: tuple[str, ...],
@@ -118,10 +126,10 @@ def evals(
     pass_at: int | None,
     pass_all: int | None,
     prefer: str | None,
-    report_path: str | None,
     as_json: bool,
-    quiet: bool,
     explain: bool,
+    quiet: bool,
+    verbose: bool,
     **options: Any,
 ) -> None:
     """Decide which model of the logs to use, how the others rank, and why.
@@ -144,10 +152,12 @@ def evals(
       bestofk evals inspect-sums --metric match --pass-at 2
       bestofk evals inspect-sums --metric match --cluster passage --json
     """
+    outputs = planned_outputs(options)
+    for path in paths:
+        check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
     from bestofk.evals.choosing import choose_model
 
-    check_report_path(report_path)
     with warnings_as_lines():
         logs = read_evals(
             _known_paths(paths),
@@ -160,6 +170,8 @@ def evals(
             columns=_columns(columns),
             higher_is_better=higher_is_better,
         )
+        if verbose:
+            say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)
         choice = choose_model(
             logs,
@@ -176,10 +188,10 @@ def evals(
         choice,
         _print_choice,
         ranking=choice.decision.ranking,
-        report_path=report_path,
+        outputs=outputs,
         as_json=as_json,
-        quiet=quiet,
         explain=explain,
+        quiet=quiet,
         more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
     )
 

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning
+from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, TableError
+from bestofk._base.registry import resolve
 from bestofk.cli.app import VERBS, complain
+from bestofk.cli.config import expanded_words
+from bestofk.cli.outputs import Outputs
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
+SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data",
+            ".eval", ".zip", ".db")  # fmt: skip
+"""Suffixes of files; other words may be names of embedded examples."""
 ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
 
 
@@ -55,15 +61,19 @@ def _where(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dic
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking, best first.")
-explain_option = click.option(
-    "--explain", is_flag=True, help="Print every statement, not only the short answer."
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print only the ranking, best first."
 )
-report_option = click.option(
-    "--report", "report_path", metavar="F.html", help="Write a report: one self-contained file."
+verbosity_options = option_group(
+    click.option("--explain", is_flag=True, help="Print the whole explanation."),
+    quiet_option,
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Also print on stderr what is read and what is done."
+    ),
 )
+"""How much to print."""
 jobs_option = click.option(
-    "--jobs", "--n-jobs", "n_jobs", type=click.IntRange(max=1024), default=-1,
+    "--n-jobs", type=click.IntRange(max=1024), default=-1, metavar="N",
     show_default=True, help="Number of workers; -1 for one per core.",
 )  # fmt: skip
 scheduler_option = click.option(
@@ -73,7 +83,12 @@ df_option = click.option(
     "--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of random draws."
+    "--random-state",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Seed of random draws.",
 )
 missing_option = click.option(
     "--missing", type=click.Choice(["refuse", "drop", "allow"]), default="refuse",
@@ -131,15 +146,15 @@ level_options = option_group(
     json_option,
 )
 """Options of any test."""
-decision_options = option_group(
+_settings_options = option_group(
     click.option(
-        "--prefer", metavar="NAMES",
-        help="Your preference, most preferred first: a,b,c; or listed. compare and report also "
-        "take fit_time, predict_time and size, and compare takes complexity. Default: no "
-        "preference.",
+        "--procedure", metavar="NAME", default="multitest", show_default=True,
+        help="See: bestofk list procedures.",
     ),
-    click.option("--procedure", default="multitest", show_default=True, help="See: procedures."),
-    click.option("--test", default="auto", show_default=True, help="See: tests."),
+    click.option(
+        "--test", metavar="NAME", default="auto", show_default=True,
+        help="See: bestofk list tests.",
+    ),
     click.option(
         "--correction", metavar="NAME",
         help="For many pairs: holm (default), shaffer, bergmann-hommel, bonferroni, ...",
@@ -161,7 +176,16 @@ decision_options = option_group(
     ),
     level_options,
 )  # fmt: skip
-"""Options of a decision: preference, procedure, test and family."""
+"""Options of a decision without the preference: procedure, test and family."""
+
+
+def decision_options(prefer: str) -> Decorator:
+    """Return the options of a decision; `prefer` is the help of the preference."""
+    return option_group(click.option("--prefer", metavar="NAMES", help=prefer), _settings_options)
+
+
+PREFER_NAMES = "Names, most preferred first: a,b,c; or listed."
+PREFER_COSTS = "Names, most preferred first: a,b,c; or listed, fit_time, predict_time, size."
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -180,7 +204,7 @@ def decision_arguments(options: dict[str, Any]) -> dict[str, Any]:
         "procedure", "test", "correction", "family", "control", "margin", "rope", "guard", "alpha",
     )  # fmt: skip
     arguments = {name: options[name] for name in names}
-    return {**arguments, "df": df_value(options["df"]), "random_state": options["seed"]}
+    return {**arguments, "df": df_value(options["df"]), "random_state": options["random_state"]}
 
 
 def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, Any]:
@@ -188,28 +212,55 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
     arguments = decision_arguments(options)
     arguments["prefer"] = None if prefer == "none" else preference(prefer)
     source = click.get_current_context().get_parameter_source
-    option_names = {"random_state": "seed"}
     return {
         name: value
         for name, value in arguments.items()
-        if source(option_names.get(name, name)) is not ParameterSource.DEFAULT
+        if source(name) is not ParameterSource.DEFAULT
     }
 
 
-def check_report_path(path: str | None, option: str = "--report") -> None:
-    """Raise an error before the run if the report could not be written after it."""
-    if path is None:
+def check_source(source: str, noun: str, examples: str) -> None:
+    """Raise an error if there is no such file and no embedded example of that name.
+
+    `noun` says what there may be; the mapping of the examples is at `examples`,
+    ``package.module:name``.
+    """
+    path = Path(source)
+    if path.exists():
         return
-    target = Path(path)
-    if target.is_dir() or not target.name:
-        raise click.UsageError(f"{option} must name a file such as report.html; got {path!r}.")
-    if not target.parent.is_dir():
-        raise click.UsageError(f"{option}: the folder {str(target.parent)!r} does not exist.")
+    from bestofk._base.missing_files import no_such_file
+
+    if path.suffix in SUFFIXES or path.name != source:
+        raise TableError(no_such_file(path, noun.partition(" or embedded")[0]))
+    names = resolve(examples)
+    if source not in names:
+        raise TableError(no_such_file(path, noun, names))
+
+
+def check_store(store: str) -> None:
+    """Raise an error if there is no such file; servers are not asked."""
+    from bestofk._base.missing_files import no_such_file
+    from bestofk.run.store.url import parse_address
+
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        raise TableError(no_such_file(path, "store"))
+
+
+def progress_of(*, quiet: bool, verbose: bool) -> bool | str:
+    """Return the progress display of -q and -v."""
+    return "log" if verbose else not quiet
 
 
 def command_line() -> tuple[str, ...]:
-    """Return the typed words."""
-    return tuple(click.get_current_context().find_root().obj or ())
+    """Return the typed words, with options from a configuration file as if they were typed."""
+    context = click.get_current_context()
+    words = list(context.find_root().obj or ())
+    if added := expanded_words(context):
+        at = next((k for k, word in enumerate(words) if word.startswith("--config")), len(words))
+        end = at + (1 if words[at].startswith("--config=") else 2)
+        words[at:end] = added
+    return tuple(words)
 
 
 def preference(text: str | None, *, measured: bool = True) -> Any:
@@ -235,6 +286,7 @@ def df_value(df: str | None) -> float | str | None:
 
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """Return the table of losses that the options describe."""
+    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 
@@ -268,29 +320,42 @@ def echo_decision(
     value: Any,
     show: Callable[..., None],
     *,
-    explain: bool,
     ranking: Sequence[object],
-    report_path: str | None,
+    outputs: Outputs,
     as_json: bool,
+    explain: bool,
     quiet: bool,
     more: dict[str, Any] | None = None,
 ) -> None:
-    """Write the report of a decision, and print it as JSON, as a ranking or by `show`.
+    """Write the files of a decision, and print it as JSON, as a ranking or by `show`.
 
-    `more` holds further entries of the JSON object.
+    If a file cannot be written, the decision is printed before the error. `more` holds further
+    entries of the JSON object.
     """
-    if report_path is not None:
-        value.report(report_path, command=command_line())
+    failure: Exception | None = None
+    written: dict[str, Any] = {}
+    try:
+        written = outputs.write(value, command_line())
+    except (BestOfKError, OSError) as error:
+        failure = error
     if as_json:
-        report = {} if report_path is None else {"report": report_path}
-        echo_json({**value.to_dict(), **(more or {}), **report})
+        echo_json({**value.to_dict(), **(more or {}), **written})
     elif quiet:
         for name in ranking:
             say_name(name)
     else:
         show(value, explain=explain)
-        if report_path is not None:
-            say(f"The report is in {report_path}.")
+        for line in _written_lines(written):
+            say(line)
+    if failure is not None:
+        raise failure
+
+
+def _written_lines(written: dict[str, Any]) -> list[str]:
+    """Return a sentence about each file."""
+    lines = [f"The report is in {written['report']}."] if "report" in written else []
+    lines += [f"The figure is in {path}." for path in written.get("figures", ())]
+    return lines + [f"The table is in {written[k]}." for k in ("latex", "csv") if k in written]
 
 
 def echo_explanation(result: Any, *, as_json: bool, more: dict[str, Any] | None = None) -> None:
@@ -318,8 +383,7 @@ def _escaped(line: str) -> str:
 
 
 _NAMES = {
-    "random_state": "seed", "n_jobs": "jobs", "resamples": "samples", "columns": "column",
-    "stratified": "stratify", "number": "study",
+    "resamples": "samples", "columns": "column", "stratified": "stratify", "number": "study",
 }  # fmt: skip
 """Keywords whose option has another name."""
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     df_value,
     echo_explanation,
@@ -17,9 +19,9 @@ from bestofk.cli.options import (
 )
 
 
-@click.command("test")
+@click.command("test", cls=SectionedCommand)
 @table_options
-@click.option("--test", required=True, metavar="NAME", help="See: bestofk tests.")
+@click.option("--test", required=True, metavar="NAME", help="See: bestofk list tests.")
 @click.option("--pair", nargs=2, metavar="A B", help="Only these two learners (pairwise tests).")
 @click.option(
     "--alternative",
@@ -35,6 +37,7 @@ from bestofk.cli.options import (
     help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
 )
 @level_options
+@config_option
 def one_test(
     losses: str,
     test: str,
@@ -43,7 +46,7 @@ def one_test(
     correction: str,
     alpha: float,
     df: str | None,
-    seed: int,
+    random_state: int,
     as_json: bool,
     missing: str,
     **reading: Any,
@@ -53,7 +56,7 @@ def one_test(
     \b
     Examples:
       bestofk test breast-cancer-10x10 --test corrected-repeated-kfold-t
-      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn decision-tree
+      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn dummy
       bestofk test digits-5x2 --test newman-keuls
     """
     from bestofk.decide.one_test import run_test
@@ -69,6 +72,6 @@ def one_test(
             alpha=alpha,
             df=df_value(df),
             missing=missing,
-            random_state=seed,
+            random_state=random_state,
         )
     echo_explanation(result, as_json=as_json, more={"account": list(table.account)})

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from bestofk._base.checks import one_of, refuse
 from bestofk._base.errors import ArgumentError, Part, TableError, use
-from bestofk._base.registry import Registry, resolve
+from bestofk._base.registry import resolve
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.dates import days_of_texts, describe_dates, looks_like_date
+from bestofk.data.embedded import DATASETS
 from bestofk.data.row_columns import (
     MIN_ROWS_TO_JUDGE,
     describe_constants,
@@ -427,70 +428,6 @@ def _categories(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd
 
 
 # Embedded data sets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedSet:
-    """One embedded data set."""
-
-    name: str
-    loader: str
-    """Its loader, as ``package.module:name``."""
-    summary: str
-    rows: int
-    columns: int
-    classes: int | None
-    """None for a regression."""
-
-    @property
-    def task(self) -> str:
-        """``"classification"`` or ``"regression"``."""
-        return "regression" if self.classes is None else "classification"
-
-
-DATASETS = Registry(
-    "data set",
-    EmbeddedSet(
-        name="iris",
-        loader="sklearn.datasets:load_iris",
-        summary="lengths and widths of the flowers of three species of iris",
-        rows=150,
-        columns=4,
-        classes=3,
-    ),
-    EmbeddedSet(
-        name="wine",
-        loader="sklearn.datasets:load_wine",
-        summary="chemical analyses of wines of three growers",
-        rows=178,
-        columns=13,
-        classes=3,
-    ),
-    EmbeddedSet(
-        name="breast-cancer",
-        loader="sklearn.datasets:load_breast_cancer",
-        summary="measures of cell nuclei of malignant and benign masses",
-        rows=569,
-        columns=30,
-        classes=2,
-    ),
-    EmbeddedSet(
-        name="digits",
-        loader="sklearn.datasets:load_digits",
-        summary="handwritten digits as images of 8 x 8 points",
-        rows=1797,
-        columns=64,
-        classes=10,
-    ),
-    EmbeddedSet(
-        name="diabetes",
-        loader="sklearn.datasets:load_diabetes",
-        summary="progression of diabetes after a year (a number to predict)",
-        rows=442,
-        columns=10,
-        classes=None,
-    ),
-)
 
 
 def load(name: str) -> DataSet:

@@ -57,7 +57,7 @@ def order(
         What you prefer before the data speak, most preferred (or cheapest) first. None: no
         preference, and the learner with the smallest mean is recommended.
     procedure : str
-        A name of ``bestofk procedures``.
+        A name of ``bestofk list procedures``.
     test : str or callable
         A pairwise test that covers the design; ``"auto"`` chooses one and says why.
     df : float, "calibrated", Calibration or path, optional

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Registry, resolve
-from bestofk.data.schema import Schema, is_categorical
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bestofk.data.schema import Schema
 
 Task = Literal["classification", "regression"]
 
@@ -45,6 +46,8 @@ class Learner:
     """Whether it runs if the user names no learners."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that differ from the defaults of the class."""
+    historical: bool = False
+    """Whether it is mainly of interest to repeat published results; listed after the others."""
 
     def load(self) -> type[Any]:
         """Import the class."""
@@ -186,6 +189,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="tan",
+        historical=True,
         estimator="bestofk.learners.tan:TreeAugmentedNaiveBayes",
         summary="tree-augmented naive Bayes",
         paper="Friedman, Geiger and Goldszmidt 1997, Bayesian network classifiers",
@@ -194,6 +198,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="voted-perceptron",
+        historical=True,
         estimator="bestofk.learners.voted_perceptron:VotedPerceptron",
         summary="voted perceptron, for two classes",
         paper="Freund and Schapire 1999, Large margin classification using the perceptron "
@@ -289,6 +294,8 @@ def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -
     accepted = accepted_input(estimator)
     if accepted.columns:
         return estimator
+    from bestofk.data.schema import Schema, is_categorical
+
     schema = Schema.of(X) if schema is None else schema
     numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
     nominal = [column for column, kind in schema.kinds.items() if kind == "nominal"]

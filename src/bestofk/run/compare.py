@@ -94,7 +94,7 @@ def compare(
         default ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left
         out together) and ``"10x10"`` on several; see `bestofk.run.inputs.default_plan`.
     scoring : str, callable, cost matrix, or list of them, optional
-        The metric: a name listed by ``bestofk losses``, a scorer name of scikit-learn
+        The metric: a name listed by ``bestofk list metrics``, a scorer name of scikit-learn
         (``"accuracy"``, ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer`, a
         callable ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``, or costs (rows are the
         truth). The first of several decides; all are reported from the same fits. By default

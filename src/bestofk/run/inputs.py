@@ -239,7 +239,8 @@ def _dataset(
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     """Read a file, or an embedded data set if no such file exists."""
-    from bestofk.data.reading import DATASETS, load, read_dataset
+    from bestofk.data.embedded import DATASETS
+    from bestofk.data.reading import load, read_dataset
 
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():

@@ -357,7 +357,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
         suitable = [name for name, entry in LOSSES.items() if entry.task == task]
         raise ArgumentError(
             f"metric {chosen.name!r} is for {chosen.task}, but the target makes this a {task} "
-            f"task: use {', '.join(suitable)}; 'bestofk losses' lists all."
+            f"task: use {', '.join(suitable)}; 'bestofk list metrics' lists all."
         )
     if chosen.name == "auc" and classes is not None and len(classes) != 2:
         raise ArgumentError(

@@ -197,6 +197,10 @@ class Study(Reported):
             "left_out": dict(self.left_out),
             "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
             "data": list(self.data_account),
+            "datasets": [
+                {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
+                for one in (() if self.spec is None else self.spec.datasets)
+            ],
             "preparation": {
                 data: {learner: done.to_dict() for learner, done in by_learner.items()}
                 for data, by_learner in self.preparation.items()
@@ -204,7 +208,7 @@ class Study(Reported):
             "plan": self.plan,
             "loss": self.loss,
             "metrics": self._metrics(),
-            "seed": self.random_state,
+            "random_state": self.random_state,
             "replication": None if self.replication is None else self.replication.to_dict(),
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [

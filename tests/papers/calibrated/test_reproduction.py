@@ -82,7 +82,7 @@ def test_runs_are_cut_as_if_there_had_been_no_more():
         assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
 
 
-@pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--seed", "3"), 3)])
+@pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--random-state", "3"), 3)])
 def test_the_default_seed_is_that_of_the_paper(requested, seed):
     command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]
     done = CliRunner().invoke(bestofk, command)

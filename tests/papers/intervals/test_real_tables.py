@@ -74,4 +74,4 @@ def test_without_data_sets_the_command_says_how_to_get_them(tmp_path):
         bestofk, ["reproduce", "intervals", "--table", "7", "--data", str(tmp_path)]
     )
     assert done.exit_code != 0
-    assert "bestofk datasets fetch keel" in str(done.exception)
+    assert "bestofk fetch keel" in str(done.exception)

@@ -155,7 +155,7 @@ def test_a_function_that_is_known_for_a_score_rises():
         (lambda y_true: 0.0, r"must take \(y_true, y_pred\), or \(estimator, X, y\).*takes 1"),
         (lambda y_true, y_pred: y_true == y_pred, "it gave an array of shape"),
         (lambda y_true, y_pred: 1 / 0, "ZeroDivisionError"),
-        ("squared", "is for regression.*'bestofk losses' lists all"),
+        ("squared", "is for regression.*'bestofk list metrics' lists all"),
         (3.5, "a name, a callable, a cost matrix or a list of them"),
         (["accuracy", "accuracy"], "scoring names 'accuracy' twice"),
         ("f1_macro:setosa", "takes no class"),

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.atomic_write import atomic_file
-from bestofk._base.errors import ArgumentError
+from bestofk._base.atomic_write import atomic_file, write_text
+from bestofk._base.errors import ArgumentError, MissingExtraError
 from bestofk.report.figures.picture import Dot, Picture, Scale, Shape, Words
 from bestofk.report.figures.style import DARK, LIGHT, POINTS_PER_INCH
 
@@ -31,6 +31,7 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
     Words and lines scale with the picture, so nothing overlaps in small axes. The matplotlib style
     has no effect.
     """
+    require_matplotlib("A figure with Axes")
     from matplotlib import colors
     from matplotlib.collections import PathCollection
     from matplotlib.transforms import Affine2D
@@ -99,16 +100,21 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
     Parameters
     ----------
     figure : Figure, Axes or Picture
-        What to save; a picture is drawn at its own size first.
+        What to save; a picture is drawn at its own size first. A picture as SVG does not need
+        matplotlib, and its words stay text.
     path : path
         File name that ends in ``.svg``, ``.png`` or ``.pdf``.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as PlainFigure
-
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise ArgumentError(f"path must end in .svg, .png or .pdf; got {os.fspath(path)!r}.")
+    if isinstance(figure, Picture) and kind == "svg":
+        write_text(path, svg(figure, themed=False) + "\n")
+        return
+    require_matplotlib(f"A figure as {kind.upper()}")
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as PlainFigure
+
     if isinstance(figure, Picture):
         sheet = PlainFigure(figsize=_inches(figure), layout=None, facecolor="white")
         sheet.set_layout_engine("none")
@@ -124,6 +130,14 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
     fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
     with mpl.rc_context(fixed), atomic_file(path) as file:
         drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
+
+
+def require_matplotlib(purpose: str) -> None:
+    """Raise an error that says how to install matplotlib, if it is missing."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(purpose, "plot") from None
 
 
 def _inches(picture: Picture) -> tuple[float, float]:

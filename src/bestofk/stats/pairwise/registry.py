@@ -41,9 +41,17 @@ _BATES = (
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 
 
-def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTest:
+def _variant(name: str, summary: str, sample: str, *, one_sample: bool = False) -> PairwiseTest:
     return PairwiseTest(
         name=name,
+        explanation=(
+            "Compares two learners over repeated cross-validation on one data set by a t test on "
+            f"{sample}.",
+            "Use it with the calibrated degrees of freedom (--df) to repeat published results.",
+            "Do not use it without calibration: folds and runs share training rows, so it finds "
+            "differences too often.",
+        ),
+        historical=True,
         function="bestofk.stats.pairwise.repeated_kfold:repeated_kfold_t",
         summary=summary,
         covers=("repeated-kfold",),
@@ -75,6 +83,14 @@ _AS_INDEPENDENT = (
 SPLIT_TESTS = (
     PairwiseTest(
         name="corrected-repeated-kfold-t",
+        explanation=(
+            "Compares the mean losses of two learners over all folds of repeated cross-validation "
+            "on one data set.",
+            "Use it for stable learners, such as linear models, because it accounts for the "
+            "training rows that folds share.",
+            "Do not rely on it for unstable learners such as trees and nearest neighbours: use "
+            "nested-cv-t.",
+        ),
         function="bestofk.stats.pairwise.resampled:corrected_repeated_kfold_t",
         summary="paired t on all folds of all runs, variance corrected for shared training rows",
         covers=("repeated-kfold", "kfold"),
@@ -107,6 +123,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="5x2cv-t",
+        explanation=(
+            "Compares two learners on five random halvings of one data set, each half used once "
+            "for training and once for testing.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it for new work: its verdict depends on which fold comes first, and "
+            "5x2cv-f does not.",
+        ),
         function="bestofk.stats.pairwise.five_by_two:five_by_two_t",
         summary="first difference over the spread within five halvings, t with 5 df",
         covers=("5x2",),
@@ -129,6 +152,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="5x2cv-f",
+        explanation=(
+            "Compares two learners on five random halvings of one data set, with all ten "
+            "differences at once.",
+            "Use it if fits are expensive, because it needs only ten fits per learner.",
+            "Do not use it if you need to detect small differences: models are trained on half of "
+            "the rows, and more runs detect more.",
+        ),
         function="bestofk.stats.pairwise.five_by_two:five_by_two_f",
         summary="all ten squared differences over the spread within halvings, F(10, 5); the mean "
         "gives the side",
@@ -153,6 +183,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="corrected-resampled-t",
+        explanation=(
+            "Compares the mean losses of two learners over random splits of one data set into "
+            "training and test rows.",
+            "Use it for random splits, bootstrap samples or windows in time with stable learners, "
+            "because it accounts for shared training rows.",
+            "Do not rely on it for unstable learners such as trees and nearest neighbours.",
+        ),
         function="bestofk.stats.pairwise.resampled:corrected_resampled_t",
         summary="paired t on random splits, variance corrected for shared training rows",
         covers=("resample", "bootstrap", "time"),
@@ -188,6 +225,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="resampled-t",
+        explanation=(
+            "Compares the mean losses of two learners over random splits, as if the splits were "
+            "independent.",
+            "Use it only to repeat published results that use this test.",
+            "Do not use it to decide: splits share training rows, so it finds differences between "
+            "equal learners far too often; use corrected-resampled-t.",
+        ),
         function="bestofk.stats.pairwise.resampled:resampled_t",
         summary="paired t on random splits treated as independent (rejects far too often)",
         covers=("resample", "bootstrap"),
@@ -203,6 +247,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="kfold-t",
+        explanation=(
+            "Compares the mean losses of two learners over the folds of one cross-validation, as "
+            "if the folds were independent.",
+            "Use it only to repeat published results that use this test.",
+            "Do not use it to decide: folds share training rows, so it finds differences too "
+            "often; use corrected-repeated-kfold-t.",
+        ),
         function="bestofk.stats.pairwise.resampled:kfold_t",
         summary="paired t on the k folds of one run, treated as independent",
         covers=("kfold",),
@@ -218,18 +269,61 @@ SPLIT_TESTS = (
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
         interval=_T_INTERVAL,
     ),
-    _variant("use-all-data", "all runs x folds differences as one sample", one_sample=True),
-    _variant("folds", "mean of every run as a sample"),
-    _variant("folds-averaged-var", "grand mean over the average variance within runs"),
-    _variant("runs", "mean of every fold number as a sample"),
-    _variant("runs-averaged-var", "grand mean over the average variance within fold numbers"),
-    _variant("sorted-runs", "folds sorted within each run, mean of every rank as a sample"),
-    _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds"),
-    _variant("folds-averaged-t", "average of the t statistics of the runs"),
-    _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
-    _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
+    _variant(
+        "use-all-data",
+        "all runs x folds differences as one sample",
+        "all differences of all runs as one sample",
+        one_sample=True,
+    ),
+    _variant("folds", "mean of every run as a sample", "the mean differences of the runs"),
+    _variant(
+        "folds-averaged-var",
+        "grand mean over the average variance within runs",
+        "the mean of all differences, with the average variance within runs",
+    ),
+    _variant(
+        "runs", "mean of every fold number as a sample", "the mean differences of the fold numbers"
+    ),
+    _variant(
+        "runs-averaged-var",
+        "grand mean over the average variance within fold numbers",
+        "the mean of all differences, with the average variance within fold numbers",
+    ),
+    _variant(
+        "sorted-runs",
+        "folds sorted within each run, mean of every rank as a sample",
+        "the mean differences of the ranks of the folds within each run",
+    ),
+    _variant(
+        "sorted-runs-averaged-var",
+        "as runs-averaged-var, on sorted folds",
+        "the mean of all differences, with the average variance within ranks of folds",
+    ),
+    _variant(
+        "folds-averaged-t",
+        "average of the t statistics of the runs",
+        "every run, and averages their t statistics",
+    ),
+    _variant(
+        "runs-averaged-t",
+        "average of the t statistics of the fold numbers",
+        "every fold number, and averages their t statistics",
+    ),
+    _variant(
+        "sorted-runs-averaged-t",
+        "as runs-averaged-t, on sorted folds",
+        "every rank of the folds, and averages their t statistics",
+    ),
     PairwiseTest(
         name="half-sampling-t",
+        explanation=(
+            "Compares the mean losses of two learners, with a variance measured on random halves "
+            "of the rows.",
+            "Use it for unstable learners such as trees if you can afford cross-validation on many "
+            "halves.",
+            "Do not use it if nested cross-validation is possible: nested-cv-t keeps the same "
+            "error rate and detects more.",
+        ),
         function="bestofk.stats.pairwise.half_sampling:half_sampling_t",
         summary="mean of all runs over a variance estimated on random halves of the rows",
         covers=("halves",),
@@ -250,6 +344,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="pooled-half-sampling-t",
+        explanation=(
+            "Compares two learners as the corrected t test does, with one variance factor measured "
+            "on random halves for all pairs.",
+            "Use it for several learners of similar stability if there are few halvings.",
+            "Do not use it if some learners are stable and others are not, because one factor "
+            "cannot suit both.",
+        ),
         function="bestofk.stats.pairwise.half_sampling:pooled_half_sampling_t",
         summary="corrected repeated k-fold t with one variance factor from halves for all pairs",
         covers=("halves",),
@@ -267,6 +368,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="conservative-z",
+        explanation=(
+            "Compares the mean losses of two learners with the variance of half of the rows, which "
+            "is too large on purpose.",
+            "Use it if a false claim would be very costly.",
+            "Do not use it to detect small differences: it has about half of the power of the "
+            "others.",
+        ),
         function="bestofk.stats.pairwise.z_tests:conservative_z",
         summary="mean of all runs over the variance on half of the rows",
         covers=("halves",),
@@ -280,6 +388,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="nested-cv-t",
+        explanation=(
+            "Compares the mean losses of two learners over runs of cross-validation on one data "
+            "set, with a variance measured on folds that are left out in pairs.",
+            "Use it for any learners on one data set, also for unstable ones such as trees; it is "
+            "the default there.",
+            "Do not use it with fewer than about ten runs, because its variance is then imprecise.",
+        ),
         function="bestofk.stats.pairwise.nested_cv:nested_cv_t",
         summary="mean of all runs over a variance from pairs of folds left out together; for "
         "unstable learners",
@@ -302,6 +417,11 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="nested-cv-z",
+        explanation=(
+            "Compares the two models that result from training on all rows, not the learners.",
+            "Use it if you will deploy exactly these models and never train again.",
+            "Do not use it to choose a learner for other data: other rows would give other models.",
+        ),
         function="bestofk.stats.pairwise.nested_cv:nested_cv_z",
         summary="nested cross-validation as published, about the fitted models",
         covers=("nested",),
@@ -316,6 +436,12 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="bayle-cv-z",
+        explanation=(
+            "Compares the models of leave-one-out cross-validation by their losses on single rows.",
+            "Use it for stable learners if the question is about these fitted models.",
+            "Do not use it to compare learners: it finds differences between equal learners, and "
+            "more if they are unstable.",
+        ),
         function="bestofk.stats.pairwise.z_tests:bayle_cv_z",
         summary="z from the losses of single rows in leave-one-out, about the fitted models",
         covers=("loo",),
@@ -341,6 +467,14 @@ _SHORT_WINDOWS = Remark(
 UNIT_TESTS = (
     PairwiseTest(
         name="permutation",
+        explanation=(
+            "Compares the mean losses of two learners over data sets or test instances, by "
+            "flipping the signs of their differences.",
+            "Use it for one test set, or for data sets with losses on the same scale; it needs no "
+            "normal distribution.",
+            "Do not use it if a few data sets have much larger differences than the others: use "
+            "wilcoxon.",
+        ),
         function="bestofk.stats.pairwise.permutation_tests:permutation",
         summary="exact null distribution of the mean difference under all sign flips",
         covers=("datasets", "test-set", "time"),
@@ -374,6 +508,13 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="paired-t",
+        explanation=(
+            "Compares the mean losses of two learners over independent data sets or test "
+            "instances.",
+            "Use it if the differences are roughly normal, or if there are too few data sets for "
+            "an exact test.",
+            "Do not use it on folds of one data set, which are not independent.",
+        ),
         function="bestofk.stats.pairwise.paired_tests:paired_t",
         summary="paired t on the data sets, with an allowance for coarse losses",
         covers=("datasets", "test-set", "time"),
@@ -396,6 +537,12 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="wilcoxon",
+        explanation=(
+            "Compares two learners over data sets by the ranks of their differences.",
+            "Use it for several data sets with different scales; no single data set dominates.",
+            "Do not use it on fewer than six data sets, because it can then never reach 5 %, or on "
+            "folds of one data set.",
+        ),
         function="bestofk.stats.pairwise.signed_ranks:wilcoxon",
         summary="signed ranks of the differences, exact with ties",
         estimand="typical",
@@ -419,6 +566,11 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="sign",
+        explanation=(
+            "Counts on how many data sets or instances each of two learners is better.",
+            "Use it if only the direction of a difference can be trusted, not its size.",
+            "Do not use it if the sizes are comparable: wilcoxon uses them and detects more.",
+        ),
         function="bestofk.stats.pairwise.paired_tests:sign",
         summary="wins against losses, ties dropped, exact binomial",
         estimand="typical",
@@ -435,6 +587,13 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="mcnemar",
+        explanation=(
+            "Compares two classifiers on one test set by the instances that only one of them gets "
+            "wrong.",
+            "Use it for right-or-wrong results of two fitted models on the same instances.",
+            "Do not use it for graded scores, or to compare learners that would be trained again "
+            "on other data.",
+        ),
         function="bestofk.stats.pairwise.mcnemar_tests:mcnemar",
         summary="instances that only one of the two learners gets wrong",
         covers=("test-set",),
@@ -465,6 +624,12 @@ UNIT_TESTS = (
 BAYESIAN_TESTS = (
     PairwiseTest(
         name="correlated-t",
+        explanation=(
+            "Gives the probability that one learner is better than another by more than a margin "
+            "that matters, from cross-validation on one data set.",
+            "Use it with --rope if you want probabilities instead of p-values.",
+            "Do not read its probabilities as error rates: they hold only under its prior.",
+        ),
         function="bestofk.stats.pairwise.bayesian:correlated_t",
         summary="posterior of the mean difference with a region of practical equivalence",
         covers=("repeated-kfold", "kfold", "resample", "bootstrap"),
@@ -481,6 +646,13 @@ BAYESIAN_TESTS = (
     ),
     PairwiseTest(
         name="signed-rank-bayes",
+        explanation=(
+            "Gives the probability that one learner is better than another by more than a margin "
+            "that matters, over several data sets.",
+            "Use it with --rope for at least ten data sets if you want probabilities instead of "
+            "p-values.",
+            "Do not read its probabilities as error rates: they hold only under its prior.",
+        ),
         function="bestofk.stats.pairwise.bayesian:signed_rank_bayes",
         summary="posterior of the signed rank statistic with a region of practical equivalence",
         covers=("datasets",),
@@ -527,6 +699,12 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     "test for clusters",
     PairwiseTest(
         name="cluster-sign-flip",
+        explanation=(
+            "Compares two models on related items, such as questions about one passage, by "
+            "flipping the signs of whole clusters.",
+            "Use it for any number of clusters; it is exact.",
+            "Do not use it if the items are unrelated: mcnemar and permutation then detect more.",
+        ),
         function="bestofk.stats.pairwise.clustered:cluster_sign_flip",
         summary="exact null distribution of the mean difference if whole clusters flip their signs",
         paper="Fisher 1935, The design of experiments",
@@ -541,6 +719,12 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="obuchowski",
+        explanation=(
+            "Compares how often two models are right on related items, with a variance over "
+            "clusters.",
+            "Use it for many clusters of similar size.",
+            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+        ),
         function="bestofk.stats.pairwise.clustered:obuchowski",
         summary="McNemar's statistic with the variance of sums over clusters",
         paper="Obuchowski 1998, On the comparison of correlated proportions for clustered data",
@@ -552,6 +736,12 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="durkalski",
+        explanation=(
+            "Compares how often two models are right on related items, with the same weight for "
+            "every cluster.",
+            "Use it if large clusters should not count more than small ones.",
+            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+        ),
         function="bestofk.stats.pairwise.clustered:durkalski",
         summary="all clusters have the same weight, whatever their size",
         paper="Durkalski et al. 2003, Analysis of clustered matched-pair data",
@@ -564,6 +754,12 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="yang",
+        explanation=(
+            "Compares how often two models are right on related items, with a smaller variance if "
+            "they differ.",
+            "Use it for many clusters if obuchowski is too cautious.",
+            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+        ),
         function="bestofk.stats.pairwise.clustered:yang",
         summary="Obuchowski's statistic with a smaller variance if the two differ",
         paper="Yang, Sun and Hardin 2010, A note on the tests for clustered matched-pair data",
