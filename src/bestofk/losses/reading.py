@@ -14,6 +14,7 @@ import numpy as np
 from bestofk._base.checks import Floats, missing_word, one_of, refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
+from bestofk._base.habits import answers_habits
 from bestofk._base.registry import resolve
 from bestofk.data.tables.reading import FORMATS, read_table
 from bestofk.data.tables.table import Table
@@ -21,6 +22,7 @@ from bestofk.losses import layouts
 from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
+from bestofk.losses.habits import READING_HABITS
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -277,6 +279,7 @@ READING = (
 """Options for reading, in all functions that accept a table of losses (`missing` is separate)."""
 
 
+@answers_habits(READING_HABITS)
 def read_losses(
     source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
     *,

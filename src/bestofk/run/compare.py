@@ -15,6 +15,7 @@ import numpy as np
 from bestofk._base.checks import positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import duration, shortened
+from bestofk._base.habits import answers_habits
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PanelOrder, PreferenceLike
 from bestofk.decide.settings import Settings
@@ -24,6 +25,7 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
+from bestofk.run.habits import HABITS
 from bestofk.run.inputs import (
     advice_for_unstable,
     as_datasets,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT", Settings, Execution)
 
 
+@answers_habits(HABITS)
 def compare(
     learners: Any = None,
     data: Any = None,

@@ -40,27 +40,67 @@ REGRESSION_PANEL = (
 )
 
 
-def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
-    """Two or more named estimators; the papers' panel when none is named.
+BASELINES = {
+    "classification": ("max", "max"),
+    "regression": ("mean", "sklearn.dummy:DummyRegressor()"),
+}
+"""Name and specification of the learner that a single learner is compared with."""
 
-    A class stands for its estimator with default settings.
+
+def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
+    """Return two or more named estimators; the default panel if `learners` is None.
+
+    A class stands for its estimator with default settings. A single learner is compared with a
+    baseline that always predicts the most frequent class or the mean.
     """
     if learners is None:
         learners = PANEL if task == "classification" else REGRESSION_PANEL
-    elif not hasattr(learners, "__iter__"):
+    named = named_learners(_as_learners(learners))
+    if len(named) == 1:
+        name, specification = BASELINES[task]
+        if name in named:
+            raise ArgumentError(
+                f"learners must hold at least 2 learners to compare; got only {name!r}."
+            )
+        named |= named_learners({name: specification})
+    return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
+
+
+def baseline_note(learners: Any, named: Sequence[NamedLearner]) -> tuple[str, ...]:
+    """Say which learner was added to a single one."""
+    if learners is None or len(named) != 2 or len(named_learners(_as_learners(learners))) == 2:
+        return ()
+    first, baseline = named
+    always = "the most frequent class" if baseline.name == "max" else "the mean"
+    return (
+        f"{first.name} is the only learner that you passed; {baseline.name}, which always predicts "
+        f"{always}, was added to compare it with.",
+    )
+
+
+def _as_learners(learners: Any) -> Any:
+    """Return learners in a form that `named_learners` accepts; refuse data in their position."""
+    if isinstance(learners, Mapping):
+        return {name: _made(value) for name, value in learners.items()}
+    if isinstance(learners, str):
+        return [learners]
+    if hasattr(learners, "fit") and hasattr(learners, "predict"):
+        return [_made(learners)]
+    if isinstance(learners, DataSet) or hasattr(learners, "shape") or hasattr(learners, "columns"):
+        raise ArgumentError(
+            f"The learners come first; got {type(learners).__name__} in their position: write "
+            "compare(learners, X, y)."
+        )
+    if not hasattr(learners, "__iter__"):
         raise ArgumentError(
             f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
         )
-    if isinstance(learners, Mapping):
-        learners = {name: _made(given) for name, given in learners.items()}
-    elif not isinstance(learners, str):
-        learners = [_made(given) for given in learners]
-    named = named_learners(learners)
-    if len(named) < 2:
-        raise ArgumentError(
-            f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
-        )
-    return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
+    return [
+        (value[0], _made(value[1]))
+        if isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[0], str)
+        else _made(value)
+        for value in learners
+    ]
 
 
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
