@@ -707,8 +707,7 @@ def _labelled(learners: Any) -> list[tuple[str | None, Any]]:
         return [(str(name), value) for name, value in learners.items()]
     entries: list[tuple[str | None, Any]] = []
     for value in learners:
-        is_pair = isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[0], str)
-        if is_pair:
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
             entries.append((value[0], value[1]))
         elif isinstance(value, str):
             entries += [(None, text) for text in split_specifications(value)]
