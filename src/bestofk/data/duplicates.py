@@ -18,6 +18,8 @@ MIN_SHARE = 0.01
 """Ignore repeated rows up to this share of all rows; their effect is negligible."""
 EXCESS = 3.0
 """Repeated rows are copies if there are this many times more than coincidence explains."""
+MAX_SHORT = 4
+"""Texts of up to this many words, and sparse rows with as few numbers, can be equal by coincidence."""
 MAX_JUDGED_ROWS = 20_000
 MAX_JUDGED_COLUMNS = 200
 Hashes = npt.NDArray[np.uint64]
@@ -60,7 +62,8 @@ def find_duplicates(data: DataSet) -> Duplicates | None:
     Independent rows can be equal if all columns are coarse, as in small tables of categories.
     Let a column be left out. The pairs of rows that agree in all other columns show how often
     rows agree by coincidence in this column, too: as often as other pairs of rows do. If there
-    are far more equal pairs than every column makes likely, the rows are copies.
+    are far more equal pairs than every column makes likely, the rows are copies. Texts and sparse
+    rows are copies unless they are very short.
 
     Examples
     --------
@@ -82,7 +85,20 @@ def find_duplicates(data: DataSet) -> Duplicates | None:
     distinct = int(codes.max()) + 1
     if data.n - distinct <= MIN_SHARE * data.n:
         return None
-    return Duplicates(codes=codes, distinct=distinct, coincidental=_coincidental(data))
+    is_repeated = np.bincount(codes)[codes] > 1
+    coincidental = _are_short(data, is_repeated) if data.whole else _coincidental(data)
+    return Duplicates(codes=codes, distinct=distinct, coincidental=coincidental)
+
+
+def _are_short(data: DataSet, which: npt.NDArray[np.bool_]) -> bool:
+    """Return whether most of these texts have few words, or sparse rows few numbers."""
+    rows = np.flatnonzero(which)[:MAX_JUDGED_ROWS]
+    if is_sparse(data.X):
+        sizes = np.diff(data.X.indptr)[rows]
+    else:
+        texts = list(data.X)
+        sizes = np.array([len(str(texts[row]).split()) for row in rows.tolist()])
+    return bool(np.median(sizes) <= MAX_SHORT)
 
 
 def _coincidental(data: DataSet) -> bool:

@@ -38,7 +38,7 @@ from bestofk.run.inputs import (
     splits_for,
     with_baseline,
 )
-from bestofk.run.judge import weight_notes
+from bestofk.run.judge import refuse_unscorable, weight_notes
 from bestofk.run.metrics import as_losses, check_losses
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
@@ -198,6 +198,8 @@ def compare(
         plan = long_enough(plan, rule)
     notes += seed_notes(named)
     experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
+    if learners is not None:
+        refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
     check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:

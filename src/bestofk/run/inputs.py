@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, DesignError, RunError, UnknownNameError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -129,8 +129,10 @@ def _as_learners(learners: Any) -> Any:
 
 
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
-    """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
+    """Refuse a regressor for labels, a classifier for numbers, and impossible early stopping."""
     from sklearn.base import is_classifier, is_regressor
+
+    from bestofk.learners.preparation import refuse_without_validation
 
     data = datasets[0]
     numbers = data.task == "regression"
@@ -138,6 +140,7 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
         estimator = learner.estimator
         if isinstance(estimator, UnavailableEstimator):
             continue
+        refuse_without_validation(learner.name, estimator)
         try:
             wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
         except Exception:  # whatever a stranger's class raises; its fits will say
@@ -236,8 +239,9 @@ def as_datasets(
     if data is None:
         raise ArgumentError(f"data must be given: {_FORMS}.")
     several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_is_source, data))
-    if target is not None and not several:
-        if isinstance(target, str) and isinstance(data, str | os.PathLike):
+    by_name = isinstance(target, str)
+    if target is not None and not (several and by_name):
+        if by_name and isinstance(data, str | os.PathLike):
             return (_dataset(data, task, columns, target=target),)
         if isinstance(data, str | os.PathLike | DataSet):
             raise ArgumentError(
@@ -555,6 +559,17 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
     names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
+    one_split = len(experiment.datasets) == 1 and design.runs * design.folds == 1
+    if one_split and not is_one_test_set(experiment):
+        task = experiment.datasets[0].task
+        raise DesignError(
+            f"There is nothing to test: on one split the metric {experiment.loss.name!r} is one "
+            "number per learner. Use several splits, as in ",
+            use(cv="10x10"),
+            ", or a metric that is a mean over rows, as in ",
+            use(scoring="zero-one" if task == "classification" else "squared"),
+            ".",
+        )
     if is_one_test_set(experiment):
         design = Design(kind="test-set", folds=tested_units(experiment))
         zero_one = experiment.loss.name == "zero-one" and counts_rows_alike(experiment)
