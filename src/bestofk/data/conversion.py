@@ -302,7 +302,7 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
 
 def _features_and_target(X: Any, y: Any) -> tuple[Any, Any, tuple[str, ...]]:
     """Return the features and one column of targets, with a note on a column that was removed."""
-    if isinstance(y, str) or (np.ndim(y) == 0 and y is not None):
+    if np.isscalar(y):
         names = [str(name) for name in getattr(X, "columns", [])]
         if not names:
             raise ArgumentError(

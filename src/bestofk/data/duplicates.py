@@ -19,7 +19,7 @@ MIN_SHARE = 0.01
 EXCESS = 3.0
 """Repeated rows are copies if there are this many times more than coincidence explains."""
 MAX_SHORT = 4
-"""Texts of up to this many words, and sparse rows with as few numbers, can be equal by coincidence."""
+"""Texts with at most this many words (sparse rows: numbers) can be equal by coincidence."""
 MAX_JUDGED_ROWS = 20_000
 MAX_JUDGED_COLUMNS = 200
 Hashes = npt.NDArray[np.uint64]
@@ -152,7 +152,8 @@ def _hashed(cells: Any, column: int) -> Hashes:
     else:
         import pandas as pd
 
-        bits = pd.util.hash_pandas_object(pd.Series(cells), index=False).to_numpy(np.uint64)
+        hashes = pd.util.hash_pandas_object(pd.Series(cells), index=False)
+        bits = hashes.to_numpy().astype(np.uint64)
     # SplitMix64
     bits = bits + np.uint64(0x9E3779B97F4A7C15 * (column + 1) % 2**64)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

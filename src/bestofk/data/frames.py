@@ -41,7 +41,7 @@ def as_pandas(value: Any, name: str = "data") -> Any:
     if callable(getattr(value, "to_pandas", None)):
         return value.to_pandas()
     for method in _LAZY:
-        if hasattr(value, "columns") and callable(getattr(value, method, None)):
+        if hasattr(kind, "columns") and callable(getattr(kind, method, None)):
             raise ArgumentError(
                 f"{name} is a {kind.__name__}, which is not computed yet: pass {name}.{method}()."
             )

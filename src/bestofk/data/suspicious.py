@@ -77,7 +77,7 @@ def _verb(names: list[Any], one: str, many: str) -> str:
 def _numbers(cells: Any) -> npt.NDArray[np.float64]:
     """Return numbers, or the codes of categories with NaN for missing cells."""
     if hasattr(cells, "cat"):
-        codes = cells.cat.codes.to_numpy(dtype=np.float64)
+        codes: npt.NDArray[np.float64] = cells.cat.codes.to_numpy(dtype=np.float64)
         codes[codes < 0] = np.nan
         return codes
     return np.asarray(cells, dtype=np.float64)

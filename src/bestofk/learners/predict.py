@@ -255,7 +255,8 @@ def seeds_of(estimator: Any) -> dict[str, Any]:
     for name, value in params.items():
         path, _, last = name.rpartition("__")
         if last in _SEED_NAMES:
-            default = _arguments(type(params.get(path, estimator))).get(last)
+            owner: Any = type(params.get(path, estimator))
+            default = _arguments(owner).get(last)
             is_set = value is not None and not (default is not None and value is default.default)
             seeds[name] = value if is_set else None
     for name, part in {"": estimator, **params}.items():

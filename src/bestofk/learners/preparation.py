@@ -194,6 +194,7 @@ class EarlyStopped(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.model_selection import train_test_split
 
         labels = np.asarray(y)
+        kind: Any = type(self.estimator)
         _, counts = np.unique(labels, return_counts=True)
         strata = labels if hasattr(self.estimator, "predict_proba") and counts.min() > 1 else None
         held_out = max(round(VALIDATION_SHARE * len(labels)), 1 if strata is None else len(counts))
@@ -209,7 +210,7 @@ class EarlyStopped(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             labels[rows],
             eval_set=[(take_rows(X, validation), labels[validation])],
             **arguments,
-            **({"verbose": False} if "verbose" in fit_arguments(type(self.estimator)) else {}),
+            **({"verbose": False} if "verbose" in fit_arguments(kind) else {}),
         )
         if hasattr(self.estimator_, "classes_"):
             self.classes_ = np.asarray(self.estimator_.classes_)
@@ -249,15 +250,22 @@ def refuse_without_validation(name: str, estimator: Any) -> None:
     if stops_early(last):
         return
     for part in _all_params(estimator).values():
-        if not isinstance(part, type) and stops_early(part):
-            kind = type(part).__name__
-            option = next(one for one in _STOPPING[package(part)] if _params(part).get(one))
-            raise ArgumentError(
-                f"{name}: {kind} with {option} needs validation rows, which "
-                f"{type(last).__name__} does not provide: set {option}=None there, or pass the "
-                f"{kind} itself, for which bestofk holds out {VALIDATION_SHARE:.0%} of the "
-                "training rows."
-            )
+        if isinstance(part, type):
+            continue
+        names = _STOPPING.get(package(part), ())
+        # CatBoost ignores its other parameters without validation rows
+        names = names[-1:] if package(part) == "catboost" else names
+        params = _params(part) if names else {}
+        for option in names:
+            if params.get(option) not in (None, False, 0):
+                kind = type(part).__name__
+                off = False if params[option] is True else None
+                raise ArgumentError(
+                    f"{name}: {kind} with {option} needs validation rows, which "
+                    f"{type(last).__name__} does not provide: set {option}={off} there, or pass "
+                    f"the {kind} itself, for which bestofk holds out {VALIDATION_SHARE:.0%} of "
+                    "the training rows."
+                )
 
 
 def copy_of(estimator: Any) -> Any:
