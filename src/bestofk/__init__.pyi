@@ -10,6 +10,7 @@ from ._base.errors import (
     TableError as TableError,
     UnknownNameError as UnknownNameError,
 )
+from .data.conversion import as_dataset as as_dataset
 from .data.dataset import DataSet as DataSet
 from .data.reading import load as load, read_dataset as read_dataset
 from .decide import power as power
@@ -41,6 +42,7 @@ from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
 from .run.execution import Execution as Execution
+from .run.metrics import metric as metric
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study
 from .splits.design import Design as Design

@@ -135,7 +135,8 @@ def test_cost_matrix_and_callable():
     plain = bk.compare(learners, X, y, **QUICK).losses.values
     costs = bk.compare(learners, X, y, scoring=[[0, 2], [2, 0]], **QUICK).losses.values
     np.testing.assert_allclose(costs, 2 * plain)
-    own = bk.compare(learners, X, y, scoring=lambda t, p: float(np.mean(t != p)), **QUICK)
+    errors = bk.metric(lambda t, p: float(np.mean(t != p)), higher_is_better=False)
+    own = bk.compare(learners, X, y, scoring=errors, **QUICK)
     np.testing.assert_allclose(own.losses.values, plain)
     with pytest.raises(ArgumentError, match="2 x 2 finite numbers"):
         bk.compare(learners, X, y, scoring=[[0, 1, 2]] * 3, **QUICK)
@@ -220,7 +221,7 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
     [
         ({"learners": []}, "at least one learner"),
         ({"learners": ["max"]}, "at least 2 learners"),
-        ({"learners": "max"}, "list of learners"),
+        ({"learners": "max"}, "at least 2 learners"),
         ({"learners": 3}, "learners must be a list"),
         ({"learners": ["max", "max"]}, "'max'"),
         ({"learners": ["max", object()]}, "has no fit"),
@@ -239,7 +240,7 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
         ({"budget": -1}, "budget must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"alpha": 1.5}, "alpha must be"),
-        ({"data": "iris"}, "target holds values and data is a str"),
+        ({"data": "iris"}, "target is ndarray and data is a str"),
     ],
 )
 def test_bad_input_gets_one_sentence(change, words):

@@ -83,12 +83,18 @@ class UnknownNameError(BestOfKError, LookupError):
         self.where = where
         super().__init__(self._sentence())
 
-    def _sentence(self) -> str:
+    @property
+    def near(self) -> list[str]:
+        """The most similar known names, best first."""
         from difflib import get_close_matches
 
         # comparing takes quadratic time in the length
         name = str(self.name).lower()[:_MAX_NAME_LENGTH]
-        near = get_close_matches(name, self.known[:_MAX_COMPARED_NAMES], n=3, cutoff=0.5)
+        by_lower = {one.lower(): one for one in self.known[:_MAX_COMPARED_NAMES][::-1]}
+        return [by_lower[one] for one in get_close_matches(name, by_lower, n=3, cutoff=0.5)]
+
+    def _sentence(self) -> str:
+        near = self.near
         suggestion = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
         listed = ", ".join(self.known[:_MAX_LISTED_NAMES])
         if len(self.known) > _MAX_LISTED_NAMES:

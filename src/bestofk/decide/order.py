@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import RandomState
 from bestofk._base.errors import DesignError
+from bestofk._base.habits import answers_habits, unknown_keywords
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
@@ -19,13 +21,17 @@ from bestofk.decide.problem import Problem, Subject, as_problem, reading_argumen
 from bestofk.decide.procedures.multitest import family_of, rope_argument
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
+from bestofk.losses.habits import ORDER_HABITS
 from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 FOR_LEARNERS = "holm"
 """The correction of a family of learners where that of the decision is made for all pairs."""
 
 
+@answers_habits(ORDER_HABITS)
 def order(
     losses: Any,
     *,
@@ -110,6 +116,7 @@ def order(
     """
     reading = reading_arguments(arguments)
     reading |= {"higher_is_better": higher_is_better, "design": design}
+    _check_arguments(arguments, test)
     settings = Settings(
         prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
@@ -117,6 +124,21 @@ def order(
     )  # fmt: skip
     problem = as_problem(losses, prefer=settings.prefer, missing=missing, arguments=reading)
     return _decide(problem, settings)
+
+
+def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
+    """Refuse arguments that no test has; a caller's own test may have any."""
+    if not arguments or callable(test):
+        return
+    from bestofk.losses.reading import READING
+
+    of_tests: set[str] = set()
+    for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values()):
+        of_tests |= set(signature(entry.load()).parameters)
+    unknown = [name for name in arguments if name not in of_tests]
+    if unknown:
+        known = {*signature(order).parameters, *READING} - {"arguments"}
+        raise unknown_keywords("order", unknown, arguments, ORDER_HABITS, known)
 
 
 def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -> Decision:

@@ -11,6 +11,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, finite_array, missing_word
 from bestofk._base.errors import ArgumentError, DesignError, use
 from bestofk._base.formatting import counted
+from bestofk.data.frames import as_pandas
 from bestofk.decide.preference import (
     LISTED,
     NO_PREFERENCE,
@@ -291,6 +292,7 @@ def as_problem(
     from bestofk.losses import Losses
 
     reading = reading_arguments(arguments)
+    losses = as_pandas(losses, "losses")
     missing = missing_word(missing)
     gaps = "refuse" if missing == "refuse" else "allow"
     if not isinstance(losses, Losses | Problem) and _is_table(losses):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -13,6 +13,7 @@ import numpy as np
 from bestofk._base.checks import Floats, RandomState, one_of, positive
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted
+from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
 from bestofk.decide.preference import MeasuredCosts
@@ -71,6 +72,23 @@ class ClusteredTest:
         )  # fmt: skip
 
 
+_HABITS: Mapping[str, Habit] = {
+    **dict.fromkeys(("prior", "preference", "preferences", "priority"), "prefer"),
+    **dict.fromkeys(("seed", "random_seed", "rng"), "random_state"),
+    **dict.fromkeys(("significance", "significance_level", "p", "level"), "alpha"),
+    **dict.fromkeys(("delta", "epsilon", "tolerance", "non_inferiority_margin"), "margin"),
+    **dict.fromkeys(("statistical_test",), "test"),
+    **dict.fromkeys(("baseline", "reference"), "control"),
+    **dict.fromkeys(("k", "pass_k", "pass_at_k"), "pass_at"),
+    **dict.fromkeys(("metric", "scorer", "score", "models", "model", "task", "tasks", "cluster",
+                     "clusters", "group", "groups", "prices", "price", "costs"),
+                    "it as an argument of read_evals, which selects what is read"),
+    **dict.fromkeys(("verbose", "verbosity", "progress"),
+                    "nothing for it: the result has explain()"),
+}  # fmt: skip
+
+
+@answers_habits(_HABITS)
 def choose_model(
     evals: Evals,
     *,

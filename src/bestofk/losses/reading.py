@@ -14,13 +14,16 @@ import numpy as np
 from bestofk._base.checks import Floats, missing_word, one_of, refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
+from bestofk._base.habits import answers_habits
 from bestofk._base.registry import resolve
+from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import FORMATS, read_table
 from bestofk.data.tables.table import Table
 from bestofk.losses import layouts
 from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
+from bestofk.losses.habits import READING_HABITS
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -277,6 +280,7 @@ READING = (
 """Options for reading, in all functions that accept a table of losses (`missing` is separate)."""
 
 
+@answers_habits(READING_HABITS)
 def read_losses(
     source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
     *,
@@ -305,7 +309,7 @@ def read_losses(
 
     Parameters
     ----------
-    source : path, pandas.DataFrame, Table, mapping or name of an example
+    source : path, data frame (pandas, polars, Arrow), Table, mapping or name of an example
         Any file that `bestofk.data.tables.read_table` reads: CSV, TSV, Excel, Parquet, JSON lines,
         ARFF. Also the name of an embedded example (see `example_losses`).
     higher_is_better : bool, optional
@@ -541,6 +545,7 @@ def _as_table(source: Any, **how: Any) -> Table:
                 for name, values in source.items()
             }
         )
+    source = as_pandas(source, "source")
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         nested = {name: source[name].map(_one_cell) for name in _NESTED if name in source.columns}
         return Table.from_frame(source.assign(**nested) if nested else source)

@@ -15,6 +15,7 @@ import numpy as np
 from bestofk._base.checks import positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import duration, shortened
+from bestofk._base.habits import answers_habits
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
@@ -24,16 +25,20 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
+from bestofk.run.habits import HABITS
 from bestofk.run.inputs import (
     advice_for_unstable,
     as_datasets,
     check_settings,
     check_task,
+    checked_rows,
     default_plan,
     named_estimators,
+    seed_notes,
     splits_for,
+    with_baseline,
 )
-from bestofk.run.judge import weight_notes
+from bestofk.run.judge import refuse_unscorable, weight_notes
 from bestofk.run.metrics import as_losses, check_losses
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT", Settings, Execution)
 
 
+@answers_habits(HABITS)
 def compare(
     learners: Any = None,
     data: Any = None,
@@ -164,12 +170,14 @@ def compare(
     columns = {"groups": groups, "sample_weight": sample_weight,
                "folds": None if plan is None else plan.column or None}  # fmt: skip
     datasets = as_datasets(data, target, task=execution.task, columns=columns)
+    datasets = tuple(checked_rows(one, plan) for one in datasets)
     rule = None
     if stop is not None:
         from bestofk.decide.stopping.rule import as_stop_rule
 
         rule = as_stop_rule(stop, datasets=len(datasets))
     named = named_estimators(learners, task=datasets[0].task)
+    named, notes = with_baseline(named, task=datasets[0].task)
     check_task(named, datasets)
     names = tuple(learner.name for learner in named)
     settings.check_learners(names)
@@ -186,7 +194,10 @@ def compare(
         from bestofk.run.race.plan import long_enough
 
         plan = long_enough(plan, rule)
-    experiment = _experiment(named, datasets, plan, scoring, execution, seed)
+    notes += seed_notes(named)
+    experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
+    if learners is not None:
+        refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
     check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
@@ -343,7 +354,7 @@ def run_comparison(
             experiment, plan=plan.spec if plan.source is None else None, command=execution.command
         ),
         taken=_assumed_targets(experiment),
-        notes=(*experiment.plan_notes, *_weight_notes(experiment)),
+        notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
         preparation=preparation_of(experiment),
         replicates=replicates,
@@ -516,13 +527,13 @@ MAX_LISTED_TARGETS = 3
 
 
 def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
-    """Return what bestofk assumed about the targets."""
+    """Return what bestofk assumed about the targets, columns and rows."""
     several = len(experiment.datasets) > 1
-    notes = [
-        f"{data.name}: {data.target_note}" if several else data.target_note
+    by_data = [
+        (data.name, " ".join(filter(None, (data.target_note, *data.left_out, *data.remarks))))
         for data in experiment.datasets
-        if data.target_note
     ]
+    notes = [f"{name}: {note}" if several else note for name, note in by_data if note]
     more = len(notes) - MAX_LISTED_TARGETS
     if more > 1:
         return (*notes[:MAX_LISTED_TARGETS], f"The same was done for {more} more data sets.")

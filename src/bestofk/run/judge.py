@@ -15,6 +15,7 @@ from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk._base.formatting import joined
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded, take_rows
+from bestofk.learners.preparation import innermost
 from bestofk.run.cells import Failure
 from bestofk.run.metrics import Answers, Loss, loss_shown
 from bestofk.splits.splits import distinct_rows
@@ -246,6 +247,42 @@ def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
     else:
         words.append(f"The metric {loss.name!r} accepts no weights: all test rows count equally.")
     return [" ".join(words)]
+
+
+def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:
+    """Refuse, before the first fit, learners without the predictions that the loss needs."""
+    methods = _METHODS.get(loss.needs, loss.methods)
+    if not methods or "predict" in methods:
+        return
+    lacking = [name for name, one in learners.items() if _lacks(one, methods)]
+    if lacking:
+        have = "has" if len(lacking) == 1 else "have"
+        first = type(innermost(learners[lacking[0]])).__name__
+        raise ArgumentError(
+            f"{joined(lacking)} {have} no {' or '.join(methods)}, which the metric {loss.name!r} "
+            f"needs: leave {'it' if len(lacking) == 1 else 'them'} out, use another metric, or add "
+            f"probabilities, as in CalibratedClassifierCV({first}())."
+        )
+
+
+_METHODS = {
+    "probabilities": ("predict_proba",),
+    "ranking": ("decision_function", "predict_proba"),
+}
+"""The methods of a model, of which a loss needs one, by the input of the loss."""
+
+
+def _lacks(estimator: Any, methods: Sequence[str]) -> bool:
+    """Return whether an estimator certainly has none of the methods, even after `fit`."""
+    inner = innermost(estimator)
+    if hasattr(inner, "fit_encoded"):
+        return not hasattr(inner, "_proba_encoded")
+    if _parts_of(inner):
+        return False  # it may depend on its parts
+    try:
+        return not any(hasattr(inner, method) for method in methods)
+    except Exception:  # any class may raise anything
+        return False
 
 
 class UnscoredError(Exception):

@@ -20,7 +20,7 @@ from bestofk._base.results import Presented, Result
 NO_RESULTS = {
     "ProblemStack",  # an input, not a result
     # inputs and registry entries
-    "DataSet", "Design", "Encoded", "Plan", "Schema", "Splits", "Table",
+    "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses", "splits",
