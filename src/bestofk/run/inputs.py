@@ -23,7 +23,12 @@ from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
-from bestofk.run.results import counts_rows_alike, is_one_test_set, tested_units
+from bestofk.run.results import (
+    counts_rows_alike,
+    instance_design,
+    is_one_test_set,
+    tested_units,
+)
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -389,7 +394,8 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
     names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
     if is_one_test_set(experiment):
-        design = Design(kind="test-set", folds=tested_units(experiment))
+        kind = instance_design(experiment)
+        design = Design(kind=kind or "test-set", folds=tested_units(experiment))
         zero_one = experiment.loss.name == "zero-one" and counts_rows_alike(experiment)
     with warnings.catch_warnings():
         # the decision itself repeats them
