@@ -39,6 +39,7 @@ from .losses.reading import read_losses as read_losses
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
+from .run.estimator import BestOfK as BestOfK
 from .run.execution import Execution as Execution
 from .run.one_test_set import (
     compare_fitted as compare_fitted,

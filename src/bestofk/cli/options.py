@@ -315,7 +315,7 @@ def _escaped(line: str) -> str:
 
 _NAMES = {
     "random_state": "seed", "n_jobs": "jobs", "resamples": "samples", "columns": "column",
-    "stratified": "stratify", "number": "study",
+    "stratified": "stratify", "number": "study", "models": "learners",
 }  # fmt: skip
 """Keywords whose option has another name."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,9 +21,19 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 
+if TYPE_CHECKING:
+    from bestofk.decide.decision import Decision
+
 
 @click.command(cls=SectionedCommand)
 @table_options
+@click.option(
+    "--truth",
+    metavar="COL",
+    help="LOSSES holds predictions: COL holds the true values, every other column is a model.",
+)
+@click.option("--scoring", metavar="NAME", help="With --truth: the metric, such as roc_auc or f1.")
+@click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
 @report_option
 @decision_options
 @quiet_option
@@ -31,6 +41,9 @@ def order(
     losses: str,
     prefer: str | None,
     missing: str,
+    truth: str | None,
+    scoring: str | None,
+    groups: str | None,
     report_path: str | None,
     as_json: bool,
     quiet: bool,
@@ -49,20 +62,27 @@ def order(
       bestofk order breast-cancer-10x10 --report report.html
       bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
+      bestofk order preds.csv --truth y_true --scoring f1
     """
     from bestofk.cli.terminal import print_decision
     from bestofk.decide.order import order as decide
 
     check_report_path(report_path)
     reading = reading_options(options)
+    arguments = decision_arguments(options)
     with warnings_as_lines():
-        table = read_table(losses, reading, missing=missing)
-        decision = decide(
-            table,
-            prefer=preference(prefer, measured=False),
-            missing=missing,
-            **decision_arguments(options),
-        )
+        if truth is None:
+            for option, value in (("--scoring", scoring), ("--groups", groups)):
+                if value is not None:
+                    raise click.UsageError(f"{option} needs --truth, the column of true values.")
+            table = read_table(losses, reading, missing=missing)
+            decision = decide(
+                table, prefer=preference(prefer, measured=False), missing=missing, **arguments
+            )
+            account = table.account
+        else:
+            decision = _predictions(losses, truth, scoring, groups, prefer, reading, arguments)
+            account = ()
     echo_decision(
         decision,
         print_decision,
@@ -70,5 +90,33 @@ def order(
         report_path=report_path,
         as_json=as_json,
         quiet=quiet,
-        more={"account": list(table.account)},
+        more={"account": list(account)},
+    )
+
+
+def _predictions(
+    path: str,
+    truth: str,
+    scoring: str | None,
+    groups: str | None,
+    prefer: str | None,
+    reading: dict[str, Any],
+    arguments: dict[str, Any],
+) -> Decision:
+    """Decide about a table of predictions."""
+    from bestofk.decide.settings import Settings
+    from bestofk.run.one_test_set import order_predictions
+
+    models = reading.pop("learners", None)
+    for name in reading:
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} does not apply to predictions (--truth)."
+        )
+    return order_predictions(
+        truth,
+        path,
+        models=models,
+        scoring=scoring,
+        groups=groups,
+        settings=Settings(prefer=preference(prefer, measured=False), **arguments),
     )

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 from bestofk._base.checks import Floats, RandomState
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
-from bestofk._base.formatting import counted, joined
+from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.schema import encode_labels, infer_target, is_categorical
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
@@ -22,6 +22,7 @@ from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import Losses
+from bestofk.losses.predictions import model_columns
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
 from bestofk.splits.design import Design
 from bestofk.stats.pairwise.one_test_set import auc_components, jackknife_components
@@ -385,6 +386,7 @@ def order_predictions(
     y_true: Any,
     predictions: Any,
     *,
+    models: Sequence[str] | None = None,
     scoring: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -409,6 +411,8 @@ def order_predictions(
         Predictions of every model: labels, numbers, probabilities or scores of the second class
         (n,), or probabilities of all classes in sorted order (n, classes). In a data frame or a
         file every other column is a model.
+    models : list of str, optional
+        The models to compare, if `predictions` holds other columns.
     scoring : str, callable or cost matrix, optional
         As for `compare`. By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
     groups : array of shape (n,) or name of a column, optional
@@ -448,6 +452,13 @@ def order_predictions(
     columns, row_values = _columns(
         predictions, {"y_true": y_true, "groups": groups, "sample_weight": sample_weight}
     )
+    for name in models or ():
+        if name not in columns:
+            raise UnknownNameError("model", name, list(columns))
+    if models is None:
+        models = model_columns(columns)
+    unused = [name for name in columns if name not in models]
+    columns = {name: columns[name] for name in models}
     truth = _one_axis(row_values["y_true"], "y_true")
     n = len(truth)
     classification = infer_target(truth, task, "y_true").task == "classification"
@@ -455,11 +466,29 @@ def order_predictions(
     classes = _classes(truth, arrays) if classification else None
     loss = _loss_for(scoring, classes, arrays)
     read = {name: [_read_predictions(name, array, loss, classes)] for name, array in arrays.items()}
+    if loss.needs != "labels":
+        _refuse_other_scales(read)
     rows = _test_rows(truth, classes, row_values)
     return _decide(
         loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
-        random_state=random_state,
+        random_state=random_state, unused=unused,
     )  # fmt: skip
+
+
+def _refuse_other_scales(read: Mapping[str, Sequence[Predictions]]) -> None:
+    """Refuse whole numbers among probabilities, which are rather ages or groups than scores."""
+    probable = [name for name, (one,) in read.items() if one.probabilities is not None]
+    for name, (one,) in read.items():
+        scores = one.scores
+        if not probable or one.probabilities is not None or scores is None:
+            continue
+        if (scores == np.round(scores)).all():
+            raise ArgumentError(
+                f"{name} holds whole numbers and {probable[0]} probabilities: name the models "
+                "with ",
+                use(models=probable),
+                ".",
+            )
 
 
 def compare_fitted(
@@ -548,6 +577,7 @@ def _decide(
     predictions: Mapping[str, Sequence[Predictions]],
     *,
     settings: Settings | None,
+    unused: Sequence[str] = (),
     **options: Any,
 ) -> Decision:
     from bestofk.run.compare import _combined
@@ -561,7 +591,10 @@ def _decide(
     chosen = _combined(settings or Settings(), "settings", **options)
     chosen.check_learners(names)
     account = f"Predictions of {counted(len(names), 'model')} for {len(rows.truth)} rows."
-    losses = held_out_losses(loss, rows, predictions, account=(account,))
+    sentences = [account]
+    if unused:
+        sentences.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
+    losses = held_out_losses(loss, rows, predictions, account=sentences)
     return decide(losses, chosen, subject=Subject(noun="model", design=_design_words(losses, rows)))
 
 
@@ -720,7 +753,9 @@ def _read_predictions(
         if strange:
             raise ArgumentError(
                 f"{name} predicts {min(map(str, strange))}, which is none of the classes "
-                f"{', '.join(map(str, classes))}: metric {loss.name!r} needs labels."
+                f"{', '.join(map(str, classes))}: metric {loss.name!r} needs labels; ",
+                use(models=...),
+                " names the columns of the models.",
             )
         return Predictions(labels=array.astype(classes.dtype))
     if array.dtype.kind not in "iufb":
