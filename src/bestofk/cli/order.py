@@ -53,7 +53,8 @@ def order(
 
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
-    table (breast-cancer-10x10, digits-5x2).
+    table (breast-cancer-10x10, digits-5x2). With --truth COL it holds predictions of models for
+    one test set instead.
 
     \b
     Examples:
@@ -62,7 +63,6 @@ def order(
       bestofk order breast-cancer-10x10 --report report.html
       bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
-      bestofk order preds.csv --truth y_true --scoring f1
     """
     from bestofk.cli.terminal import print_decision
     from bestofk.decide.order import order as decide

@@ -23,6 +23,7 @@ from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
+from bestofk.run.one_test_set import refuse_untestable
 from bestofk.run.results import (
     counts_rows_alike,
     instance_design,
@@ -393,6 +394,9 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
     names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
+    splits = experiment.splits[0]
+    if len(experiment.datasets) == splits.runs * splits.folds == 1:
+        refuse_untestable(experiment.loss)
     if is_one_test_set(experiment):
         kind = instance_design(experiment)
         design = Design(kind=kind or "test-set", folds=tested_units(experiment))

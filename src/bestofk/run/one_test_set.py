@@ -30,7 +30,7 @@ from bestofk.stats.pairwise.one_test_set import auc_components, jackknife_compon
 MAX_UNITS = 1000
 """Leave out single rows (or groups) up to this number; random blocks of them beyond it."""
 N_BLOCKS = 500
-ROUGH_METRICS = ("neg_median_absolute_error", "max_error")
+ROUGH_METRICS = ("neg_median_absolute_error", "max_error", "neg_max_error")
 """Metrics that depend on single rows, for which the jackknife fails."""
 MEANS = {
     "neg_mean_absolute_error": "absolute",
@@ -694,11 +694,16 @@ def _classes(truth: Labels, arrays: Mapping[str, Any], known: Sequence[Labels] =
     if is_categorical(truth):
         return encode_labels(truth)[1]
     labels = set(truth.tolist())
+    few = len(labels)
     for classes in known:
         labels |= set(classes.tolist())
     for array in arrays.values():
-        if array is not None and array.ndim == 1 and _are_labels(array, labels):
-            labels |= set(array.tolist())
+        if array is None or array.ndim != 1 or not _are_labels(array, labels):
+            continue
+        predicted = set(array.tolist())
+        # a model may know classes that the test set lacks; identifiers have too many values
+        if predicted & labels and len(predicted - labels) <= few:
+            labels |= predicted
     if len(labels) < 2:
         raise ArgumentError(
             f"y_true must hold at least two classes; all {len(truth)} rows are {truth[0]!r}."
@@ -707,9 +712,10 @@ def _classes(truth: Labels, arrays: Mapping[str, Any], known: Sequence[Labels] =
 
 
 def _are_labels(array: Any, classes: set[Any]) -> bool:
-    """Return whether predictions are labels: text, booleans, whole numbers, or known classes."""
-    if array.dtype.kind in "USbiu":
-        return True
+    """Return whether predictions are labels: text or whole numbers as the classes, or classes."""
+    text = any(isinstance(one, str) for one in classes)
+    if array.dtype.kind in "US" or array.dtype.kind in "biu":
+        return text == (array.dtype.kind in "US")
     return bool(set(array.tolist()) <= classes)
 
 

@@ -206,7 +206,7 @@ MEASURED_ON_PARTS = Assumption(
     why="It is measured{subsets}.",
 )
 MANY_OF_EACH_CLASS = Assumption(
-    claim="There are many instances of each class, at least about 10.",
+    claim="There are many instances of each class, at least about 30.",
     check="cannot be checked",
     why="{test} uses a normal approximation of the distribution of the areas.",
 )
