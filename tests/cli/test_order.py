@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bestofk
@@ -186,18 +187,18 @@ def test_predictions(run, tmp_path):
     lines = ["id,y_true,pred_a,pred_b,patient"]
     lines += [f"{i},{y[i]},{good[i]:.4f},{poor[i]:.4f},{i // 3}" for i in range(150)]
     file.write_text("\n".join(lines))
-    code, _, err = run("order", file)
+    code, _, err = run("order", str(file))
     assert code == 2
     assert "--truth y_true" in err
-    code, _, err = run("order", file, "--truth", "y_true")
+    code, _, err = run("order", str(file), "--truth", "y_true")
     assert code == 2
     assert "--scoring roc_auc" in err
     code, out, _ = run(
-        "order", file, "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
+        "order", str(file), "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
     )
     assert code == 0
     assert "Use pred_a" in out
     assert "delong" in out
-    code, _, err = run("order", file, "--scoring", "roc_auc")
+    code, _, err = run("order", str(file), "--scoring", "roc_auc")
     assert code == 2
     assert "needs --truth" in err

@@ -723,7 +723,7 @@ def _loss_for(scoring: Any, classes: Labels | None, arrays: Mapping[str, Any]) -
     if scoring is None and classes is not None:
         known = set(classes.tolist())
         for name, array in arrays.items():
-            if array.ndim == 2 or not _are_labels(array, known):
+            if array.ndim == 2 or (array.dtype.kind == "f" and not _are_labels(array, known)):
                 raise ArgumentError(
                     f"{name} holds numbers, not the classes of y_true: say ",
                     use(scoring="roc_auc"),

@@ -214,7 +214,7 @@ class Study(Reported):
         >>> study = bk.compare(["nmc", "nn"], "iris", cv="5x2", progress=False)
         >>> model = study.refit("nmc")
         >>> model.predict([[5.1, 3.5, 1.4, 0.2]]).tolist()
-        ['Iris-setosa']
+        ['setosa']
         """
         from bestofk.run.deploy import refit
 
