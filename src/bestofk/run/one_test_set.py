@@ -87,7 +87,7 @@ def codes_in(labels: Labels, classes: Labels) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Predictions:
+class ModelPredictions:
     """The predictions of one model for the rows of a test set, as far as they are known."""
 
     labels: Labels | None = None
@@ -111,7 +111,7 @@ class StoredModel(BaseEstimator):  # type: ignore[misc]
     `used` collects the methods that a scorer called.
     """
 
-    def __init__(self, predictions: Predictions, classes: Labels | None) -> None:
+    def __init__(self, predictions: ModelPredictions, classes: Labels | None) -> None:
         self.predictions, self.classes = predictions, classes
         self.used: set[str] = set()
         self._answers = {
@@ -180,7 +180,9 @@ def _row_loss(loss: Loss) -> Loss | None:
     return None if loss.each is None else loss
 
 
-def unit_values(loss: Loss, rows: HeldOutRows, predictions: Predictions, seed: int = 0) -> Floats:
+def unit_values(
+    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int = 0
+) -> Floats:
     """Return one value per unit of the test set, whose mean is the loss of the model."""
     each = _row_loss(loss)
     if each is not None:
@@ -220,7 +222,7 @@ def by_unit(losses: Floats, rows: HeldOutRows) -> Floats:
 
 
 def _left_out_components(
-    loss: Loss, rows: HeldOutRows, predictions: Predictions, seed: int
+    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int
 ) -> Floats:
     """Return jackknife components of any metric; leave out each distinct row only once."""
     metric, used = _metric_of_rows(loss, rows, predictions)
@@ -262,7 +264,7 @@ def n_units(loss: Loss, rows: HeldOutRows) -> int:
 
 
 def _metric_of_rows(
-    loss: Loss, rows: HeldOutRows, predictions: Predictions
+    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
 ) -> tuple[Callable[[npt.NDArray[np.intp]], float], Callable[[], set[str]]]:
     """Return a function of row numbers that gives the metric, and the answers that it used."""
     from bestofk.run.judge import weighted
@@ -297,7 +299,7 @@ def _metric_of_rows(
 
 
 def _distinct(
-    rows: HeldOutRows, predictions: Predictions, used: set[str]
+    rows: HeldOutRows, predictions: ModelPredictions, used: set[str]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return one of each kind of rows that the metric cannot tell apart, and the kind of each."""
     answers = {
@@ -321,7 +323,7 @@ def _distinct(
 def held_out_losses(
     loss: Loss,
     rows: HeldOutRows,
-    predictions: Mapping[str, Sequence[Predictions]],
+    predictions: Mapping[str, Sequence[ModelPredictions]],
     *,
     dataset: str = "test set",
     account: Sequence[str] = (),
@@ -335,7 +337,7 @@ def held_out_losses(
         The metric.
     rows : HeldOutRows
         The rows.
-    predictions : mapping of name to sequence of Predictions
+    predictions : mapping of name to sequence of ModelPredictions
         For every model its predictions, one for each repetition.
     dataset, account
         As for `Losses`.
@@ -372,7 +374,9 @@ def held_out_losses(
     )
 
 
-def _named_values(name: str, loss: Loss, rows: HeldOutRows, predictions: Predictions) -> Floats:
+def _named_values(
+    name: str, loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
+) -> Floats:
     try:
         return unit_values(loss, rows, predictions)
     except ArgumentError as refusal:
@@ -475,7 +479,7 @@ def order_predictions(
     )  # fmt: skip
 
 
-def _refuse_other_scales(read: Mapping[str, Sequence[Predictions]]) -> None:
+def _refuse_other_scales(read: Mapping[str, Sequence[ModelPredictions]]) -> None:
     """Refuse whole numbers among probabilities, which are rather ages or groups than scores."""
     probable = [name for name, (one,) in read.items() if one.probabilities is not None]
     for name, (one,) in read.items():
@@ -574,7 +578,7 @@ def compare_fitted(
 def _decide(
     loss: Loss,
     rows: HeldOutRows,
-    predictions: Mapping[str, Sequence[Predictions]],
+    predictions: Mapping[str, Sequence[ModelPredictions]],
     *,
     settings: Settings | None,
     unused: Sequence[str] = (),
@@ -739,12 +743,12 @@ def _loss_for(scoring: Any, classes: Labels | None, arrays: Mapping[str, Any]) -
 
 def _read_predictions(
     name: str, array: npt.NDArray[Any], loss: Loss, classes: Labels | None
-) -> Predictions:
+) -> ModelPredictions:
     """Return predictions as labels, probabilities or scores, whichever they are."""
     if classes is None:
         if array.ndim != 1 or array.dtype.kind not in "iufb":
             raise ArgumentError(f"{name} must hold one number per row, as y_true does.")
-        return Predictions(labels=array.astype(np.float64))
+        return ModelPredictions(labels=array.astype(np.float64))
     if array.ndim == 2:
         if array.shape[1] != len(classes) or array.dtype.kind not in "iuf":
             raise ArgumentError(
@@ -752,7 +756,7 @@ def _read_predictions(
                 f"got shape {array.shape}."
             )
         labels = classes[array.argmax(axis=1)]
-        return Predictions(labels=labels, probabilities=_probabilities(name, array))
+        return ModelPredictions(labels=labels, probabilities=_probabilities(name, array))
     wants_numbers = loss.needs in ("ranking", "probabilities") or _asks_for_numbers(loss)
     if not wants_numbers:
         strange = set(array.tolist()) - set(classes.tolist())
@@ -763,7 +767,7 @@ def _read_predictions(
                 use(models=...),
                 " names the columns of the models.",
             )
-        return Predictions(labels=array.astype(classes.dtype))
+        return ModelPredictions(labels=array.astype(classes.dtype))
     if array.dtype.kind not in "iufb":
         raise ArgumentError(f"{name} holds labels; metric {loss.name!r} needs probabilities.")
     if len(classes) != 2:
@@ -778,8 +782,10 @@ def _read_predictions(
             "labels keep too little."
         )
     if not _are_probabilities(numbers):
-        return Predictions(scores=numbers)
-    return Predictions(scores=numbers, probabilities=np.stack([1.0 - numbers, numbers], axis=1))
+        return ModelPredictions(scores=numbers)
+    return ModelPredictions(
+        scores=numbers, probabilities=np.stack([1.0 - numbers, numbers], axis=1)
+    )
 
 
 def _asks_for_numbers(loss: Loss) -> bool:
@@ -837,15 +843,15 @@ class _Answered:
     scores: Floats | None
     classes: Labels | None
 
-    def aligned(self, classes: Labels | None) -> Predictions:
+    def aligned(self, classes: Labels | None) -> ModelPredictions:
         """Return the predictions in the order of all classes."""
         if classes is None or self.classes is None:
-            return Predictions(labels=self.labels)
+            return ModelPredictions(labels=self.labels)
         scores, full = self.scores, None
         if self.probabilities is not None:
             full = np.zeros((len(self.labels), len(classes)))
             full[:, codes_in(self.classes, classes)] = self.probabilities
-        return Predictions(labels=self.labels, probabilities=full, scores=scores)
+        return ModelPredictions(labels=self.labels, probabilities=full, scores=scores)
 
 
 def _predictions_of(name: str, model: Any, X: Any, n: int) -> _Answered:

@@ -18,7 +18,7 @@ from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
 from bestofk.run.one_test_set import (
     HeldOutRows,
-    Predictions,
+    ModelPredictions,
     design_kind,
     held_out_losses,
     n_units,
@@ -312,7 +312,7 @@ def instance_losses(
     """Return losses of the kept learners on the instances of the one test set."""
     data, splits = experiment.datasets[0], experiment.splits[0]
     rows = held_out_rows(experiment)
-    predictions: dict[str, list[Predictions]] = {}
+    predictions: dict[str, list[ModelPredictions]] = {}
     for learner in learners:
         repeated = predictions.setdefault(experiment.learners[learner].name, [])
         for repetition in range(experiment.repetitions):
@@ -322,7 +322,9 @@ def instance_losses(
                 return None
             predicted, probabilities, scores = unpack(result.predictions)
             labels = predicted if rows.classes is None else rows.classes[predicted]
-            repeated.append(Predictions(labels=labels, probabilities=probabilities, scores=scores))
+            repeated.append(
+                ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
+            )
     units = tested_units(experiment)
     in_groups = f" in {units} groups" if data.groups is not None else ""
     return held_out_losses(

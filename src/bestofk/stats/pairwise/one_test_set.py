@@ -76,7 +76,7 @@ def auc_components(
     Examples
     --------
     >>> components = auc_components([True, True, False, False], [0.9, 0.4, 0.6, 0.1])
-    >>> float(components.mean())
+    >>> round(float(components.mean()), 12)
     0.25
     """
     truth = np.asarray(positive)
