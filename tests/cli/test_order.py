@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bestofk
@@ -184,3 +185,28 @@ def test_what_is_not_guessed_is_asked_for_in_options(run, name, said):
     code, out, err = run("order", str(GOLDEN / name))
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_predictions(run, tmp_path):
+    rng = np.random.default_rng(2)
+    y = (rng.random(150) < 0.4).astype(int)
+    good, poor = (rng.normal(shift * y).clip(-3, 3) / 6 + 0.5 for shift in (2.0, 0.2))
+    file = tmp_path / "preds.csv"
+    lines = ["id,y_true,pred_a,pred_b,patient"]
+    lines += [f"{i},{y[i]},{good[i]:.4f},{poor[i]:.4f},{i // 3}" for i in range(150)]
+    file.write_text("\n".join(lines))
+    code, _, err = run("order", str(file))
+    assert code == 2
+    assert "--truth y_true" in err
+    code, _, err = run("order", str(file), "--truth", "y_true")
+    assert code == 2
+    assert "--scoring roc_auc" in err
+    code, out, _ = run(
+        "order", str(file), "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
+    )
+    assert code == 0
+    assert "Use pred_a" in out
+    assert "delong" in out
+    code, _, err = run("order", str(file), "--scoring", "roc_auc")
+    assert code == 2
+    assert "needs --truth" in err

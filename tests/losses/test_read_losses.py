@@ -502,7 +502,7 @@ class TestBroken:
         )
         assert refusal(write("model,error,design\na,1,kfold\nb,2,kfold\n")) == (
             "t.csv: line 2, column 'design' must be one of cv, resample, holdout, loo, bootstrap, "
-            "time, splits, test-set, scores; got 'kfold'."
+            "time, splits, test-set, test-set-auc, test-set-metric, scores; got 'kfold'."
         )
         assert refusal(write("model,error,stratified\na,1,perhaps\n")) == (
             "t.csv: line 2, column 'stratified' must be true or false; got 'perhaps'."

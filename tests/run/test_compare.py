@@ -180,13 +180,13 @@ def test_one_split_is_tested_by_its_instances():
         execution=bk.Execution(engine="serial"),
     )
     assert built_in.decision.test == "mcnemar"
-    with pytest.raises(BestOfKError, match="nothing to test"):
+    with pytest.raises(BestOfKError, match="cannot be tested on one test set"):
         bk.compare(
             learners,
             X,
             y,
             cv="holdout:0.5",
-            scoring="log-loss",
+            scoring="fit_time",
             progress=False,
             execution=bk.Execution(engine="serial"),
         )

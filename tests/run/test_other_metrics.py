@@ -115,13 +115,14 @@ def test_whole_plans_and_one_test_set():
     split = bk.compare(
         ["max", "nn"],
         "iris",
-        scoring=["zero-one", "accuracy", "brier"],
+        scoring=["zero-one", "accuracy", "brier", "fit_time"],
         **{**QUICK, "cv": "holdout:0.4"},
     )
-    accuracy, brier = split.others
+    accuracy, brier, seconds = split.others
     assert accuracy.agrees
-    assert brier.recommended is None
-    assert "nothing can be decided" in brier.explain()
+    assert brier.agrees
+    assert seconds.recommended is None
+    assert "nothing can be decided" in seconds.explain()
 
 
 def test_the_command_line(tmp_path, capsys):

@@ -384,6 +384,7 @@ def _escaped(line: str) -> str:
 
 _NAMES = {
     "resamples": "samples", "columns": "column", "stratified": "stratify", "number": "study",
+    "models": "learners",
 }  # fmt: skip
 """Keywords whose option has another name."""
 

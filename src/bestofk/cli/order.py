@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,14 +24,24 @@ from bestofk.cli.outputs import file_options, planned_outputs
 from bestofk.cli.say import say
 
 COMMON = (
-    "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin", "alpha", "test",
+    "truth", "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin", "alpha", "test",
     "report_path", "figures", "latex", "csv", "as_json", "explain", "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
+if TYPE_CHECKING:
+    from bestofk.decide.decision import Decision
+
 
 @click.command(cls=SectionedCommand, common=COMMON)
 @table_options
+@click.option(
+    "--truth",
+    metavar="COL",
+    help="LOSSES holds predictions: COL holds the true values, every other column is a model.",
+)
+@click.option("--scoring", metavar="NAME", help="With --truth: the metric, such as roc_auc or f1.")
+@click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
 @file_options
 @decision_options(PREFER_NAMES)
 @verbosity_options
@@ -40,6 +50,9 @@ def order(
     losses: str,
     prefer: str | None,
     missing: str,
+    truth: str | None,
+    scoring: str | None,
+    groups: str | None,
     as_json: bool,
     explain: bool,
     quiet: bool,
@@ -50,7 +63,8 @@ def order(
 
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
-    table (breast-cancer-10x10, digits-5x2).
+    table (breast-cancer-10x10, digits-5x2). With --truth COL it holds predictions of models for
+    one test set instead.
 
     \b
     Examples:
@@ -62,19 +76,26 @@ def order(
     """
     outputs = planned_outputs(options)
     reading = reading_options(options)
+    arguments = decision_arguments(options)
     with warnings_as_lines():
-        table = read_table(losses, reading, missing=missing)
-        from bestofk.cli.terminal import print_decision
-        from bestofk.decide.order import order as decide
+        if truth is None:
+            for option, value in (("--scoring", scoring), ("--groups", groups)):
+                if value is not None:
+                    raise click.UsageError(f"{option} needs --truth, the column of true values.")
+            table = read_table(losses, reading, missing=missing)
+            if verbose:
+                say(" ".join(table.account), err=True)
+            from bestofk.decide.order import order as decide
 
-        if verbose:
-            say(" ".join(table.account), err=True)
-        decision = decide(
-            table,
-            prefer=preference(prefer, measured=False),
-            missing=missing,
-            **decision_arguments(options),
-        )
+            decision = decide(
+                table, prefer=preference(prefer, measured=False), missing=missing, **arguments
+            )
+            account = table.account
+        else:
+            decision = _predictions(losses, truth, scoring, groups, prefer, reading, arguments)
+            account = ()
+    from bestofk.cli.terminal import print_decision
+
     echo_decision(
         decision,
         print_decision,
@@ -83,5 +104,33 @@ def order(
         as_json=as_json,
         explain=explain,
         quiet=quiet,
-        more={"account": list(table.account)},
+        more={"account": list(account)},
+    )
+
+
+def _predictions(
+    path: str,
+    truth: str,
+    scoring: str | None,
+    groups: str | None,
+    prefer: str | None,
+    reading: dict[str, Any],
+    arguments: dict[str, Any],
+) -> Decision:
+    """Decide about a table of predictions."""
+    from bestofk.decide.settings import Settings
+    from bestofk.run.one_test_set import order_predictions
+
+    models = reading.pop("learners", None)
+    for name in reading:
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} does not apply to predictions (--truth)."
+        )
+    return order_predictions(
+        truth,
+        path,
+        models=models,
+        scoring=scoring,
+        groups=groups,
+        settings=Settings(prefer=preference(prefer, measured=False), **arguments),
     )

@@ -45,6 +45,8 @@ SITUATION_WORDS = {
     "resample": "random splits of one data set",
     "bootstrap": "bootstrap samples of one data set",
     "test-set": "one loss per instance of a test set",
+    "test-set-auc": "the AUC on one test set",
+    "test-set-metric": "a metric of all instances of one test set together",
     "datasets": "several data sets",
     "halves": "runs of k folds and halves of the rows",
     "nested": "runs of k folds and pairs of folds left out together",

@@ -222,7 +222,7 @@ def _units_of(problem: Problem) -> tuple[Floats, str]:
     situation = problem.situations[0] if problem.situations else ""
     if situation == "datasets":
         table, unit = values[:, np.newaxis, :], "data sets"
-    elif situation == "test-set":
+    elif situation.startswith("test-set"):
         table, unit = values, "instances"
     elif situation in ("resample", "bootstrap"):
         table, unit = values, "splits"

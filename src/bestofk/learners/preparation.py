@@ -691,8 +691,10 @@ class ReadyLearner:
     done: Preparation
 
 
-def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
+def ready_learner(estimator: Any, data: DataSet, *, fill_always: bool = False) -> ReadyLearner:
     """Prepare `estimator` for `data`.
+
+    With `fill_always`, numbers that are missing only from later rows are filled, too.
 
     Examples
     --------
@@ -718,13 +720,16 @@ def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
         ready = Adapted(estimator, codes=True) if codes else estimator
         return ReadyLearner(estimator=ready, form="given", done=done)
     if is_plain(data):
-        return _on_numbers(estimator, data, undeclared=undeclared, codes=codes, done=done)
+        ready = _on_numbers(estimator, data, undeclared=undeclared, codes=codes, done=done)
+        if fill_always and ready.form == "array" and not accepted_input(estimator).missing:
+            return replace(ready, estimator=_behind_means(ready.estimator))
+        return ready
     accepted = accepted_input(estimator)
     if accepted.columns:
         ready = Adapted(estimator, codes=True) if codes else estimator
         return ReadyLearner(estimator=ready, form="given", done=done)
     encode = bool(nominal_columns(data)) and not accepted.categories
-    impute = not accepted.missing and bool(_missing(data, "numeric"))
+    impute = not accepted.missing and (fill_always or bool(_missing(data, "numeric")))
     ready = _with_text(estimator, data, accepted, codes=codes, undeclared=undeclared and not encode)
     if encode or impute:
         ready = behind_columns(ready, data.schema, encode=encode, impute=impute)
@@ -746,6 +751,15 @@ def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
 def _holds_out(estimator: Any) -> bool:
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     return isinstance(last, EarlyStopped)
+
+
+def _behind_means(estimator: Any) -> Any:
+    """Return a pipeline that fills missing numbers of an array by the training means."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+
+    means = SimpleImputer(strategy="mean", keep_empty_features=True)
+    return Pipeline([("preparation", means), ("learner", copy_of(estimator))])
 
 
 def _on_numbers(

@@ -132,7 +132,7 @@ def settle_design(
                 Design(kind="cv", runs=runs, folds=folds, repetitions=repetitions),
             )
         if design in KINDS:
-            if design in ("resample", "bootstrap", "test-set") and runs > 1:
+            if (design in ("resample", "bootstrap") or design.startswith("test-set")) and runs > 1:
                 shape = (k, d, 1, runs * folds, repetitions)
                 array, absent = array.reshape(shape), absent.reshape(shape)
                 runs, folds = 1, runs * folds

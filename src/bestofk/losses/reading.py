@@ -33,6 +33,7 @@ from bestofk.losses.layouts import (
     some_cells,
 )
 from bestofk.losses.losses import Losses, settle_design
+from bestofk.losses.predictions import refuse_predictions
 from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
 
 
@@ -408,6 +409,8 @@ def read_losses(
     if layout is None:
         layout = "wide" if learners is not None else layouts.choose_layout(table, roles)
     one_of(layout, "layout", LAYOUTS)
+    if guessed and layout == "wide":
+        refuse_predictions(table, [name for name in table.columns if name not in roles.values()])
     if layout == "long" and run is None:
         layouts.forget_seeds(table, roles)
     if learners is not None:

@@ -125,7 +125,7 @@ def _units(problem: Problem) -> str:
 def _same_splits(order: Decision, problem: Problem) -> CheckedAssumption:
     """Return whether all learners were compared on the same splits, data sets or items."""
     blocks = "data sets" if problem.n_datasets > 1 else "splits"
-    if problem.design.kind == "test-set":
+    if problem.design.on_test_set:
         blocks = "items" if order.noun == "model" else "test instances"
     if problem.bare or problem.design.kind == "scores":
         return CheckedAssumption(

@@ -389,10 +389,11 @@ def run_comparison(
         )
 
     if outcome is None:
-        return whole_plan(), spec
+        return replace(whole_plan(), experiment=experiment), spec
     from bestofk.run.race.conclude import conclude_race
 
-    return conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where), spec
+    study = conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where)
+    return replace(study, experiment=experiment), spec
 
 
 def _other_losses(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, DesignError, RunError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -28,7 +28,13 @@ from bestofk.learners.predict import seeds_of
 from bestofk.learners.registry import LEARNERS, panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
-from bestofk.run.results import counts_rows_alike, is_one_test_set, tested_units
+from bestofk.run.one_test_set import refuse_untestable
+from bestofk.run.results import (
+    counts_rows_alike,
+    instance_design,
+    is_one_test_set,
+    tested_units,
+)
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -547,19 +553,12 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
     names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
-    one_split = len(experiment.datasets) == 1 and design.runs * design.folds == 1
-    if one_split and not is_one_test_set(experiment):
-        task = experiment.datasets[0].task
-        raise DesignError(
-            f"There is nothing to test: on one split the metric {experiment.loss.name!r} is one "
-            "number per learner. Use several splits, as in ",
-            use(cv="10x10"),
-            ", or a metric that is a mean over rows, as in ",
-            use(scoring="zero-one" if task == "classification" else "squared"),
-            ".",
-        )
+    splits = experiment.splits[0]
+    if len(experiment.datasets) == splits.runs * splits.folds == 1:
+        refuse_untestable(experiment.loss)
     if is_one_test_set(experiment):
-        design = Design(kind="test-set", folds=tested_units(experiment))
+        kind = instance_design(experiment)
+        design = Design(kind=kind or "test-set", folds=tested_units(experiment))
         zero_one = experiment.loss.name == "zero-one" and counts_rows_alike(experiment)
     with warnings.catch_warnings():
         # the decision itself repeats them

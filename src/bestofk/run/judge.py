@@ -397,11 +397,15 @@ class Judge:
         return weighted(loss, answers, answers._X, fold.y_test, weights=weights)
 
     def _ranked(self, loss: Loss) -> Floats:
-        if self.form != "encoded" and hasattr(self.model, "decision_function"):
-            scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
-            if scores.ndim == 1:
-                return scores
-        return self.probabilities(loss)[:, 1]
+        scores = self.decision_values()
+        return self.probabilities(loss)[:, 1] if scores is None else scores
+
+    def decision_values(self) -> Floats | None:
+        """Return the decision values of two classes (n,); None if the model has none."""
+        if self.form == "encoded" or not hasattr(self.model, "decision_function"):
+            return None
+        scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
+        return scores if scores.ndim == 1 else None
 
     def _asked(self) -> Answers:
         predictions: dict[str, Any] = {"predict": self.predicted}

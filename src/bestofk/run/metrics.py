@@ -51,6 +51,8 @@ class Loss:
     """Largest value, if the smallest is 0; None if unknown."""
     methods: tuple[str, ...] = ()
     """Methods of a model, of which it needs one; none if `needs` says it all."""
+    reads_model: bool = False
+    """Whether it may read more of a fitted model and its rows than predictions."""
 
 
 def loss_shown(name: str) -> str:
@@ -128,18 +130,29 @@ def log_loss(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
     """Return the mean of -log of the true class's probability, clipped away from 0."""
+    return float(np.average(log_losses(codes, probabilities), weights=sample_weight))
+
+
+def log_losses(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
+    """Return -log of the true class's probability of each row, clipped away from 0."""
     true = probabilities[np.arange(len(codes)), codes]
-    logs = np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
-    return float(-np.average(logs, weights=sample_weight))
+    logs: Floats = -np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
+    return logs
 
 
 def brier(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
     """Return the mean squared distance between the probabilities and the true class (0 to 2)."""
+    return float(np.average(brier_scores(codes, probabilities), weights=sample_weight))
+
+
+def brier_scores(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
+    """Return the squared distance between probabilities and truth of each row."""
     target = np.zeros_like(probabilities)
     target[np.arange(len(codes)), codes] = 1.0
-    return float(np.average(np.square(probabilities - target).sum(axis=1), weights=sample_weight))
+    scores: Floats = np.square(probabilities - target).sum(axis=1)
+    return scores
 
 
 def one_minus_auc(
@@ -185,10 +198,12 @@ def pinball(quantile: float) -> Loss:
             "scoring", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}"
         )
 
-    def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
+    def each(y_true: Floats, y_pred: Floats) -> Floats:
         over = y_true - y_pred
-        each = np.maximum(quantile * over, (quantile - 1) * over)
-        return float(np.average(each, weights=sample_weight))
+        return np.maximum(quantile * over, (quantile - 1) * over)
+
+    def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
+        return float(np.average(each(y_true, y_pred), weights=sample_weight))
 
     return Loss(
         name=f"pinball:{_shortest(quantile)}",
@@ -196,6 +211,7 @@ def pinball(quantile: float) -> Loss:
         task="regression",
         needs="labels",
         of=of,
+        each=each,
     )
 
 
@@ -214,10 +230,13 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         )
     place = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
 
-    def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
+    def each(y_true: Labels, y_pred: Labels) -> Floats:
         rows = [place[label] for label in y_true.tolist()]
         columns = [place[label] for label in y_pred.tolist()]
-        return float(np.average(matrix[rows, columns], weights=sample_weight))
+        return matrix[rows, columns]
+
+    def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
+        return float(np.average(each(y_true, y_pred), weights=sample_weight))
 
     costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
     return Loss(
@@ -226,6 +245,7 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         task="classification",
         needs="labels",
         of=of,
+        each=each,
     )
 
 
@@ -284,6 +304,7 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="probabilities",
         of=log_loss,
+        each=log_losses,
     ),
     Loss(
         name="brier",
@@ -291,6 +312,7 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="probabilities",
         of=brier,
+        each=brier_scores,
         shown="Brier score",
         span=2.0,
     ),
@@ -538,6 +560,7 @@ def callable_loss(function: Any, classes: Labels | None) -> Loss:
         needs="model",
         of=_turned(function, 0.0),
         methods=_methods(function),
+        reads_model=not _is_scorer(function),
     )
 
 

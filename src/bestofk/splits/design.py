@@ -12,8 +12,9 @@ from bestofk._base.checks import one_of, whole
 from bestofk._base.errors import ArgumentError
 
 Kind = Literal[
-    "cv", "resample", "holdout", "loo", "bootstrap", "time", "splits", "test-set", "scores"
-]
+    "cv", "resample", "holdout", "loo", "bootstrap", "time", "splits", "test-set", "test-set-auc",
+    "test-set-metric", "scores",
+]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(Kind)
 SUBSETS = ("halves", "nested")
 
@@ -79,8 +80,10 @@ class Design:
         ``"cv"`` (runs of folds), ``"resample"`` (random splits), ``"holdout"`` (one split),
         ``"loo"``, ``"bootstrap"``, ``"time"`` (time windows, each predicted by models trained on
         earlier rows), ``"splits"`` (your own splits without any of these structures),
-        ``"test-set"`` (one loss per instance of one test set) or ``"scores"`` (finished numbers
-        of unknown origin).
+        ``"test-set"`` (one loss per instance of one test set), ``"test-set-auc"`` and
+        ``"test-set-metric"`` (components of the AUC, or of another metric that is not a mean over
+        the instances; see `bestofk.stats.pairwise.one_test_set`) or ``"scores"`` (finished
+        numbers of unknown origin).
     runs, folds, repetitions : int
         The sizes of the axes *run*, *fold* and *repetition*. `folds` also counts the splits of
         ``"resample"`` and ``"bootstrap"``, the windows of ``"time"`` and the instances of
@@ -152,8 +155,8 @@ class Design:
             return ("datasets",)
         if self.subsets is not None:
             return (self.subsets.kind, *self.with_(subsets=None).situations(n_datasets=1))
-        if self.kind == "test-set":
-            return ("test-set",)
+        if self.on_test_set:
+            return (self.kind,)
         if self.kind in ("resample", "bootstrap", "time") and self.runs * self.folds > 1:
             return (self.kind,)
         if self.kind == "loo" and self.folds > 1:
@@ -166,6 +169,11 @@ class Design:
             if self.folds > 1:
                 return ("kfold",)
         return ()
+
+    @property
+    def on_test_set(self) -> bool:
+        """Whether the folds are the instances (or groups of instances) of one test set."""
+        return self.kind.startswith("test-set")
 
     @property
     def _folds_of_a_run(self) -> int:
@@ -237,7 +245,10 @@ class Design:
             "time": f"{self.runs * self.folds} time windows, each predicted by models trained on "
             "earlier rows",
             "splits": f"{self.runs * self.folds} splits of your own",
-            "test-set": f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
+            **dict.fromkeys(
+                ("test-set", "test-set-auc", "test-set-metric"),
+                f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
+            ),
             "scores": "one score each"
             if self.runs * self.folds == 1
             else f"{self.runs * self.folds} scores each, of unknown origin",
@@ -250,7 +261,7 @@ class Design:
             text = f"{text}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
             text = f"{text}, stratified"
-        if self.groups is not None and self.kind != "test-set":
+        if self.groups is not None and not self.on_test_set:
             text = f"{text}, {self.groups} groups kept whole"
         if self.repetitions > 1:
             text = f"{text}, {self.repetitions} repetitions of each"

@@ -158,7 +158,8 @@ def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], PlannedDiffer
     if choice.entry is not None and choice.entry.power in builders:
         return builders[choice.entry.power]
     situation = problem.situations[0] if problem.situations else ""
-    return _units if situation in ("datasets", "test-set") else _splits
+    units = situation == "datasets" or situation.startswith("test-set")
+    return _units if units else _splits
 
 
 def _splits(raw: _Raw) -> PlannedDifferences:

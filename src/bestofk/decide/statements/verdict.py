@@ -283,7 +283,7 @@ def _units_word(decision: Decision) -> str:
     problem = decision.problem
     if problem is not None and problem.n_datasets > 1:
         return "data sets"
-    if problem is None or problem.design.kind != "test-set":
+    if problem is None or not problem.design.on_test_set:
         return "folds"
     if problem.subject.n_clusters is not None:
         return "clusters"

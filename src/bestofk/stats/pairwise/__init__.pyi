@@ -24,6 +24,12 @@ from .half_sampling import (
 )
 from .mcnemar_tests import mcnemar as mcnemar
 from .nested_cv import nested_cv_t as nested_cv_t, nested_cv_z as nested_cv_z
+from .one_test_set import (
+    auc_components as auc_components,
+    delong as delong,
+    jackknife_components as jackknife_components,
+    jackknife_t as jackknife_t,
+)
 from .paired_tests import paired_t as paired_t, sign as sign
 from .pairs import AllPairs as AllPairs, all_pairs as all_pairs
 from .permutation_tests import permutation as permutation

@@ -9,6 +9,8 @@
 ``resample``       one data set, random splits into training and test rows
 ``bootstrap``      one data set, bootstrap samples tested on the rows left out
 ``test-set``       one test set, one loss per instance
+``test-set-auc``   one test set, components of the AUC by instance
+``test-set-metric`` one test set, components of any other metric by instance
 ``datasets``       several data sets, one mean loss each
 ``halves``         one data set, runs of k folds, and cross-validation on random halves of it
 ``nested``         one data set, runs of k folds, and pairs of folds left out together
@@ -204,6 +206,16 @@ MEASURED_ON_PARTS = Assumption(
     claim="The variance allows for shared training rows and for unstable learners.",
     check="by design",
     why="It is measured{subsets}.",
+)
+MANY_OF_EACH_CLASS = Assumption(
+    claim="There are many instances of each class, at least about 30.",
+    check="cannot be checked",
+    why="{test} uses a normal approximation of the distribution of the areas.",
+)
+SMOOTH_METRIC = Assumption(
+    claim="The metric changes little if one instance is left out.",
+    check="cannot be checked",
+    why="F1, precision, R2 and root mean squared errors do; medians and largest errors do not.",
 )
 STABLE_LEARNERS = Assumption(
     claim="No learner depends much on any one training row.",

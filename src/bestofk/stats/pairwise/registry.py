@@ -9,6 +9,7 @@ from bestofk.stats.pairwise.entry import (
     ENOUGH_UNITS,
     GROUPS_AS_UNITS,
     INDEPENDENT_UNITS,
+    MANY_OF_EACH_CLASS,
     MEASURED_ON_PARTS,
     NORMAL,
     NORMAL_UNITS,
@@ -16,6 +17,7 @@ from bestofk.stats.pairwise.entry import (
     SHARED_ROWS_CORRECTED,
     SHARED_ROWS_IGNORED,
     SHARED_ROWS_UNLESS_CALIBRATED,
+    SMOOTH_METRIC,
     STABLE_LEARNERS,
     SYMMETRIC,
     WINDOWS,
@@ -615,6 +617,44 @@ UNIT_TESTS = (
         smallest_pvalue=smallest_mcnemar_pvalue,
         decision_arguments={"exact": "auto"},
         decision_smallest_pvalue=smallest_switching_mcnemar_pvalue,
+    ),
+    PairwiseTest(
+        name="delong",
+        function="bestofk.stats.pairwise.one_test_set:delong",
+        summary="areas under the ROC curve of two models on the same rows",
+        covers=("test-set-auc",),
+        paper="DeLong, DeLong and Clarke-Pearson 1988, Comparing the areas under two or more "
+        "correlated receiver operating characteristic curves",
+        doi="10.2307/2531595",
+        called="DeLong's test",
+        citations=("delong1988comparing",),
+        assumptions=(INDEPENDENT_UNITS[0], MANY_OF_EACH_CLASS),
+        automatic=(
+            Automatic(
+                situation="test-set-auc",
+                why="its variance allows for the correlation of two areas on the same instances",
+            ),
+        ),
+        interval=_Z_INTERVAL,
+        power="unknown",
+    ),
+    PairwiseTest(
+        name="jackknife-t",
+        function="bestofk.stats.pairwise.one_test_set:jackknife_t",
+        summary="any metric of two models on the same rows, with jackknife standard errors",
+        covers=("test-set-metric", "test-set-auc"),
+        paper="Tukey 1958, Bias and confidence in not quite large samples",
+        doi="10.1214/aoms/1177706647",
+        called="the t test with the jackknife standard error",
+        citations=("tukey1958bias",),
+        assumptions=(INDEPENDENT_UNITS[0], SMOOTH_METRIC),
+        automatic=(
+            Automatic(
+                situation="test-set-metric",
+                why="it applies to any smooth metric of the instances together",
+            ),
+        ),
+        interval=_T_INTERVAL,
     ),
 )
 
