@@ -24,8 +24,8 @@ from bestofk.cli.outputs import file_options, planned_outputs
 from bestofk.cli.say import say
 
 COMMON = (
-    "truth", "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin", "alpha", "test",
-    "report_path", "figures", "latex", "csv", "as_json", "explain", "quiet",
+    "truth", "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin",
+    "alpha", "test", "report_path", "figures", "latex", "csv", "as_json", "explain", "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
