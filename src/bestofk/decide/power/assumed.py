@@ -19,6 +19,7 @@ from bestofk.decide.power.functions import (
     five_by_two_t_power,
     permutation_power,
     signed_rank_power,
+    skew_corrected_t_power,
 )
 from bestofk.decide.power.observed import units_t_power
 from bestofk.splits.design import Design
@@ -81,6 +82,7 @@ def assume(
 _UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
     "signed rank": (signed_rank_power, EFFICIENCY),
     "sign flips": (permutation_power, 1.0),
+    "skew-corrected t": (skew_corrected_t_power, 1.0),
     "t": (units_t_power, 1.0),
 }
 """Power function and efficiency of the tests on independent units."""

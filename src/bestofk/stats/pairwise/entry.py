@@ -26,9 +26,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bestofk._base.registry import Assumption, FunctionEntry, Speed
+from bestofk.stats.pairwise.result import Estimand
 
 PowerModel = Literal[
-    "t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
+    "t", "skew-corrected t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
     "disagreements", "unknown",
 ]  # fmt: skip
 """How `bestofk.decide.power` computes the power: ``"t"`` from the standard error and the degrees of
@@ -41,11 +42,35 @@ class Automatic:
 
     situation: str
     why: str
-    """The reason, printed after a colon; for a fallback, after "it can decide,"."""
+    """The reason, printed after a colon."""
     rank: int = 1
     """bestofk picks the applicable test of lowest rank; zero-one tests need zero-one losses."""
-    fallback: bool = False
-    """Applies only if the exact test of a lower rank cannot reach the level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """A measured error rate above alpha, which a verdict mentions.
+
+    Attributes
+    ----------
+    words : str
+        The sentences; may contain ``{units}``, ``{skewness}``, ``{df}``, ``{used}`` and
+        ``{autocorrelation}``.
+    when : str
+        ``"unstable learners"``: a comparison knows whether there are any; a table does not, and
+        the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
+        freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and
+        the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
+        differences of a pair depend on each other.
+    below : int
+        Number of units for ``"few units"`` and ``"skewed"``.
+    """
+
+    words: str
+    when: Literal[
+        "always", "unstable learners", "df not calibrated", "few units", "skewed", "autocorrelated"
+    ] = "always"
+    below: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +130,11 @@ class PairwiseTest(FunctionEntry):
     """The function takes `random_state`."""
     smallest_pvalue: Callable[[int], float] | None = None
     """Smallest two-sided p-value of n units; None if there is no bound."""
-    caution: str = ""
-    """Measured error rates beyond the assumptions, which a verdict mentions; may be empty."""
-    caution_for_unstable: bool = False
-    """The caution is about unstable learners; a comparison knows whether there are any."""
+    cautions: tuple[Caution, ...] = ()
+    """Measured error rates above alpha, which a verdict mentions if they apply."""
+    estimand: Estimand = "mean"
+    """The difference that the test, its estimate and its interval are about: that of the means, or
+    the typical one (pseudomedian or median of the differences)."""
     shorthand: str = ""
     """A short name that `bestofk.stats.multiple.posthoc` also accepts."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -158,6 +184,9 @@ NORMAL = Assumption(
 )
 NORMAL_UNITS = Assumption(
     claim="Differences between two learners are roughly normal.", check="skewness"
+)
+SKEWED_UNITS = Assumption(
+    claim="Differences between two learners are not extremely skewed.", check="skewness"
 )
 SYMMETRIC = Assumption(
     claim="Differences between equal learners are symmetric about 0.", check="skewness"
