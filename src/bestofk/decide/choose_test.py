@@ -181,6 +181,8 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
             return None
         skewness, limit = _largest_skewness(problem)
         return {"skewness": f"{skewness:.2g}"} if skewness > limit else None
+    if caution.when == "graded scores":
+        return None if _is_zero_one(problem) else {}
     if caution.when == "df not calibrated":
         return None if "df" in choice.arguments else {}
     return {}

@@ -105,6 +105,8 @@ def observe(
 
     `tested` holds earlier results of the test for these pairs; without it they are tested here.
     """
+    if problem.subject.n_clusters is not None:
+        raise _not_planned(choice)
     values = problem.sample(choice.axes)
     step = max(1, _MAX_BATCH_DIFFERENCES // max(1, int(np.prod(values.shape[1:]))))
     blocks = [slice(start, start + step) for start in range(0, len(first), step)]

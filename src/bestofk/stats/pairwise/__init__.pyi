@@ -11,6 +11,7 @@ from .calibration import (
 )
 from .clustered import (
     cluster_sign_flip as cluster_sign_flip,
+    cluster_t as cluster_t,
     durkalski as durkalski,
     obuchowski as obuchowski,
     yang as yang,

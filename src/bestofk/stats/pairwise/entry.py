@@ -61,14 +61,16 @@ class Caution:
         the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
         freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and
         the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
-        differences of a pair depend on each other.
+        differences of a pair depend on each other. ``"graded scores"``: some losses are neither 0
+        nor 1.
     below : int
         Number of units for ``"few units"`` and ``"skewed"``.
     """
 
     words: str
     when: Literal[
-        "always", "unstable learners", "df not calibrated", "few units", "skewed", "autocorrelated"
+        "always", "unstable learners", "df not calibrated", "few units", "skewed", "autocorrelated",
+        "graded scores",
     ] = "always"
     below: int = 0
 
