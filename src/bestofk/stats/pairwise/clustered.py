@@ -118,7 +118,6 @@ class Clusters:
         df = np.where(np.isfinite(df), df, 1.0)
         return np.maximum(np.sqrt(variance), floor), np.asarray(df)
 
-
     def skewness(self, totals: Floats) -> Floats:
         """Return the bias-corrected skewness of the clusters' deviations from the mean."""
         centred = np.empty(totals.shape)

@@ -69,7 +69,12 @@ class Caution:
 
     words: str
     when: Literal[
-        "always", "unstable learners", "df not calibrated", "few units", "skewed", "autocorrelated",
+        "always",
+        "unstable learners",
+        "df not calibrated",
+        "few units",
+        "skewed",
+        "autocorrelated",
         "graded scores",
     ] = "always"
     below: int = 0

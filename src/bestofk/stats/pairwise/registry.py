@@ -79,6 +79,7 @@ def _as_independent(percent: int) -> tuple[Caution, ...]:
         ),
     )
 
+
 # Tests on folds and random splits of one data set
 
 SPLIT_TESTS = (

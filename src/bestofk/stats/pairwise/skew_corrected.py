@@ -202,9 +202,7 @@ def skew_corrected_t(
         p = np.where(np.isinf(t), np.maximum(p, agreeing), p)
         return statistic, p, mean, se, skewness
 
-    statistic, p, estimate, se, skewness = over_pairs(
-        a, b, kernel, axes=1, units=(0, 0, 1, 1, 0)
-    )
+    statistic, p, estimate, se, skewness = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
     return PairwiseResult(
         test="skew-corrected-t",
         statistic=scalar_or_array(statistic),
