@@ -148,10 +148,21 @@ def choose_test(
         axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
         chosen=problem.subject.test_reason or chosen,
-        detail=detail,
+        detail=detail or _uncalibrated(problem, entry, df),
         entry=entry,
         notes=_warnings(problem, entry),
     )
+
+
+def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
+    """Return the degrees of freedom of a test that could use calibrated ones."""
+    if "variant" not in entry.arguments:
+        return ""
+    if df is None:
+        two = problem.sample(entry.axes)[:2]
+        df = entry.load()(two[0], two[-1], **entry.arguments).df
+        return f"its t distribution has {df:g} degrees of freedom, which are not calibrated"
+    return f"its t distribution has {df:g} degrees of freedom, as given"
 
 
 def caution_of(problem: Problem, choice: Choice) -> str:
@@ -163,7 +174,7 @@ def caution_of(problem: Problem, choice: Choice) -> str:
         facts = _caution_facts(problem, choice, caution)
         if facts is None:
             continue
-        known = problem.subject.caution if caution.when == "unstable learners" else None
+        known = problem.subject.caution if caution.replaced else None
         sentences.append(caution.words.format(**facts) if known is None else known)
     return " ".join(filter(None, sentences))
 
@@ -181,6 +192,11 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
             return None
         skewness, limit = _largest_skewness(problem)
         return {"skewness": f"{skewness:.2g}"} if skewness > limit else None
+    if caution.when == "unstable learners":
+        # a comparison of stable learners says "", and one that does not know says None
+        return None if problem.subject.caution == "" else {}
+    if caution.when == "autocorrelated":
+        return _autocorrelated(problem, caution)
     if caution.when == "graded scores":
         return None if _is_zero_one(problem) else {}
     if caution.when == "df not calibrated":
@@ -188,10 +204,31 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
     return {}
 
 
+def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:
+    """Return the largest lag-1 autocorrelation of a pair's differences, if it matters."""
+    if "time" not in problem.situations:
+        return None
+    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = (values[first] - values[second]).T
+    n = len(d)
+    rho = float(lag_one(d - d.mean(axis=0)).max())
+    effective = float(effective_sample(rho, n))
+    if effective >= caution.below if caution.below else rho <= 2.0 / np.sqrt(n):
+        return None
+    return {
+        "autocorrelation": f"{rho:.2f}",
+        "units": f"{n} windows",
+        "effective": f"{effective:.0f} independent ones",
+    }
+
+
 MAX_SKEWED_UNITS = 120
 """From this number of units on, lognormal differences keep the level."""
 _CLEAR_SKEWNESS = 1.0
-_MAX_SKEWNESS_PAIRS = 1000
+_MAX_CHECKED_PAIRS = 1000
 
 
 def _largest_skewness(problem: Problem) -> tuple[float, float]:
@@ -203,7 +240,7 @@ def _largest_skewness(problem: Problem) -> tuple[float, float]:
     from bestofk.stats.tails import normal_quantile
 
     values = problem.sample(1)
-    first, second = (index[:_MAX_SKEWNESS_PAIRS] for index in np.triu_indices(len(values), 1))
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
     d = values[first] - values[second]
     centred = d - d.mean(axis=1, keepdims=True)
     largest = float(np.abs(sample_skewness(centred, axis=1)).max())
@@ -296,10 +333,14 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
             "learner. Give losses by fold, by data set or by test instance."
         )
     situation = situations[0]
-    entry, automatic = next(
+    fitting = [
         (entry, automatic)
         for entry, automatic in automatic_tests(situation)
         if not entry.zero_one or _is_zero_one(problem)
+    ]
+    sizes_known = problem.bare or problem.design.test_share() is not None
+    entry, automatic = next(
+        (pair for pair in fitting if sizes_known or not pair[0].needs_sizes), fitting[0]
     )
     reason = f"chosen for {SITUATION_WORDS[situation]}: {automatic.why}"
     if problem.bare and problem.values.shape[1] == 1:

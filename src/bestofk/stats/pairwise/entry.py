@@ -54,14 +54,15 @@ class Caution:
     Attributes
     ----------
     words : str
-        The sentences; may contain ``{units}``, ``{skewness}``, ``{df}``, ``{used}`` and
-        ``{autocorrelation}``.
+        The sentences; may contain ``{units}``, ``{skewness}``,
+        ``{autocorrelation}`` and ``{effective}``.
     when : str
         ``"unstable learners"``: a comparison knows whether there are any; a table does not, and
         the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
         freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and
         the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
-        differences of a pair depend on each other. ``"graded scores"``: some losses are neither 0
+        differences of a pair depend on each other; with `below`, so strongly that they have the
+        information of fewer. ``"graded scores"``: some losses are neither 0
         nor 1.
     below : int
         Number of units for ``"few units"`` and ``"skewed"``.
@@ -78,6 +79,8 @@ class Caution:
         "graded scores",
     ] = "always"
     below: int = 0
+    replaced: bool = False
+    """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,6 +234,11 @@ INDEPENDENT_UNITS = (
     ),
 )
 WINDOWS = INDEPENDENT_UNITS[-1]
+STATIONARY = Assumption(
+    claim="The differences vary about one mean, and distant ones hardly depend on each other.",
+    check="cannot be checked",
+    why="A trend in the differences, or a change of the better learner, contradicts this.",
+)
 ENOUGH_UNITS = Assumption(
     claim="There are enough {units} for a small p-value to be possible.", check="enough units"
 )

@@ -18,6 +18,7 @@ from bestofk.stats.pairwise.entry import (
     SHARED_ROWS_UNLESS_CALIBRATED,
     SKEWED_UNITS,
     STABLE_LEARNERS,
+    STATIONARY,
     SYMMETRIC,
     WINDOWS,
     Automatic,
@@ -43,7 +44,14 @@ _BATES = (
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 
 
-def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTest:
+def _variant(
+    name: str, summary: str, *, one_sample: bool = False, percent: int | None = None
+) -> PairwiseTest:
+    """Return one of Bouckaert's tests.
+
+    `percent` is the measured error rate with its default df, if it exceeds the level
+    (docs/measured/tests.csv).
+    """
     return PairwiseTest(
         name=name,
         function="bestofk.stats.pairwise.repeated_kfold:repeated_kfold_t",
@@ -59,14 +67,31 @@ def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTe
         assumptions=(SHARED_ROWS_CALIBRATED, SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
         interval=_OWN_REFERENCE if name.endswith("averaged-t") else _T_INTERVAL,
         arguments={"variant": name},
+        cautions=()
+        if percent is None
+        else (
+            Caution(
+                words="With these degrees of freedom the test is wrong far more often: it found a "
+                f"difference between equal learners in {percent} percent of the cases. Calibrated "
+                'degrees of freedom keep the level: df="calibrated" (--df calibrated).',
+                when="df not calibrated",
+            ),
+        ),
         curtailed="plain" if one_sample else "",
     )
 
 
 _UNSTABLE = Caution(
-    words="It is larger for learners that depend strongly on their training rows, such as nearest "
-    "neighbours and trees: measured rates are 8 to 14 percent for two learners and up to 23 "
+    words="The chance of a wrong claim is larger for learners that depend strongly on their "
+    "training rows, such as nearest neighbours and trees: measured rates are 8 to 14 percent for two learners and up to 23 "
     "percent for ten.",
+    when="unstable learners",
+    replaced=True,
+)
+_UNSTABLE_HALVES = Caution(
+    words="The chance of a wrong claim is larger for learners that depend strongly on their "
+    "training rows, such as nearest neighbours and trees: measured rates are up to 16 percent for two learners and up to 21 "
+    "percent for ten. The plan 10x5+nested has a test that keeps its level for them.",
     when="unstable learners",
 )
 
@@ -159,6 +184,7 @@ SPLIT_TESTS = (
         ),
         interval=_OWN_REFERENCE,
         power="five by two F",
+        cautions=(_UNSTABLE_HALVES,),
     ),
     PairwiseTest(
         name="corrected-resampled-t",
@@ -172,7 +198,15 @@ SPLIT_TESTS = (
         takes_units=True,
         takes_resolution=True,
         curtailed="corrected",
-        cautions=(_UNSTABLE,),
+        cautions=(
+            _UNSTABLE,
+            Caution(
+                words="The chance of a wrong claim is larger than alpha: successive windows depend "
+                "on each other (lag-1 autocorrelation {autocorrelation}); measured rates are up to "
+                "29 percent. The test ewc-t allows for it; fewer, longer windows depend less.",
+                when="autocorrelated",
+            ),
+        ),
         family="resampled-t",
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
@@ -227,16 +261,18 @@ SPLIT_TESTS = (
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
         interval=_T_INTERVAL,
     ),
-    _variant("use-all-data", "all runs x folds differences as one sample", one_sample=True),
-    _variant("folds", "mean of every run as a sample"),
+    _variant(
+        "use-all-data", "all runs x folds differences as one sample", one_sample=True, percent=55
+    ),
+    _variant("folds", "mean of every run as a sample", percent=60),
     _variant("folds-averaged-var", "grand mean over the average variance within runs"),
-    _variant("runs", "mean of every fold number as a sample"),
+    _variant("runs", "mean of every fold number as a sample", percent=51),
     _variant("runs-averaged-var", "grand mean over the average variance within fold numbers"),
     _variant("sorted-runs", "folds sorted within each run, mean of every rank as a sample"),
-    _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds"),
+    _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds", percent=36),
     _variant("folds-averaged-t", "average of the t statistics of the runs"),
     _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
-    _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
+    _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds", percent=44),
     PairwiseTest(
         name="half-sampling-t",
         function="bestofk.stats.pairwise.half_sampling:half_sampling_t",
@@ -342,14 +378,14 @@ SPLIT_TESTS = (
 
 SKEWNESS_CAUTIONS = (
     Caution(
-        words="It is larger if the differences are strongly skewed, which {units} are too few to "
+        words="The chance of a wrong claim is larger if the differences are strongly skewed, which {units} are too few to "
         "rule out: the largest measured rates are 17 percent with fewer than 12 and 15 percent "
         "with fewer than 30.",
         when="few units",
         below=30,
     ),
     Caution(
-        words="It is larger because the differences are strongly skewed (skewness {skewness}): the "
+        words="The chance of a wrong claim is larger: the differences are strongly skewed (skewness {skewness}): the "
         "largest measured rate is 8 percent.",
         when="skewed",
         below=30,
@@ -404,8 +440,8 @@ UNIT_TESTS = (
         takes_resolution=True,
         cautions=(
             Caution(
-                words="If the differences are skewed, measured rates are up to 18 percent for two "
-                "learners. The test skew-corrected-t allows for skewed differences."
+                words="The chance of a wrong claim is larger if the differences are skewed: measured "
+                "rates are up to 18 percent for two learners. The test skew-corrected-t allows for skewed differences."
             ),
         ),
         remarks=(_SHORT_WINDOWS,),
@@ -436,6 +472,36 @@ UNIT_TESTS = (
         takes_resolution=True,
         cautions=SKEWNESS_CAUTIONS,
         remarks=(_SHORT_WINDOWS,),
+    ),
+    PairwiseTest(
+        name="ewc-t",
+        function="bestofk.stats.pairwise.cosine:ewc_t",
+        summary="t test of the mean over losses in order of time, by equal-weighted cosines",
+        covers=("time",),
+        paper="Lazarus, Lewis, Stock and Watson 2018, HAR inference: recommendations for practice",
+        doi="10.1080/07350015.2018.1506926",
+        called="the equal-weighted cosine test",
+        citations=("lazarus2018har",),
+        assumptions=(STATIONARY, NORMAL_UNITS),
+        automatic=(
+            Automatic(
+                situation="time",
+                why="its variance allows for successive losses that depend on each other",
+                rank=2,
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="unknown",
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger than alpha: successive differences "
+                "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
+                "have the information of only {effective}. With fewer than 20, measured rates are "
+                "up to 37 percent.",
+                when="autocorrelated",
+                below=20,
+            ),
+        ),
     ),
     PairwiseTest(
         name="wilcoxon",
