@@ -224,9 +224,9 @@ def cluster_t(
     unit: float | None = None,
     alternative: str = "two-sided",
 ) -> PairwiseResult:
-    """t test of the mean difference over clusters of instances, corrected for skewness.
+    """Test the mean difference over clusters of instances, corrected for skewness.
 
-    Test the null hypothesis that the two learners have the same expected loss
+    The null hypothesis is that the two learners have the same expected loss
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). Clusters are
     independent of each other. The differences may be skewed.
 

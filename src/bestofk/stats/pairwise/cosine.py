@@ -62,9 +62,9 @@ def number_of_cosines(autocorrelation: Any, n: int) -> Floats:
 
 
 def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
-    """t test of the mean difference over n losses in order of time (equal-weighted cosines).
+    """Test the mean difference over n losses in order of time by equal-weighted cosines.
 
-    Test the null hypothesis that the expected difference of the losses of two learners is 0
+    The null hypothesis is that the expected difference of the losses of two learners is 0
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). Successive
     differences may depend on each other.
 

@@ -29,8 +29,8 @@ from bestofk._base.registry import Assumption, FunctionEntry, Speed
 from bestofk.stats.pairwise.result import Estimand
 
 PowerModel = Literal[
-    "t", "skew-corrected t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
-    "disagreements", "unknown",
+    "t", "skew-corrected t", "corrected t", "five by two F", "five by two t", "signed rank",
+    "sign flips", "disagreements", "unknown",
 ]  # fmt: skip
 """How `bestofk.decide.power` computes the power: ``"t"`` from the standard error and the degrees of
 freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs."""
@@ -142,6 +142,9 @@ class PairwiseTest(FunctionEntry):
     """Smallest two-sided p-value of n units; None if there is no bound."""
     cautions: tuple[Caution, ...] = ()
     """Measured error rates above alpha, which a verdict mentions if they apply."""
+    about: Literal["learners", "fitted models"] = "learners"
+    """Whether the claims are about learners, trained on other data of this size, or about the
+    models that were fitted. On one test set every test is about the fitted models."""
     estimand: Estimand = "mean"
     """The difference that the test, its estimate and its interval are about: that of the means, or
     the typical one (pseudomedian or median of the differences)."""

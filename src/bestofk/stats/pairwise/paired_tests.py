@@ -162,7 +162,8 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     -------
     PairwiseResult
         `statistic` is the number of wins of `a` (smaller losses). `estimate` is the median
-        difference, and the interval is between order statistics; it excludes 0 if and only if p is at most 1 - level.
+        difference, and the interval is between order statistics; it excludes 0 if and only if p is
+        at most 1 - level.
 
     Notes
     -----

@@ -261,8 +261,8 @@ def _explain_many(result: PairwiseResult, a: str, b: str, alpha: float) -> str:
         f"the hypothesis that {claim} is rejected at level {alpha:g} in {int(rejected.sum())} of "
         f"them (not corrected for multiple testing), in favour of {a} in "
         f"{int((rejected & (direction < 0)).sum())} and of {b} in "
-        f"{int((rejected & (direction > 0)).sum())}. The {result.estimand} loss of {a} is smaller in "
-        f"{int((estimate < 0).sum())}, larger in {int((estimate > 0).sum())} and the same in "
+        f"{int((rejected & (direction > 0)).sum())}. The {result.estimand} loss of {a} is smaller "
+        f"in {int((estimate < 0).sum())}, larger in {int((estimate > 0).sum())} and the same in "
         f"{int((estimate == 0).sum())}. The smallest p-value: {pvalue_words(float(p.min()))}."
     )
     return f"{sentences} {result.note}".rstrip()

@@ -122,9 +122,9 @@ def skew_corrected_ends(quantile: Any, skewness: Any, n: Any) -> tuple[Floats, F
 def skew_corrected_t(
     a: Any, b: Any, *, alternative: str = "two-sided", resolution: float | None = None
 ) -> PairwiseResult:
-    """t test of the mean difference over n data sets (or instances), corrected for skewness.
+    """Test the mean difference over n data sets (or instances), corrected for skewness.
 
-    Test the null hypothesis that the expected difference of the losses of two learners is 0
+    The null hypothesis is that the expected difference of the losses of two learners is 0
     (``alternative="greater"``: that the loss of `a` is at most that of `b`). The test assumes that
     the differences are independent. They may be skewed.
 
