@@ -115,9 +115,13 @@ def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
         mean = d.mean(axis=0)
         centred = d - mean
         count = number_of_cosines(lag_one(centred), n)
-        squares = np.square(np.tensordot(cosines, centred, axes=1))
-        used = j.reshape(-1, *([1] * count.ndim)) <= count
-        variance = np.where(used, squares, 0.0).sum(axis=0) / count
+        variance = np.zeros(mean.shape)
+        for number, cosine in enumerate(cosines, start=1):
+            # plain sums: those of a matrix product depend on the number of pairs
+            weights = cosine.reshape(-1, *([1] * mean.ndim))
+            part = np.square((weights * centred).sum(axis=0))
+            variance += np.where(number <= count, part, 0.0)
+        variance /= count
         flat = np.square(centred).sum(axis=0) / (n - 1)
         mean, flat = without_noise(mean, flat, noise)
         variance = np.where(flat == 0, 0.0, variance)
