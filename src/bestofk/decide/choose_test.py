@@ -11,9 +11,8 @@ from warnings import warn
 import numpy as np
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
-from bestofk.decide.evidence import Family
 from bestofk.decide.problem import BOTH_PARTS, Problem
-from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
+from bestofk.stats.pairwise.entry import Automatic, Caution, PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 if TYPE_CHECKING:
@@ -97,15 +96,11 @@ def choose_test(
     test: str | Callable[..., Any] = "auto",
     *,
     one_sided: bool = False,
-    family: Family | None = None,
     df: Any = None,
     random_state: Any = 0,
     **arguments: Any,
 ) -> Choice:
-    """Return the test to use on `problem`; refuse one that does not cover its design.
-
-    Use the paired t test if the exact test over data sets cannot reach the level of the `family`.
-    """
+    """Return the test to use on `problem`; refuse one that does not cover its design."""
     if callable(test):
         if df is not None:
             arguments = {**arguments, "df": df}
@@ -122,7 +117,7 @@ def choose_test(
         )
     detail = ""
     if test == "auto":
-        entry, chosen = _automatic(problem, family)
+        entry, chosen = _automatic(problem)
     else:
         from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
@@ -155,19 +150,115 @@ def choose_test(
         axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
         chosen=problem.subject.test_reason or chosen,
-        detail=detail,
+        detail=detail or _uncalibrated(problem, entry, df),
         entry=entry,
         notes=_warnings(problem, entry),
     )
 
 
+def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
+    """Return the degrees of freedom of a test that could use calibrated ones."""
+    if "variant" not in entry.arguments:
+        return ""
+    if df is None:
+        two = problem.sample(entry.axes)[:2]
+        df = entry.load()(two[0], two[-1], **entry.arguments).df
+        return f"its t distribution has {df:g} degrees of freedom, which are not calibrated"
+    return f"its t distribution has {df:g} degrees of freedom, as given"
+
+
 def caution_of(problem: Problem, choice: Choice) -> str:
-    """Return a caution about the test's error rate, beyond its assumptions; may be empty."""
+    """Return the measured error rates above alpha that apply to this result; may be empty."""
     if choice.entry is None:
         return ""
-    if choice.entry.caution_for_unstable and problem.subject.caution is not None:
-        return problem.subject.caution
-    return choice.entry.caution
+    sentences = []
+    for caution in choice.entry.cautions:
+        facts = _caution_facts(problem, choice, caution)
+        if facts is None:
+            continue
+        known = problem.subject.caution if caution.replaced else None
+        sentences.append(caution.words.format(**facts) if known is None else known)
+    return " ".join(filter(None, sentences))
+
+
+def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
+    """Return the numbers of a caution; None if it does not apply."""
+    n = units(problem)
+    if caution.when == "few units":
+        noun = "clusters" if problem.subject.n_clusters is not None else (
+            "data sets" if problem.n_datasets > 1 else "instances"
+        )  # fmt: skip
+        return {"units": f"{n} {noun}"} if n < caution.below else None
+    if caution.when == "skewed":
+        if not caution.below <= n < MAX_SKEWED_UNITS:
+            return None
+        skewness, limit = _largest_skewness(problem)
+        return {"skewness": f"{skewness:.2g}"} if skewness > limit else None
+    if caution.when == "unstable learners":
+        # a comparison of stable learners says "", and one that does not know says None
+        return None if problem.subject.caution == "" else {}
+    if caution.when == "autocorrelated":
+        return _autocorrelated(problem, caution)
+    if caution.when == "graded scores":
+        return None if _is_zero_one(problem) else {}
+    if caution.when == "df not calibrated":
+        return None if "df" in choice.arguments else {}
+    return {}
+
+
+def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:
+    """Return the largest lag-1 autocorrelation of a pair's differences, if it matters."""
+    if "time" not in problem.situations:
+        return None
+    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = (values[first] - values[second]).T
+    n = len(d)
+    rho = float(lag_one(d - d.mean(axis=0)).max())
+    effective = float(effective_sample(rho, n))
+    if effective >= caution.below if caution.below else rho <= 2.0 / np.sqrt(n):
+        return None
+    return {
+        "autocorrelation": f"{rho:.2f}",
+        "units": f"{n} windows",
+        "effective": f"{effective:.0f} independent ones",
+    }
+
+
+MAX_SKEWED_UNITS = 120
+"""From this number of units on, lognormal differences keep the level."""
+_CLEAR_SKEWNESS = 1.0
+_MAX_CHECKED_PAIRS = 1000
+
+
+def _largest_skewness(problem: Problem) -> tuple[float, float]:
+    """Return the largest skewness of the differences of a pair, and the limit for a caution.
+
+    The limit is 1, or what the largest of that many pairs of normal differences rarely exceeds.
+    """
+    from bestofk.stats.pairwise.skew_corrected import sample_skewness
+    from bestofk.stats.tails import normal_quantile
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = values[first] - values[second]
+    centred = d - d.mean(axis=1, keepdims=True)
+    largest = float(np.abs(sample_skewness(centred, axis=1)).max())
+    chance = -float(normal_quantile(0.025 / len(first))) * float(np.sqrt(6.0 / d.shape[1]))
+    return largest, max(_CLEAR_SKEWNESS, chance)
+
+
+def subject_of(problem: Problem, choice: Choice) -> str:
+    """Return what the claims are about: ``"learners"`` or ``"fitted models"``.
+
+    On one test set each learner was trained once, so the losses say nothing about models from other
+    training rows.
+    """
+    if "test-set" in problem.situations:
+        return "fitted models"
+    return "learners" if choice.entry is None else choice.entry.about
 
 
 def units(problem: Problem) -> int:
@@ -241,7 +332,7 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
     ]
 
 
-def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, str]:
+def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     situations = problem.situations
     if not situations and problem.design.kind == "splits":
         raise DesignError(
@@ -255,25 +346,18 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
             "learner. Give losses by fold, by data set or by test instance."
         )
     situation = situations[0]
-    entry, automatic = next(
+    fitting = [
         (entry, automatic)
         for entry, automatic in automatic_tests(situation)
-        if not automatic.fallback and (not entry.zero_one or _is_zero_one(problem))
+        if not entry.zero_one or _is_zero_one(problem)
+    ]
+    sizes_known = problem.bare or problem.design.test_share() is not None
+    entry, automatic = next(
+        (pair for pair in fitting if sizes_known or not pair[0].needs_sizes), fitting[0]
     )
-    words = SITUATION_WORDS[situation]
-    reason = f"chosen for {words}: {automatic.why}"
+    reason = f"chosen for {SITUATION_WORDS[situation]}: {automatic.why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
-    instead = fallback_test(situation)
-    if instead is not None and family is not None and entry.smallest_pvalue is not None:
-        other, automatic = instead
-        n = units(problem)
-        smallest = family.smallest_adjusted(float(entry.smallest_pvalue(n)))
-        if smallest > family.alpha:
-            return other, (
-                f"chosen for {words}: with {n} of them the {entry.name} test cannot give an "
-                f"adjusted p-value below {smallest:.2g}; {other.called} can, {automatic.why}"
-            )
     return entry, reason
 
 
@@ -286,11 +370,6 @@ def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
         if automatic.situation == situation
     ]
     return sorted(tests, key=lambda pair: pair[1].rank)
-
-
-def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
-    """Return the test to use if the exact test cannot reach the level; None if there is none."""
-    return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:

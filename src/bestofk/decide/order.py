@@ -243,7 +243,6 @@ def foresee(
     choice = choose_test(
         problem,
         settings.test,  # type: ignore[arg-type]
-        family=family,
         one_sided=one_sided or family.alternative != "two-sided",
         df=settings.df,
         random_state=settings.random_state,

@@ -22,7 +22,14 @@ from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals
-from bestofk.evals.item_plan import ItemPlan, item_plan, items_for_margin
+from bestofk.evals.item_plan import (
+    ItemPlan,
+    PowerCurve,
+    cluster_curve,
+    disagreement_curve,
+    item_plan,
+    items_for,
+)
 from bestofk.evals.item_scores import ItemScores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
 from bestofk.evals.model_choice import ModelChoice
@@ -31,7 +38,7 @@ from bestofk.losses.losses import Losses
 from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import (
     Clusters,
-    cluster_sign_flip,
+    cluster_t,
     clustered_t_interval,
     clusters_of,
     differing,
@@ -125,7 +132,8 @@ def choose_model(
         Compare by pass@k (at least one of k answers is right) or pass^k (all are right).
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
-        otherwise the exact sign-flip test over clusters. Also ``"cluster-sign-flip"``,
+        the sign-flip test over clusters of such answers, and the skewness-corrected t test for
+        graded scores. Also ``"cluster-t"``, ``"cluster-sign-flip"``,
         ``"obuchowski"``, ``"durkalski"``, ``"yang"``, and the tests of `order` if the items are
         independent.
     procedure, alpha, random_state, **options
@@ -377,6 +385,7 @@ def _test(
                 f"{structure}: use one of {', '.join(CLUSTERED_TESTS)}."
             )
         return test, "", {"exact": True} if entry is not None and entry.zero_one else {}
+    entry = _clustered_default(binary=binary and not weighted)
     if clustered:
         unit_of_test = f"each of {len(scores.clusters)} clusters of items counts as one observation"
     elif weighted:
@@ -385,14 +394,26 @@ def _test(
         unit_of_test = "the mean score of an item over its epochs is one observation"
     automatic = test == "auto"
     clustered_test = ClusteredTest(
-        name=next(iter(CLUSTERED_TESTS)) if automatic else test,
+        name=entry.name if automatic else test,
         clusters=scores.cluster,
         strata=scores.task if len(scores.tasks) > 1 else None,
         unit=unit,
-        chosen=f"chosen for these items: {unit_of_test}" if automatic else "",
+        chosen=f"chosen for these items: {entry.automatic[0].why}; {unit_of_test}"
+        if automatic
+        else "",
         detail="" if automatic else unit_of_test,
     )
     return clustered_test, "", {}
+
+
+def _clustered_default(*, binary: bool) -> PairwiseTest:
+    """Return the default test: of rank 1 for right or wrong answers, else of rank 2."""
+    return next(
+        entry
+        for entry in CLUSTERED_TESTS.values()
+        for automatic in entry.automatic
+        if automatic.rank == (1 if binary else 2)
+    )
 
 
 def _bound(decided: _Decided) -> tuple[float | None, str | None]:
@@ -411,7 +432,7 @@ def _bound(decided: _Decided) -> tuple[float | None, str | None]:
     if decided.binary:
         result = mcnemar(loss, other_losses, exact=True, alternative="less")
     else:
-        result = cluster_sign_flip(
+        result = cluster_t(
             loss, other_losses, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
             alternative="less",
         )  # fmt: skip
@@ -430,11 +451,23 @@ def _plan(decided: _Decided) -> ItemPlan | None:
     rivals = [name for name in losses if name != best]
     rival = min(rivals, key=lambda name: decision.mean_losses[name])
     rows = [scores.learners.index(str(name)) for name in (best, rival)]
+    d = losses[str(best)] - losses[rival]
+    row = decision.evidence.row(best, rival)
+    settled = row is not None and bool(decision.evidence.rejected[row])
+    level = 1.0 - decision.evidence.family.interval_level()
     return item_plan(
-        (str(best), rival), losses[str(best)] - losses[rival], scores.variance[rows],
-        scores.count[rows], decided.clusters, unit=decided.unit,
-        level=1.0 - decision.evidence.family.interval_level(),
+        (str(best), rival), d, scores.variance[rows], scores.count[rows], decided.clusters,
+        unit=decided.unit, level=level, power=_power_curve(decided, d, level), settled=settled,
     )  # fmt: skip
+
+
+def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
+    """Return the power of the decision's test for a difference, by the number of items."""
+    choice = decided.decision.test_choice
+    model = "t" if choice is None or choice.entry is None else choice.entry.power
+    if model == "disagreements":
+        return disagreement_curve(float((d != 0).mean()), level)
+    return cluster_curve(d, decided.clusters, model, level, unit=decided.unit)
 
 
 def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:
@@ -451,11 +484,12 @@ def _items_for_margin(
 ) -> int | None:
     if margin is None or rival is None or (bound is not None and bound < margin):
         return None
-    losses, clusters = decided.losses, decided.clusters
+    losses = decided.losses
     d = losses[str(decided.decision.recommended)] - losses[rival]
-    error = float(clusters.standard_error(clusters.totals(d), unit=0.0)[0])
     level = decided.decision.alpha / (len(losses) - 1)
-    return items_for_margin(margin - float(d.mean()), error**2 * d.size, level=level)
+    # a one-sided test is a two-sided test at twice its level
+    curve = cluster_curve(d, decided.clusters, "skew-corrected t", min(2 * level, 0.99))
+    return items_for(curve, margin - float(d.mean()), len(d))
 
 
 def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:

@@ -316,10 +316,7 @@ def _assumptions(entry: Any) -> str:
 
 
 def _automatic(entry: Any) -> str:
-    return ", ".join(
-        f"{choice.situation}{' (fallback)' if choice.fallback else ''}"
-        for choice in entry.automatic
-    )
+    return ", ".join(choice.situation for choice in entry.automatic)
 
 
 _NAMES: Columns = {"name": lambda e: e.name, "family": lambda e: e.family}

@@ -119,7 +119,7 @@ def multitest(
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
     hypotheses = family_of(problem, family, alpha, correction, control)
     choice = choose_test(
-        problem, test, family=hypotheses, one_sided=hypotheses.alternative != "two-sided",
+        problem, test, one_sided=hypotheses.alternative != "two-sided",
         df=df, random_state=random_state, **rope_argument(test, rope), **test_arguments,
     )  # fmt: skip
     evidence = gather_evidence(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bestofk._base.errors import BestOfKError
-from bestofk._base.formatting import rounded
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
 
@@ -26,21 +25,16 @@ def expectation_statements(decision: Decision) -> tuple[Statement, ...]:
     if estimate is None:
         return ()
     metric = decision.metric
-    low, high = sorted((metric.shown(estimate.low), metric.shown(estimate.high)))
-    if low == high:
-        # too few different numbers: the bootstrap knows nothing
-        return ()
     # chance may put the corrected loss below the mean itself, which is never too large
     corrected = metric.shown(max(estimate.naive, estimate.corrected))
-    texts = rounded([corrected, low, high], (high - low) / 2)
     text = (
-        f"Expect a {metric.mean} of about {texts[0]} from {decision.recommended} "
-        f"({100 * estimate.level:g} % interval {texts[1]} to {texts[2]}), corrected for "
-        "having chosen it by its mean."
+        f"Expect a {metric.mean} of about {estimate.words(corrected)} from {decision.recommended}"
+        f"{estimate.interval_words()}, corrected for having chosen it by its mean."
     )
-    numbers = {
-        "mean": metric.shown(estimate.naive), "corrected": corrected, "low": low, "high": high,
-    }  # fmt: skip
+    numbers = {"mean": metric.shown(estimate.naive), "corrected": corrected}
+    interval = estimate.shown_interval()
+    if interval is not None:
+        numbers |= {"low": interval[0], "high": interval[1]}
     return (Statement(kind="expectation", text=text, numbers=numbers),)
 
 

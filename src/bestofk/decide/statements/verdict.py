@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import capitalised, in_words, joined, number, pvalue_words
-from bestofk.decide.choose_test import fallback_test, smallest_pvalue, units
+from bestofk.decide.choose_test import automatic_tests, smallest_pvalue, units
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
@@ -98,10 +98,9 @@ def undecidable(decision: Decision) -> str:
     if needed is None:
         return sentence
     other = ""
-    fallback = fallback_test(problem.situations[0]) if problem.situations else None
-    if fallback is not None and decision.test != fallback[0].name:
-        entry, automatic = fallback
-        other = f"; {entry.called} ({entry.name}) could decide, {automatic.why}"
+    if problem.n_datasets > 1:
+        entry, _ = automatic_tests("datasets")[0]
+        other = f"; {entry.called} ({entry.name}) could decide"
     return f"{sentence} At least {needed} are needed{other}."
 
 

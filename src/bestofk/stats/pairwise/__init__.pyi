@@ -11,10 +11,12 @@ from .calibration import (
 )
 from .clustered import (
     cluster_sign_flip as cluster_sign_flip,
+    cluster_t as cluster_t,
     durkalski as durkalski,
     obuchowski as obuchowski,
     yang as yang,
 )
+from .cosine import ewc_t as ewc_t
 from .entry import PairwiseTest as PairwiseTest
 from .five_by_two import five_by_two_f as five_by_two_f, five_by_two_t as five_by_two_t
 from .half_sampling import (
@@ -51,4 +53,5 @@ from .resolution import (
 )
 from .result import Interval as Interval, PairwiseResult as PairwiseResult
 from .signed_ranks import wilcoxon as wilcoxon
+from .skew_corrected import skew_corrected_t as skew_corrected_t
 from .z_tests import bayle_cv_z as bayle_cv_z, conservative_z as conservative_z

@@ -28,10 +28,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bestofk._base.registry import Assumption, FunctionEntry, Speed
+from bestofk.stats.pairwise.result import Estimand
 
 PowerModel = Literal[
-    "t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
-    "disagreements", "unknown",
+    "t", "skew-corrected t", "corrected t", "five by two F", "five by two t", "signed rank",
+    "sign flips", "disagreements", "unknown",
 ]  # fmt: skip
 """How `bestofk.decide.power` computes the power: ``"t"`` from the standard error and the degrees of
 freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs."""
@@ -43,11 +44,45 @@ class Automatic:
 
     situation: str
     why: str
-    """The reason, printed after a colon; for a fallback, after "it can decide,"."""
+    """The reason, printed after a colon."""
     rank: int = 1
     """bestofk picks the applicable test of lowest rank; zero-one tests need zero-one losses."""
-    fallback: bool = False
-    """Applies only if the exact test of a lower rank cannot reach the level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """A measured error rate above alpha, which a verdict mentions.
+
+    Attributes
+    ----------
+    words : str
+        The sentences; may contain ``{units}``, ``{skewness}``,
+        ``{autocorrelation}`` and ``{effective}``.
+    when : str
+        ``"unstable learners"``: a comparison knows whether there are any; a table does not, and
+        the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
+        freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and
+        the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
+        differences of a pair depend on each other; with `below`, so strongly that they have the
+        information of fewer. ``"graded scores"``: some losses are neither 0
+        nor 1.
+    below : int
+        Number of units for ``"few units"`` and ``"skewed"``.
+    """
+
+    words: str
+    when: Literal[
+        "always",
+        "unstable learners",
+        "df not calibrated",
+        "few units",
+        "skewed",
+        "autocorrelated",
+        "graded scores",
+    ] = "always"
+    below: int = 0
+    replaced: bool = False
+    """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +130,6 @@ class PairwiseTest(FunctionEntry):
     takes their losses after those of all runs in one axis; if `pooled`, it does not take them."""
     pooled: bool = False
     """The function needs one variance factor, estimated from all pairs of the study together."""
-    estimand: Literal["mean", "typical"] = "mean"
-    """Whether the test compares means, or asks for the typical (median) difference."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -109,10 +142,14 @@ class PairwiseTest(FunctionEntry):
     """The function takes `random_state`."""
     smallest_pvalue: Callable[[int], float] | None = None
     """Smallest two-sided p-value of n units; None if there is no bound."""
-    caution: str = ""
-    """Measured error rates beyond the assumptions, which a verdict mentions; may be empty."""
-    caution_for_unstable: bool = False
-    """The caution is about unstable learners; a comparison knows whether there are any."""
+    cautions: tuple[Caution, ...] = ()
+    """Measured error rates above alpha, which a verdict mentions if they apply."""
+    about: Literal["learners", "fitted models"] = "learners"
+    """Whether the claims are about learners, trained on other data of this size, or about the
+    models that were fitted. On one test set every test is about the fitted models."""
+    estimand: Estimand = "mean"
+    """The difference that the test, its estimate and its interval are about: that of the means, or
+    the typical one (pseudomedian or median of the differences)."""
     shorthand: str = ""
     """A short name that `bestofk.stats.multiple.posthoc` also accepts."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -163,6 +200,9 @@ NORMAL = Assumption(
 NORMAL_UNITS = Assumption(
     claim="Differences between two learners are roughly normal.", check="skewness"
 )
+SKEWED_UNITS = Assumption(
+    claim="Differences between two learners are not extremely skewed.", check="skewness"
+)
 SYMMETRIC = Assumption(
     claim="Differences between equal learners are symmetric about 0.", check="skewness"
 )
@@ -199,6 +239,11 @@ INDEPENDENT_UNITS = (
     ),
 )
 WINDOWS = INDEPENDENT_UNITS[-1]
+STATIONARY = Assumption(
+    claim="The differences vary about one mean, and distant ones hardly depend on each other.",
+    check="cannot be checked",
+    why="A trend in the differences, or a change of the better learner, contradicts this.",
+)
 ENOUGH_UNITS = Assumption(
     claim="There are enough {units} for a small p-value to be possible.", check="enough units"
 )
