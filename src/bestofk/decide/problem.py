@@ -105,8 +105,7 @@ class Problem:
 
     def means(self) -> Floats:
         """Return the mean loss of every learner."""
-        mean: Floats = self.sample(1).mean(axis=1)
-        return mean
+        return _means(self.values)
 
 
 def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:
@@ -168,7 +167,9 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
 
 
 def _means(values: Floats) -> Floats:
-    mean: Floats = values.reshape(len(values), -1).mean(axis=1)
+    """Return the mean loss of every learner; NaN stands for a run that a learner does not have."""
+    flat = values.reshape(len(values), -1)
+    mean: Floats = np.nanmean(flat, axis=1) if np.isnan(flat).any() else flat.mean(axis=1)
     return mean
 
 
@@ -185,7 +186,7 @@ def problem_from_losses(
     design = losses.design
     values: Floats = losses.values
     dropped: tuple[str, ...] = ()
-    if losses.complete:
+    if losses.complete or _unpaired(losses):
         array = values_of(values)
     elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
         # only means are tested: data sets may have been run with different numbers of folds
@@ -218,6 +219,13 @@ def problem_from_losses(
         metric=losses.metric,
         subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,
     )
+
+
+def _unpaired(losses: Losses) -> bool:
+    """Return whether learners may have different numbers of losses: runs of different seeds."""
+    design = losses.design
+    enough = (~losses.missing).sum(axis=(1, 2, 3, 4)).min() >= 2
+    return design.kind == "seeds" and len(losses.datasets) == 1 and bool(enough)
 
 
 def _one_subset_part(losses: Losses, design: Design) -> Floats | None:

@@ -216,6 +216,11 @@ def role_of(name: str) -> tuple[str, int] | None:
     return None
 
 
+def is_seed_name(name: str) -> bool:
+    """Return whether a column name is that of a seed."""
+    return bool(re.search(r"(?:^|_)(?:seed|seeds|random_state)(?:_|$)", normal(name)))
+
+
 def direction_of(name: str) -> Direction | None:
     """Return whether a name is a loss, a score, or may be either; None if it is no metric."""
     word = normal(name)

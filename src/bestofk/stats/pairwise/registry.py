@@ -8,10 +8,12 @@ from bestofk.stats.pairwise.entry import (
     EITHER_AHEAD,
     ENOUGH_UNITS,
     GROUPS_AS_UNITS,
+    INDEPENDENT_RUNS,
     INDEPENDENT_UNITS,
     MEASURED_ON_PARTS,
     NORMAL,
     NORMAL_UNITS,
+    SAME_TEST_SET,
     SHARED_ROWS_CALIBRATED,
     SHARED_ROWS_CORRECTED,
     SHARED_ROWS_IGNORED,
@@ -458,6 +460,38 @@ UNIT_TESTS = (
     ),
 )
 
+# Tests on independent training runs
+
+RUN_TESTS = (
+    PairwiseTest(
+        name="welch-t",
+        function="bestofk.stats.pairwise.welch:welch_t",
+        summary="t on independent training runs, not paired, variances may differ",
+        covers=("seeds",),
+        paper="Welch 1947, The generalization of Student's problem when several different "
+        "population variances are involved",
+        doi="10.2307/2332510",
+        takes_resolution=True,
+        called="Welch's t test",
+        citations=("welch1947generalization",),
+        assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, NORMAL_UNITS),
+        automatic=(
+            Automatic(
+                situation="seeds",
+                why="runs of different learners are independent, so they are not paired",
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="unknown",
+        remarks=(
+            Remark(
+                words="The runs share one test set, so the result is about the randomness of "
+                "training and not about new data."
+            ),
+        ),
+    ),
+)
+
 
 # Bayesian tests
 
@@ -499,7 +533,7 @@ BAYESIAN_TESTS = (
 
 
 PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
-    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *BAYESIAN_TESTS
+    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *RUN_TESTS, *BAYESIAN_TESTS
 )
 
 # Tests on clusters of instances
