@@ -30,6 +30,7 @@ DESIGNS = {
     "bootstrap": (Design(kind="bootstrap", folds=6, n_train=(40,) * 6, n_test=(20,) * 6), 1),
     "test-set": (Design(kind="test-set", folds=11), 1),
     "loo": (Design(kind="loo", folds=30), 1),
+    "seeds": (Design(kind="seeds", folds=5), 1),
     "datasets": (Design(kind="cv", runs=2, folds=3), 12),
     "halves": (
         Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="halves", runs=6, folds=2)), 1,

@@ -444,34 +444,34 @@ def forget_seeds(table: Table, roles: dict[str, str]) -> None:
         roles.pop("run")
 
 
-def rows_of_splits(table: Table) -> tuple[Table, str | None, str]:
+def rows_of_splits(table: Table) -> tuple[Table, str | None, str, bool]:
     """Select the rows that are splits if the first column names splits.
 
-    Return the table, the column (None if it names no splits) and the metric. A frame whose rows
+    Return the table, the column (None if it names no splits), the metric, and whether the names are
+    those of scikit-learn's scorers. A frame whose rows
     are ``split0_test_score``, ... or ``fold1``, ... also has rows of means, ranks and settings,
     which are left out.
     """
     column = table.columns[0] if table.columns else ""
     if not column or table.is_typed_number(column) or role_of(column) is not None:
-        return table, None, ""
+        return table, None, "", False
     levels = table.levels(column)
     splits = splits_among(levels.names)
     if len(splits) != 1 or len(levels.names) < table.n_rows:
-        return table, None, ""
+        return table, None, "", False
     ((metric, named),) = splits.items()
     of_splits = {name for _, name in named}
     if len(of_splits) < 2:
-        return table, None, ""
+        return table, None, "", False
     keep = np.array([levels.names[code] in of_splits for code in levels.codes], dtype=np.bool_)
     others = [levels.names[code] for code in levels.codes[~keep]]
     first = split_of(named[0][1])
-    if first is not None and first.scorer:
-        metric = metric or "score"
+    scorer = first is not None and first.scorer
     if not others:
-        return table, column, metric
+        return table, column, metric, scorer
     note = f"Left out, as they are no splits: {listed(others[:12])}."
     table = table.take(keep)
-    return replace(table, account=(*table.account, note)), column, metric
+    return replace(table, account=(*table.account, note)), column, metric, scorer
 
 
 def common_direction(learners: Sequence[str]) -> tuple[Direction, str] | None:

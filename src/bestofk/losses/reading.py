@@ -474,7 +474,7 @@ def read_losses(
             or (column if (column := getattr(options, role)) in table else None)
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
-    table, splits, split_metric = layouts.rows_of_splits(table)
+    table, splits, split_metric, scorer = layouts.rows_of_splits(table)
     if splits is not None and (fold or dataset or instance or algorithm) is None:
         fold = splits
     roles = assign_roles(
@@ -525,6 +525,7 @@ def read_losses(
     elif layout == "wide":
         cells, notes = layouts.wide_cells(table, roles, learners=learners, guessed=guessed)
         named, direction = split_metric or "loss", direction_of(split_metric) or "unknown"
+        direction = "score" if scorer else direction
         shared = layouts.common_direction(cells.levels["algorithm"].names)
         if direction == "unknown" and shared is not None:
             direction, named = shared

@@ -36,7 +36,7 @@ def repeated_designs(splits: int) -> list[str]:
         for folds in _USUAL_FOLDS
         if splits % folds == 0 and 1 < splits // folds <= _MOST_RUNS
     ]
-    return designs[:3]
+    return [] if is_certain(splits) else designs[:3]
 
 
 def design_advice(splits: int) -> tuple[Part, ...]:

@@ -303,13 +303,15 @@ def learners_in_rows(table: Table, roles: dict[str, str], *, stated: bool) -> Ta
         if not stated:
             if set(roles) - {"dataset"} or any(map(split_of, others)):
                 return None
-            rows = _learner_like(table.levels(column).names)
-            if rows < 2 or rows <= _learner_like(others) or is_time_name(column):
+            names = table.levels(column).names
+            rows = _learner_like(names)
+            like_rows = rows > 1 and rows > _learner_like(others)
+            few_rows = len(names) < len(others) and role_of(column) is None
+            if is_time_name(column) or _has_dates(table, column) or not (like_rows or few_rows):
                 return None
             raise TableError(
-                f"{table.source}: the rows ({listed(table.levels(column).names[:3])}, ...) look "
-                f"like learners, and the columns ({listed(others[:3])}, ...) may be data sets: "
-                "pass ",
+                f"{table.source}: cannot tell whether the rows ({listed(names[:2])}, ...) or the "
+                f"columns ({listed(others[:2])}, ...) are the learners: pass ",
                 use(layout="learners-in-rows"),
                 " if each row is a learner, or ",
                 use(layout="wide"),
