@@ -56,9 +56,7 @@ def time_column(table: Table, roles: dict[str, str], learners: Sequence[str] | N
     candidates = [
         column
         for column in free
-        if is_time_name(column)
-        or normal(column) in _TRAINING_TIME
-        or _has_dates(table, column)
+        if is_time_name(column) or normal(column) in _TRAINING_TIME or _has_dates(table, column)
     ]
     if not candidates:
         return None
@@ -258,7 +256,9 @@ def _is_learner(table: Table, column: str, columns: Sequence[str]) -> bool:
 
 def _without_mean(column: str) -> str:
     """Return ``svm`` for ``svm_mean`` and ``mean_svm``."""
-    match = re.fullmatch(rf"(?:({_MEAN_WORDS})[ _.-]+(.+)|(.+?)[ _.-]+({_MEAN_WORDS}))", column, re.I)
+    match = re.fullmatch(
+        rf"(?:({_MEAN_WORDS})[ _.-]+(.+)|(.+?)[ _.-]+({_MEAN_WORDS}))", column, re.I
+    )
     return column if match is None else (match[2] or match[3]).strip(" (")
 
 
