@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, RandomState, one_of, positive
-from bestofk._base.errors import ArgumentError, use
+from bestofk._base.errors import ArgumentError, BestOfKError, use
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
+from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.problem import Subject
@@ -22,7 +23,7 @@ from bestofk.decide.settings import Settings
 from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals
 from bestofk.evals.item_plan import ItemPlan, item_plan, items_for_margin
-from bestofk.evals.item_scores import ItemScores, score_ranges
+from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.evals.rows import STATUSES
@@ -158,10 +159,15 @@ def choose_model(
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    decided = _decide(scores, details=cost_details(costs, cost_of), **options)
+    failed = None
+    if missing != "refuse" and pass_at is None and pass_all is None:
+        failed = _failures(evals, options, counting)
+    details = cost_details(costs, cost_of)
+    decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
-    if missing == "bounds" and decision.recommended is not None:
+    within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
+    if decision.recommended is not None and (missing == "bounds" or (failed and within_unit)):
         bounds = _missing_bounds(evals, decision, options, counting)
     bound, rival = _bound(decided)
     return ModelChoice(
@@ -219,6 +225,7 @@ def _decide(
     macro: bool,
     procedure: str,
     details: Any = None,
+    missing_losses: MissingLosses | None = None,
     **options: Any,
 ) -> _Decided:
     table = _weighted(scores, macro=macro)
@@ -248,8 +255,42 @@ def _decide(
         test_reason=reason,
         n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
-    decision = decide(table, settings, subject=subject)
+    decision = decide(table, settings, subject=subject, missing=missing_losses)
     return _Decided(decision=decision, scores=scores, table=table, unit=unit)
+
+
+def _failures(
+    evals: Evals, options: dict[str, Any], counting: dict[str, Any]
+) -> MissingLosses | None:
+    """Return the missing scores, and the evidence if each of them is wrong; None without any.
+
+    An item that a model never ran counts only if the model has at least half of the items of its
+    task: otherwise it ran on a part of the task by design.
+    """
+    scores = evals.by_item(missing="allow", **counting)
+    worst, best, missing = missing_scores(evals, **counting)
+    wanted = (scores.share_by_task() >= 0.5)[:, scores.task]
+    keep = wanted.all(axis=0)
+    lacking = (missing > 0) & keep
+    if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
+        return None
+    everything = replace(scores.only_items(keep), count=np.maximum(scores.count[:, keep], 1))
+    try:
+        as_worst, as_best = (
+            _decide(replace(everything, mean=np.ascontiguousarray(mean[:, keep])), **options)
+            .decision.evidence
+            for mean in (worst, best)
+        )  # fmt: skip
+    except BestOfKError:
+        return None
+    counts = lacking.sum(axis=1).tolist()
+    return MissingLosses(
+        counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
+        units=int(keep.sum()),
+        unit="item",
+        as_worst=as_worst,
+        as_best=as_best,
+    )
 
 
 def _missing_bounds(

@@ -8,6 +8,7 @@ from bestofk._base.errors import BestOfKError
 from bestofk._base.formatting import number
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
+from bestofk.decide.statements.missing import verdict_depends
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum
@@ -51,6 +52,8 @@ def _expected(decision: Decision) -> CorrectedMinimum | None:
     if problem is None or not by_mean or decision.recommended != decision.smallest_mean:
         return None
     if problem.values.size > MAX_NUMBERS or problem.subject.n_clusters is not None:
+        return None
+    if verdict_depends(decision):
         return None
     if problem.design.kind == "seeds":
         # the runs share one test set: they do not show how the loss varies with other data

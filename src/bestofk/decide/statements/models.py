@@ -9,6 +9,7 @@ from typing import Any
 from bestofk._base.formatting import capitalised, counted, number, shortened
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement, statements
+from bestofk.decide.statements.missing import verdict_depends
 from bestofk.decide.statements.wording import called
 
 SHOWN_SAMPLES = 1000.0
@@ -38,6 +39,8 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     notes = statements("note", [*choice.left_out, *bounds])
     if choice.recommended is None:
         return notes
+    if verdict_depends(choice.decision):
+        return (*statements("verdict", [_range_sentence(choice.missing_bounds)]), *notes)
     plan = "" if choice.plan is None else choice.plan.explain()
     return (
         *statements("verdict", [_cost_sentence(choice)]),
@@ -201,6 +204,18 @@ def item_plan_text(plan: Any, power: float) -> str:
     elif isfinite(plan.within):
         text += "; more epochs of the same items would not"
     return f"{text}."
+
+
+def _range_sentence(bounds: Any) -> str:
+    """Return how far ahead the recommended model is, over all possible missing scores."""
+    if bounds is None:
+        return ""
+    rivals = [
+        f"of {rival.name} by {number(rival.low)} to {number(rival.high)}" for rival in bounds.rivals
+    ]
+    return (
+        f"Over all possible missing scores, {bounds.recommended} is ahead {shortened(rivals, 3)}."
+    )
 
 
 def missing_bounds_text(bounds: Any) -> str:
