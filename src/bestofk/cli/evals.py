@@ -83,6 +83,10 @@ _log_options = option_group(
         help="Every task counts the same, or (default) every item does.",
     ),
     click.option(
+        "--against", metavar="MODEL",
+        help="Say for each other model whether it is within --margin of this one.",
+    ),
+    click.option(
         "--pass-at", type=click.IntRange(min=1), metavar="K",
         help="Compare by pass@k: one of K answers is right.",
     ),
@@ -113,6 +117,7 @@ def evals(
     limits: str,
     missing: str,
     macro: bool,
+    against: str | None,
     pass_at: int | None,
     pass_all: int | None,
     prefer: str | None,
@@ -165,6 +170,7 @@ def evals(
             limits=limits,
             missing=missing,
             macro=macro,
+            against=against,
             pass_at=pass_at,
             pass_all=pass_all,
             **decision_arguments(options),

@@ -240,13 +240,13 @@ def _as_worst(losses: Losses) -> tuple[MissingLosses | None, Losses | None]:
     several = len(losses.datasets) > 1
     axis = 1 if several else 2 if losses.design.runs > 1 else 3
     others = tuple(i for i in range(1, 5) if i != axis)
-    lacking: Bools = missing.any(axis=others)
+    lacking = np.asarray(missing.any(axis=others))
     if (lacking == lacking[:1]).all():
         return None, None
     from bestofk.losses.losses import DIMS, Losses
 
     values = filled_with_worst(losses.values)
-    absent: Bools = np.isnan(values).any(axis=(0, *others))
+    absent = np.asarray(np.isnan(values).any(axis=(0, *others)))
     present = np.flatnonzero(~absent)
     if len(present) < 2 or np.isnan(values.take(present, axis)).any():
         return None, None

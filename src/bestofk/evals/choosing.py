@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, RandomState, one_of, positive
-from bestofk._base.errors import ArgumentError, BestOfKError, use
+from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
@@ -25,7 +25,7 @@ from bestofk.evals.evals import MEASURES, Evals
 from bestofk.evals.item_plan import ItemPlan, item_plan, items_for_margin
 from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
-from bestofk.evals.model_choice import ModelChoice
+from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.stats.intervals import wilson
@@ -77,6 +77,7 @@ def choose_model(
     *,
     prefer: Any = None,
     margin: float | None = None,
+    against: str | None = None,
     macro: bool = False,
     pass_at: int | None = None,
     pass_all: int | None = None,
@@ -102,6 +103,9 @@ def choose_model(
     margin : float, optional
         A difference that does not matter. The result says whether the choice is shown not to be
         worse than the best by more than the margin.
+    against : str, optional
+        A model, such as the one in production: the result says for each other model whether it is
+        shown to be within the margin of that model. Needs `margin`.
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
@@ -147,6 +151,15 @@ def choose_model(
         )
     if margin is not None:
         positive(margin, "margin")
+    if against is not None:
+        if against not in evals.learners:
+            raise UnknownNameError("model", against, evals.learners)
+        if margin is None:
+            raise ArgumentError(
+                "A comparison against one model needs a difference that does not matter, such as ",
+                use(margin=0.02),
+                ".",
+            )
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
     if pass_at is not None:
@@ -188,6 +201,7 @@ def choose_model(
         account=(*evals.account, *_weight_sentences(scores, macro=macro)),
         left_out=scores.left_out,
         missing_bounds=bounds,
+        against=_against(decided, against, margin),
     )
 
 
@@ -270,7 +284,7 @@ def _failures(
     scores = evals.by_item(missing="allow", **counting)
     worst, best, missing = missing_scores(evals, **counting)
     wanted = (scores.share_by_task() >= 0.5)[:, scores.task]
-    keep = wanted.all(axis=0)
+    keep = np.asarray(wanted.all(axis=0))
     lacking = (missing > 0) & keep
     if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
         return None
@@ -418,6 +432,54 @@ def _test(
     return clustered_test, "", {}
 
 
+def _against(
+    decided: _Decided, against: str | None, margin: float | None
+) -> tuple[AgainstModel, ...]:
+    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1)."""
+    if against is None or margin is None:
+        return ()
+    losses, metric = decided.losses, decided.table.metric
+    names = [name for name in losses if name != against]
+    level = 1.0 - decided.decision.alpha / len(names)
+    first = np.stack([losses[name] for name in names])
+    high, low = (
+        np.atleast_1d(
+            np.asarray(
+                getattr(
+                    _loss_test(decided, first, losses[against], side).confidence_interval(level),
+                    end,
+                )
+            )
+        )
+        for side, end in (("less", "high"), ("greater", "low"))
+    )
+    rows = []
+    for at, name in enumerate(names):
+        difference = float(losses[name].mean() - losses[against].mean())
+        verdict = "within" if high[at] < margin else "beyond" if low[at] > margin else "open"
+        rows.append(
+            AgainstModel(
+                name=name,
+                against=against,
+                difference=metric.difference(difference),
+                at_most=float(max(high[at], 0.0)),
+                verdict=verdict,
+            )
+        )
+    return tuple(rows)
+
+
+def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any:
+    """Return the one-sided test of means behind bounds, whatever the test of the decision."""
+    if decided.binary:
+        return mcnemar(a, b, exact=True, alternative=alternative)
+    scores = decided.scores
+    return cluster_sign_flip(
+        a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
+        alternative=alternative,
+    )  # fmt: skip
+
+
 def _bound(decided: _Decided) -> tuple[float | None, str | None]:
     """Return how much worse than the best the recommended model may be, and than which model.
 
@@ -425,19 +487,13 @@ def _bound(decided: _Decided) -> tuple[float | None, str | None]:
     against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
     bound is about means, whatever the test.
     """
-    decision, scores, losses = decided.decision, decided.scores, decided.losses
+    decision, losses = decided.decision, decided.losses
     best = decision.recommended
     others = [name for name in losses if name != best]
     if best is None or not others:
         return None, None
     loss, other_losses = losses[str(best)], np.stack([losses[name] for name in others])
-    if decided.binary:
-        result = mcnemar(loss, other_losses, exact=True, alternative="less")
-    else:
-        result = cluster_sign_flip(
-            loss, other_losses, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
-            alternative="less",
-        )  # fmt: skip
+    result = _loss_test(decided, loss, other_losses, "less")
     level = 1.0 - decision.alpha / len(others)
     high = np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float))
     rival = int(np.argmax(high))
@@ -452,11 +508,15 @@ def _plan(decided: _Decided) -> ItemPlan | None:
         return None
     rival = min((name for name in losses if name != best), key=lambda name: decision.means[name])
     rows = [scores.learners.index(str(name)) for name in (best, rival)]
-    return item_plan(
+    plan = item_plan(
         (str(best), rival), losses[str(best)] - losses[rival], scores.variance[rows],
         scores.count[rows], decided.clusters, unit=decided.unit,
         level=1.0 - decision.evidence.family.interval_level(),
     )  # fmt: skip
+    if any({best, rival} == set(claim) for claim in decision.claims):
+        # the comparison is settled
+        plan = replace(plan, items_to_settle=None, epochs_to_settle=None)
+    return plan
 
 
 def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:

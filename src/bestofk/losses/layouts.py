@@ -508,11 +508,11 @@ def wide_cells(
             learners = [c for c in learners if c not in empty]
             notes.append(f"Left out, as they are empty: {listed(empty)}.")
         if not ours:
-            names, left_out = without_aside_columns(table, learners)
+            names, asides = without_aside_columns(table, learners)
             learners = list(names)
             notes += [
-                f"Left out, as they are {reason}: {shortened(list(map(repr, columns)), 12)}."
-                for reason, columns in left_out.items()
+                f"Left out, as they are {reason}: {shortened(list(map(repr, aside)), 12)}."
+                for reason, aside in asides.items()
             ]
     if not learners:
         raise TableError(

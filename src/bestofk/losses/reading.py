@@ -173,9 +173,9 @@ def design_of_file(
         kind = "cv" if folds > 1 else "scores"
         if folds == 1 and runs > 1 and n_sets == 1:
             kind = "resample" if len(known) == 2 else _kind_of_runs(roles, account)
-        elif folds > 1 and runs == 1 and n_sets == 1 and not is_certain(folds):
-            if not _tests_each_row_once(known, folds):
-                raise TableError(*unclear_design(table.source, folds))
+        unclear = folds > 1 and runs == 1 and n_sets == 1 and not is_certain(folds)
+        if unclear and not _tests_each_row_once(known):
+            raise TableError(*unclear_design(table.source, folds))
     stratified = None
     if "stratified" in roles:
         word = (only_value(table, roles["stratified"]) or "").lower()
@@ -258,8 +258,8 @@ def _as_unpaired_runs(cells: Cells, roles: dict[str, str], design: Any) -> tuple
     return cells, bool((counts != counts.max()).any())
 
 
-def _tests_each_row_once(sizes: dict[str, tuple[int, ...]], folds: int) -> bool:
-    """Return whether the sizes are those of one run: each split tests 1 / folds of the rows."""
+def _tests_each_row_once(sizes: dict[str, tuple[int, ...]]) -> bool:
+    """Return whether the sizes are those of one run: together the splits test all rows."""
     if len(sizes) < 2:
         return False
     tested = np.asarray(sizes["n_test"], dtype=float)
@@ -700,7 +700,8 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     parts = []
     nouns = {
         "dataset": "data sets", "run": "runs", "fold": "folds", "repetition": "repetitions",
-        "instance": "instances", "time": "times", "n_train": "training sizes", "n_test": "test sizes",
+        "instance": "instances", "time": "times", "n_train": "training sizes",
+        "n_test": "test sizes",
     }  # fmt: skip
     if layout == "long":
         parts.append(f"learners from column {roles['algorithm']!r}")

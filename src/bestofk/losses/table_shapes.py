@@ -206,8 +206,6 @@ def without_aside_columns(
         word = normal(column)
         if base is not None and (base in bases or _mean_of(base) is not None):
             spreads.append(column)
-        elif re.search(r"__(?:MIN|MAX)$", column):
-            spreads.append(column)
         elif is_summary(column) and not _is_learner(table, column, columns):
             summaries.append(column)
         elif _ALONE.fullmatch(word):
@@ -303,14 +301,14 @@ def learners_in_rows(table: Table, roles: dict[str, str], *, stated: bool) -> Ta
         if not stated:
             if set(roles) - {"dataset"} or any(map(split_of, others)):
                 return None
-            names = table.levels(column).names
-            rows = _learner_like(names)
+            labels = table.levels(column).names
+            rows = _learner_like(labels)
             like_rows = rows > 1 and rows > _learner_like(others)
-            few_rows = len(names) < len(others) and role_of(column) is None
+            few_rows = len(labels) < len(others) and role_of(column) is None
             if is_time_name(column) or _has_dates(table, column) or not (like_rows or few_rows):
                 return None
             raise TableError(
-                f"{table.source}: cannot tell whether the rows ({listed(names[:2])}, ...) or the "
+                f"{table.source}: cannot tell whether the rows ({listed(labels[:2])}, ...) or the "
                 f"columns ({listed(others[:2])}, ...) are the learners: pass ",
                 use(layout="learners-in-rows"),
                 " if each row is a learner, or ",
@@ -341,12 +339,12 @@ def learners_in_rows(table: Table, roles: dict[str, str], *, stated: bool) -> Ta
     spreads = left_out.get("spreads, ranks or sizes of a learner", [])
     data = [c for c in data if c not in spreads]
     text = {c: table.text(c).tolist() for c in data}
-    labels = table.text(column).tolist()
-    if any(label is None for label in labels):
-        row = [label is None for label in labels].index(True)
+    learners = table.text(column).tolist()
+    if any(label is None for label in learners):
+        row = [label is None for label in learners].index(True)
         raise TableError(f"{table.location(row, column)} must name the learner; the cell is empty.")
     turned: dict[str, list[object]] = {"dataset": [kept.get(c, c) for c in data]}
-    for row, label in enumerate(labels):
+    for row, label in enumerate(learners):
         turned[str(label).strip()] = [text[c][row] for c in data]
     notes = [f"The rows are learners ({column!r}) and the columns are data sets."]
     if spreads:

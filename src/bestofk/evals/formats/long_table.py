@@ -118,10 +118,9 @@ def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
             if column is not None and column not in roles.values():
                 roles[role] = column
                 break
-    if "metric" in roles and "metric" not in named:
+    if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
         # a column of metrics belongs to a column of numbers without a name of its own
-        if normal(roles.get("score", "")) not in _METRIC_VALUES:
-            roles.pop("metric")
+        roles.pop("metric", None)
     return roles
 
 
