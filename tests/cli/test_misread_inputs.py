@@ -262,6 +262,16 @@ class TestColumns:
             losses = bk.read_losses(frame, higher_is_better=True)
         assert losses.algorithms == ("svm", "tree")
 
+    def test_columns_of_two_levels(self):
+        frame = pd.concat([by_set().melt("dataset", var_name="model", value_name="accuracy")] * 2)
+        table = frame.pivot_table(
+            index="dataset", columns="model", values=["accuracy"], aggfunc=["mean", "std"]
+        )
+        with pytest.warns(bk.BestOfKWarning, match="Left out"):
+            losses = bk.read_losses(table, higher_is_better=True)
+        assert losses.algorithms == ("svm", "tree")
+        assert losses.by_dataset()[0] == pytest.approx(1 - by_set()["svm"])
+
     def test_a_learner_may_be_called_mean(self, ask):
         frame = by_set(mean=np.random.default_rng(5).random(8))
         result = ask(frame, "--higher-is-better", higher_is_better=True)

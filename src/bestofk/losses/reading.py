@@ -666,9 +666,22 @@ def _as_table(source: Any, **how: Any) -> Table:
             }
         )
     if hasattr(source, "columns") and hasattr(source, "iloc"):
+        source = _one_level(source)
         nested = {name: source[name].map(_one_cell) for name in _NESTED if name in source.columns}
         return Table.from_frame(source.assign(**nested) if nested else source)
     raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
+
+
+def _one_level(frame: Any) -> Any:
+    """Join the levels of column names of a pivot table; drop levels with one value."""
+    if getattr(frame.columns, "nlevels", 1) < 2:
+        return frame
+    levels = [frame.columns.get_level_values(i) for i in range(frame.columns.nlevels)]
+    telling = [level for level in levels if len(set(level)) > 1] or levels[-1:]
+    names = [
+        "_".join(str(part) for part in parts if str(part)) for parts in zip(*telling, strict=True)
+    ]
+    return frame.set_axis(names, axis=1)
 
 
 def _one_cell(value: Any) -> Any:
