@@ -69,7 +69,10 @@ def test_a_table_with_columns_of_other_names(run, tmp_path):
     ))  # fmt: skip
     words = ["evals", str(path), "--format", "table", "--column", "learner=who", "--column",
              "item=what", "--column", "score=points", "--quiet"]  # fmt: skip
-    assert run(*words) == (0, "b\na\n", "")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "pass --higher-is-better or --lower-is-better." in err
+    assert run(*words, "--higher-is-better") == (0, "b\na\n", "")
 
 
 def test_a_report_is_written(run, tmp_path):

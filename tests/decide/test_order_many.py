@@ -31,6 +31,7 @@ DESIGNS = {
     "test-set": (Design(kind="test-set", folds=11), 1),
     "time": (Design(kind="time", folds=9, n_train=tuple(range(10, 100, 10)), n_test=(10,) * 9), 1),
     "loo": (Design(kind="loo", folds=30), 1),
+    "seeds": (Design(kind="seeds", folds=5), 1),
     "datasets": (Design(kind="cv", runs=2, folds=3), 12),
     "halves": (
         Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="halves", runs=6, folds=2)), 1,

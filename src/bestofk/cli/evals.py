@@ -85,6 +85,10 @@ _log_options = option_group(
         help="Every task counts the same, or (default) every item does.",
     ),
     click.option(
+        "--against", metavar="MODEL",
+        help="Say for each other model whether it is within --margin of this one.",
+    ),
+    click.option(
         "--pass-at", type=click.IntRange(min=1), metavar="K",
         help="Compare by pass@k: one of K answers is right.",
     ),
@@ -123,6 +127,7 @@ def evals(
     limits: str,
     missing: str,
     macro: bool,
+    against: str | None,
     pass_at: int | None,
     pass_all: int | None,
     prefer: str | None,
@@ -180,6 +185,7 @@ def evals(
             limits=limits,
             missing=missing,
             macro=macro,
+            against=against,
             pass_at=pass_at,
             pass_all=pass_all,
             **decision_arguments(options),

@@ -108,8 +108,9 @@ column_options = option_group(
     ),
     click.option("--metric", metavar="NAME", help="Which metric, if the table has several."),
     click.option(
-        "--layout", type=click.Choice(["long", "wide", "cv-results"]),
-        help="One row per loss, one column per learner, or one column per split.",
+        "--layout", type=click.Choice(["long", "wide", "cv-results", "learners-in-rows"]),
+        help="One row per loss, one column per learner, one column per split, or one row per "
+        "learner and one column per data set.",
     ),
     click.option(
         "--format", "format_", metavar="NAME",
@@ -128,7 +129,8 @@ table_options = option_group(
     column_options,
     click.option(
         "--design", metavar="DESIGN",
-        help="How the numbers were measured: cv, 10x10, resample, test-set, scores, ...",
+        help="How the numbers were measured: kfold:10, 10x10, resample:30:0.2, time, seeds, "
+        "test-set, scores, ...",
     ),
     click.option(
         "--learners", metavar="COLS",

@@ -12,6 +12,7 @@ import numpy as np
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk.decide.problem import BOTH_PARTS, Problem
+from bestofk.losses.split_design import design_advice, is_certain, unclear_design
 from bestofk.stats.pairwise.entry import Automatic, Caution, PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -51,6 +52,7 @@ SITUATION_WORDS = {
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
     "time": "windows in order of time",
+    "seeds": "training runs with different seeds on one test set",
 }
 
 
@@ -341,24 +343,59 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
             "'10x10', or splits that test every row once."
         )
     if not situations:
-        raise DesignError(
-            f"There is nothing to test: the losses are {problem.describe()}, one number per "
-            "learner. Give losses by fold, by data set or by test instance."
-        )
+        raise _nothing_to_test(problem)
     situation = situations[0]
-    fitting = [
+    if problem.bare and situation == "kfold" and not is_certain(problem.design.folds):
+        raise DesignError(*unclear_design("losses", problem.design.folds))
+    suitable = (
         (entry, automatic)
         for entry, automatic in automatic_tests(situation)
-        if not entry.zero_one or _is_zero_one(problem)
-    ]
-    sizes_known = problem.bare or problem.design.test_share() is not None
-    entry, automatic = next(
-        (pair for pair in fitting if sizes_known or not pair[0].needs_sizes), fitting[0]
+        if (not entry.zero_one or _is_zero_one(problem))
+        and (not entry.needs_sizes or problem.bare or problem.design.test_share() is not None)
     )
+    entry, automatic = next(suitable, (None, None))
+    if entry is None or automatic is None:
+        raise _sizes_needed(problem)
     reason = f"chosen for {SITUATION_WORDS[situation]}: {automatic.why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
     return entry, reason
+
+
+def _nothing_to_test(problem: Problem) -> DesignError:
+    numbers = units(problem)
+    if problem.design.kind == "scores" and numbers > 1:
+        return DesignError(
+            f"The losses are {problem.describe()}: pass ",
+            use(design="seeds"),
+            " if they are training runs with different seeds on one test set, ",
+            *design_advice(numbers),
+            ", or ",
+            use(design="test-set"),
+            " if they are the instances of one test set.",
+        )
+    return DesignError(
+        f"There is nothing to test: the losses are {problem.describe()}, one number per "
+        "learner. Give losses by fold, by data set or by test instance."
+    )
+
+
+def _sizes_needed(problem: Problem) -> DesignError:
+    """Return the error about splits whose training and test sizes are unknown."""
+    n = units(problem)
+    if problem.design.kind == "time":
+        return DesignError(
+            f"The {n} rows are in order of time, and successive rows depend on each other, so no "
+            "test here is valid for them: give the means of several independent series, one row "
+            "per series, or pass ",
+            use(dataset=...),
+            " with the column of the times if the rows are independent of each other.",
+        )
+    return DesignError(
+        f"The test for {problem.describe()} needs the share of rows that each split tests: pass ",
+        use(design=f"resample:{n}:0.2"),
+        " with your share instead of 0.2, or columns n_train and n_test.",
+    )
 
 
 def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
@@ -457,10 +494,7 @@ def _facts(
     if entry.needs_sizes and not problem.bare:
         share = design.test_share()
         if share is None:
-            raise DesignError(
-                f"test {entry.name!r} needs the sizes of the training and test parts. The design "
-                "of the losses has none; pass a design with n_train and n_test."
-            )
+            raise _sizes_needed(problem)
         if design.n_train is not None and design.n_test is not None:
             facts["n_test"] = float(np.mean(design.n_test))
             facts["n_train"] = facts["n_test"] / share if design.kind == "time" else float(

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import RandomState
-from bestofk._base.errors import DesignError
+from bestofk._base.errors import BestOfKError, DesignError
 from bestofk._base.habits import answers_habits, unknown_keywords
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
 from bestofk.decide.gather import bayesian_choice
+from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.preference import PreferenceLike, preference_ranks
 from bestofk.decide.problem import Problem, Subject, as_problem, reading_arguments
 from bestofk.decide.procedures.multitest import family_of, rope_argument
@@ -141,7 +142,13 @@ def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
         raise unknown_keywords("order", unknown, arguments, ORDER_HABITS, known)
 
 
-def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -> Decision:
+def decide(
+    losses: Any,
+    settings: Settings,
+    *,
+    subject: Subject | None = None,
+    missing: MissingLosses | None = None,
+) -> Decision:
     """Decide about losses.
 
     Parameters
@@ -152,6 +159,9 @@ def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -
         The options of `order` as one value.
     subject : Subject, optional
         What the decision is about, for its statements.
+    missing : MissingLosses, optional
+        Losses that some learners lack and that were left out: only claims that also hold with them
+        are made.
 
     Returns
     -------
@@ -166,10 +176,20 @@ def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -
     problem = as_problem(losses, prefer=settings.prefer, missing=settings.missing)
     if subject is not None:
         problem = replace(problem, subject=subject)
+    if missing is not None:
+        problem = replace(problem, missing=missing)
     return _decide(problem, settings)
 
 
 def _decide(problem: Problem, settings: Settings) -> Decision:
+    if problem.missing is not None and problem.filled is not None:
+        try:
+            filled = replace(problem.filled, subject=problem.subject)
+            as_worst = _decide(filled, settings).evidence
+            problem = replace(problem, missing=replace(problem.missing, as_worst=as_worst))
+        except BestOfKError:
+            # the test does not cover all units: compare those that every learner has
+            pass
     decision: Decision = PROCEDURES[settings.procedure].load()(problem, **settings.arguments())
     return replace(decision, settings=settings, bootstrap=_interval_verdict(problem, decision))
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, RandomState, one_of, positive
-from bestofk._base.errors import ArgumentError, use
+from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
+from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.problem import Subject
@@ -30,9 +31,9 @@ from bestofk.evals.item_plan import (
     item_plan,
     items_for,
 )
-from bestofk.evals.item_scores import ItemScores, score_ranges
+from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
-from bestofk.evals.model_choice import ModelChoice
+from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.stats.intervals import wilson
@@ -101,6 +102,7 @@ def choose_model(
     *,
     prefer: Any = None,
     margin: float | None = None,
+    against: str | None = None,
     macro: bool = False,
     pass_at: int | None = None,
     pass_all: int | None = None,
@@ -126,6 +128,9 @@ def choose_model(
     margin : float, optional
         A difference that does not matter. The result says whether the choice is shown not to be
         worse than the best by more than the margin.
+    against : str, optional
+        A model, such as the one in production: the result says for each other model whether it is
+        shown to be within the margin of that model. Needs `margin`.
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
@@ -172,6 +177,15 @@ def choose_model(
         )
     if margin is not None:
         positive(margin, "margin")
+    if against is not None:
+        if against not in evals.learners:
+            raise UnknownNameError("model", against, evals.learners)
+        if margin is None:
+            raise ArgumentError(
+                "A comparison against one model needs a difference that does not matter, such as ",
+                use(margin=0.02),
+                ".",
+            )
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
     if pass_at is not None:
@@ -184,10 +198,15 @@ def choose_model(
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    decided = _decide(scores, details=cost_details(costs, cost_of), **options)
+    failed = None
+    if missing != "refuse" and pass_at is None and pass_all is None:
+        failed = _failures(evals, options, counting)
+    details = cost_details(costs, cost_of)
+    decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
-    if missing == "bounds" and decision.recommended is not None:
+    within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
+    if decision.recommended is not None and (missing == "bounds" or (failed and within_unit)):
         bounds = _missing_bounds(evals, decision, options, counting)
     bound, rival = _bound(decided)
     return ModelChoice(
@@ -208,6 +227,7 @@ def choose_model(
         account=(*evals.account, *_weight_sentences(scores, macro=macro)),
         left_out=scores.left_out,
         missing_bounds=bounds,
+        against=_against(decided, against, margin),
     )
 
 
@@ -245,6 +265,7 @@ def _decide(
     macro: bool,
     procedure: str,
     details: Any = None,
+    missing_losses: MissingLosses | None = None,
     **options: Any,
 ) -> _Decided:
     table = _weighted(scores, macro=macro)
@@ -274,8 +295,42 @@ def _decide(
         test_reason=reason,
         n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
-    decision = decide(table, settings, subject=subject)
+    decision = decide(table, settings, subject=subject, missing=missing_losses)
     return _Decided(decision=decision, scores=scores, table=table, unit=unit)
+
+
+def _failures(
+    evals: Evals, options: dict[str, Any], counting: dict[str, Any]
+) -> MissingLosses | None:
+    """Return the missing scores, and the evidence if each of them is wrong; None without any.
+
+    An item that a model never ran counts only if the model has at least half of the items of its
+    task: otherwise it ran on a part of the task by design.
+    """
+    scores = evals.by_item(missing="allow", **counting)
+    worst, best, missing = missing_scores(evals, **counting)
+    wanted = (scores.share_by_task() >= 0.5)[:, scores.task]
+    keep = np.asarray(wanted.all(axis=0))
+    lacking = (missing > 0) & keep
+    if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
+        return None
+    everything = replace(scores.only_items(keep), count=np.maximum(scores.count[:, keep], 1))
+    try:
+        as_worst, as_best = (
+            _decide(replace(everything, mean=np.ascontiguousarray(mean[:, keep])), **options)
+            .decision.evidence
+            for mean in (worst, best)
+        )  # fmt: skip
+    except BestOfKError:
+        return None
+    counts = lacking.sum(axis=1).tolist()
+    return MissingLosses(
+        counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
+        units=int(keep.sum()),
+        unit="item",
+        as_worst=as_worst,
+        as_best=as_best,
+    )
 
 
 def _missing_bounds(
@@ -416,6 +471,54 @@ def _clustered_default(*, binary: bool) -> PairwiseTest:
     )
 
 
+def _against(
+    decided: _Decided, against: str | None, margin: float | None
+) -> tuple[AgainstModel, ...]:
+    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1)."""
+    if against is None or margin is None:
+        return ()
+    losses, metric = decided.losses, decided.table.metric
+    names = [name for name in losses if name != against]
+    level = 1.0 - decided.decision.alpha / len(names)
+    first = np.stack([losses[name] for name in names])
+    high, low = (
+        np.atleast_1d(
+            np.asarray(
+                getattr(
+                    _loss_test(decided, first, losses[against], side).confidence_interval(level),
+                    end,
+                )
+            )
+        )
+        for side, end in (("less", "high"), ("greater", "low"))
+    )
+    rows = []
+    for at, name in enumerate(names):
+        difference = float(losses[name].mean() - losses[against].mean())
+        verdict = "within" if high[at] < margin else "beyond" if low[at] > margin else "open"
+        rows.append(
+            AgainstModel(
+                name=name,
+                against=against,
+                difference=metric.difference(difference),
+                at_most=float(max(high[at], 0.0)),
+                verdict=verdict,
+            )
+        )
+    return tuple(rows)
+
+
+def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any:
+    """Return the one-sided test of means behind bounds, whatever the test of the decision."""
+    if decided.binary:
+        return mcnemar(a, b, exact=True, alternative=alternative)
+    scores = decided.scores
+    return cluster_t(
+        a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
+        alternative=alternative,
+    )  # fmt: skip
+
+
 def _bound(decided: _Decided) -> tuple[float | None, str | None]:
     """Return how much worse than the best the recommended model may be, and than which model.
 
@@ -423,19 +526,13 @@ def _bound(decided: _Decided) -> tuple[float | None, str | None]:
     against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
     bound is about means, whatever the test.
     """
-    decision, scores, losses = decided.decision, decided.scores, decided.losses
+    decision, losses = decided.decision, decided.losses
     best = decision.recommended
     others = [name for name in losses if name != best]
     if best is None or not others:
         return None, None
     loss, other_losses = losses[str(best)], np.stack([losses[name] for name in others])
-    if decided.binary:
-        result = mcnemar(loss, other_losses, exact=True, alternative="less")
-    else:
-        result = cluster_t(
-            loss, other_losses, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
-            alternative="less",
-        )  # fmt: skip
+    result = _loss_test(decided, loss, other_losses, "less")
     level = 1.0 - decision.alpha / len(others)
     high = np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float))
     rival = int(np.argmax(high))

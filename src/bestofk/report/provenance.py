@@ -45,7 +45,8 @@ def left_out_of(
         return sentences
     if losses is None:
         return ["Nothing is known to have been left out."]
-    return [f"Nothing: all {losses.values.size} losses count."]
+    noun = "scores" if losses.metric.higher_is_better else "losses"
+    return [f"Nothing: all {losses.values.size} {noun} count."]
 
 
 def _failed(study: Study) -> list[str]:

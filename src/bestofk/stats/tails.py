@@ -96,7 +96,7 @@ def pvalue_of_t(t: Any, df: Any, alternative: Alternative) -> Any:
     return np.minimum(2.0 * t_sf(np.abs(t), df), 1.0)
 
 
-def t_quantile(p: Any, df: float) -> Any:
+def t_quantile(p: Any, df: Any) -> Any:
     """Return the t with ``P(T <= t) = p``.
 
     For an upper quantile, pass the small tail probability and negate the result.

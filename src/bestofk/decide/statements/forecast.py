@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bestofk._base.errors import BestOfKError
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
+from bestofk.decide.statements.missing import verdict_depends
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum
@@ -46,6 +47,11 @@ def _expected(decision: Decision) -> CorrectedMinimum | None:
     if problem is None or not by_mean or decision.recommended != decision.smallest_mean:
         return None
     if problem.values.size > MAX_NUMBERS or problem.subject.n_clusters is not None:
+        return None
+    if verdict_depends(decision):
+        return None
+    if problem.design.kind == "seeds":
+        # the runs share one test set: they do not show how the loss varies with other data
         return None
     try:
         return corrected_minimum(problem)

@@ -9,6 +9,7 @@ from typing import Any
 from bestofk._base.formatting import capitalised, counted, number, shortened
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement, statements
+from bestofk.decide.statements.missing import verdict_depends
 from bestofk.decide.statements.wording import called
 
 SHOWN_SAMPLES = 1000.0
@@ -24,6 +25,8 @@ _COST_UNITS = {
     "tokens": "tokens per sample",
     "latency": "seconds per sample",
 }
+MAX_TIMES_ITEMS = 100
+"""Do not advise more items than this many times the current number."""
 _MARGIN_PHRASES = {
     "shown": "is shown not to be worse than the best by more than your margin",
     "not shown": "may be worse than the best by more than your margin",
@@ -38,9 +41,11 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     notes = statements("note", [*choice.left_out, *bounds])
     if choice.recommended is None:
         return notes
+    if verdict_depends(choice.decision):
+        return (*statements("verdict", [_range_sentence(choice.missing_bounds)]), *notes)
     plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
-        *statements("verdict", [_cost_sentence(choice)]),
+        *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
         *statements("margin", [_margin_sentence(choice)]),
         *statements("next", _too_few_items_sentences(choice)),
@@ -130,6 +135,8 @@ def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
     --------
     >>> _ratio_phrase(36.0, 2.0), _ratio_phrase(1.0, 3.0), _ratio_phrase(9.2, 10.0, "long")
     ('18 times as much', '33 % as much', '92 % as long')
+    >>> _ratio_phrase(0.999, 1.0)
+    '100 % as much'
     """
     if cost <= 0 or other <= 0:
         return "more" if other > cost else "less"
@@ -164,12 +171,34 @@ def _margin_sentence(choice: Any) -> str:
         f"{choice.recommended} {_MARGIN_PHRASES[choice.margin_verdict]} of {number(choice.margin)}"
     )
     needed, items = choice.items_for_margin, len(choice.scores.items)
-    if needed is not None and needed > items:
+    if needed is not None and needed > MAX_TIMES_ITEMS * items:
+        sentence += (
+            f"; more than {MAX_TIMES_ITEMS} times as many items would be needed to show more"
+        )
+    elif needed is not None and needed > items:
         sentence += (
             f"; about {needed:,} items (now {items:,}) would show that it is not, if the means "
             "stay as they are"
         )
     return f"{sentence}."
+
+
+def _against_sentences(choice: Any) -> list[str]:
+    """Say which models are within the margin of the one that `against` names."""
+    phrases = {
+        "within": "{name} is shown to be within {margin} of {other}",
+        "beyond": "{name} is shown to be worse than {other} by more than {margin}",
+        "open": "It is open whether {name} is within {margin} of {other}",
+    }
+    sentences = []
+    for row in choice.against:
+        words = phrases[row.verdict].format(
+            name=row.name, other=row.against, margin=number(choice.margin)
+        )
+        sentences.append(
+            f"{words} (difference {number(row.difference)}, at most {number(row.at_most)} worse)."
+        )
+    return sentences
 
 
 def _too_few_items_sentences(choice: Any) -> list[str]:
@@ -208,6 +237,11 @@ def item_plan_text(plan: Any, power: float) -> str:
         )
     if plan.items_to_settle is None or plan.items_to_settle <= plan.items:
         return text
+    if plan.items_to_settle > MAX_TIMES_ITEMS * plan.items:
+        return (
+            f"{text} The observed difference, {number(abs(plan.difference))}, cannot be settled in "
+            f"practice: it would take more than {MAX_TIMES_ITEMS} times as many items."
+        )
     text += (
         f" If the true difference is the observed {number(abs(plan.difference))}, about "
         f"{plan.items_to_settle:,} items (now {plan.items:,}) would settle it"
@@ -217,6 +251,18 @@ def item_plan_text(plan: Any, power: float) -> str:
     elif isfinite(plan.within):
         text += "; more epochs of the same items would not"
     return f"{text}."
+
+
+def _range_sentence(bounds: Any) -> str:
+    """Return how far ahead the recommended model is, over all possible missing scores."""
+    if bounds is None:
+        return ""
+    rivals = [
+        f"of {rival.name} by {number(rival.low)} to {number(rival.high)}" for rival in bounds.rivals
+    ]
+    return (
+        f"Over all possible missing scores, {bounds.recommended} is ahead {shortened(rivals, 3)}."
+    )
 
 
 def missing_bounds_text(bounds: Any) -> str:

@@ -10,6 +10,7 @@ from bestofk.decide.choose_test import automatic_tests, smallest_pvalue, units
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
+from bestofk.decide.statements.missing import missing_sentences
 from bestofk.decide.statements.wording import (
     MAX_NAMED,
     called,
@@ -39,10 +40,13 @@ _MAX_UNITS = 10_000
 
 def verdict_statements(decision: Decision) -> tuple[Statement, ...]:
     """Return the first paragraph of a decision, sentence by sentence."""
-    sentences: list[Statement | str] = []
+    missing, depends = missing_sentences(decision)
+    sentences: list[Statement | str] = [*missing]
     if not decision.decidable:
         sentences.append(undecidable(decision))
-    if decision.reasons:
+    if depends:
+        pass
+    elif decision.reasons:
         sentences.extend(decision.reasons)
     elif decides_by(decision.procedure) == "adequacy":
         sentences.extend(_cheapest_adequate(decision))

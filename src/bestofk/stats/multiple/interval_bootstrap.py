@@ -19,6 +19,7 @@ from bestofk._base.checks import (
     one_of,
     probability,
     refuse,
+    refuse_named_table,
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
@@ -189,6 +190,7 @@ def interval_cells(
 
 def _numbers(value: Any, where: str) -> Floats:
     """Return `value` as an array without infinities; NaN marks missing values."""
+    refuse_named_table(value, where)
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

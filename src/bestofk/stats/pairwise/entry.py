@@ -16,6 +16,7 @@
 ``nested``         one data set, runs of k folds, and pairs of folds left out together
 ``loo``            one data set, leave-one-out: one loss per row
 ``time``           one data set, windows in order of time
+``seeds``          one test set, training runs with different seeds
 =================  ==============================================================
 
 `PairwiseTest.axes` is the number of trailing axes of its losses: 2 for (runs, folds), else 1.
@@ -246,6 +247,17 @@ STATIONARY = Assumption(
 )
 ENOUGH_UNITS = Assumption(
     claim="There are enough {units} for a small p-value to be possible.", check="enough units"
+)
+INDEPENDENT_RUNS = Assumption(
+    claim="The training runs are independent of each other.",
+    check="cannot be checked",
+    why="This holds if each run has its own seed for everything that is random.",
+)
+SAME_TEST_SET = Assumption(
+    claim="The result is about the randomness of training on this test set.",
+    check="by design",
+    why="All runs share the same training and test rows, so the variation of new data is not "
+    "included.",
 )
 MEASURED_ON_PARTS = Assumption(
     claim="The variance allows for shared training rows and for unstable learners.",

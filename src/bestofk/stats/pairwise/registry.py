@@ -8,11 +8,13 @@ from bestofk.stats.pairwise.entry import (
     EITHER_AHEAD,
     ENOUGH_UNITS,
     GROUPS_AS_UNITS,
+    INDEPENDENT_RUNS,
     INDEPENDENT_UNITS,
     MANY_OF_EACH_CLASS,
     MEASURED_ON_PARTS,
     NORMAL,
     NORMAL_UNITS,
+    SAME_TEST_SET,
     SHARED_ROWS_CALIBRATED,
     SHARED_ROWS_CORRECTED,
     SHARED_ROWS_IGNORED,
@@ -602,8 +604,8 @@ UNIT_TESTS = (
         explanation=(
             "Compares the mean losses of two learners over several data sets.",
             "Use it for 12 or more data sets; it allows for skewed differences.",
-            "Do not use it on folds of one data set, which share training rows, and take a result of fewer "
-            "than 12 data sets with caution.",
+            "Do not use it on folds of one data set, which share training rows, and take a "
+            "result of fewer than 12 data sets with caution.",
         ),
         function="bestofk.stats.pairwise.skew_corrected:skew_corrected_t",
         summary="paired t on the data sets, corrected for skewed differences",
@@ -635,8 +637,8 @@ UNIT_TESTS = (
         explanation=(
             "Compares the mean losses of two models over rows or windows in order of time.",
             "Use it for forecasts, whose successive errors depend on each other.",
-            "Do not use it on short series: with the information of fewer than 20 independent rows it makes "
-            "too many wrong claims.",
+            "Do not use it on short series: with the information of fewer than 20 independent rows "
+            "it makes too many wrong claims.",
         ),
         function="bestofk.stats.pairwise.cosine:ewc_t",
         summary="t test of the mean over losses in order of time, by equal-weighted cosines",
@@ -746,7 +748,7 @@ UNIT_TESTS = (
         explanation=(
             "Compares the areas under the ROC curves of two fitted models on one test set.",
             "Use it if both models scored the same rows.",
-            "Do not use it for a claim about learners: other training rows would give other models.",
+            "Do not use it for a claim about learners: other training rows give other models.",
         ),
         function="bestofk.stats.pairwise.one_test_set:delong",
         summary="areas under the ROC curve of two models on the same rows",
@@ -788,6 +790,43 @@ UNIT_TESTS = (
             ),
         ),
         interval=_T_INTERVAL,
+    ),
+)
+
+# Tests on independent training runs
+
+RUN_TESTS = (
+    PairwiseTest(
+        name="welch-t",
+        explanation=(
+            "Compares the mean scores of independent training runs of two models on one test set.",
+            "Use it for runs with different seeds; the numbers of runs may differ.",
+            "Do not use it for a claim about other data: it covers only the training randomness.",
+        ),
+        function="bestofk.stats.pairwise.welch:welch_t",
+        summary="t on independent training runs, not paired, variances may differ",
+        covers=("seeds",),
+        paper="Welch 1947, The generalization of Student's problem when several different "
+        "population variances are involved",
+        doi="10.2307/2332510",
+        takes_resolution=True,
+        called="Welch's t test",
+        citations=("welch1947generalization",),
+        assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, NORMAL_UNITS),
+        automatic=(
+            Automatic(
+                situation="seeds",
+                why="runs of different learners are independent, so they are not paired",
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="unknown",
+        remarks=(
+            Remark(
+                words="The runs share one test set, so the result is about the randomness of "
+                "training and not about new data."
+            ),
+        ),
     ),
 )
 
@@ -845,7 +884,7 @@ BAYESIAN_TESTS = (
 
 
 PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
-    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *BAYESIAN_TESTS
+    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *RUN_TESTS, *BAYESIAN_TESTS
 )
 
 # Tests on clusters of instances
