@@ -10,7 +10,7 @@ import pytest
 import bestofk
 from bestofk._base.errors import ArgumentError, TableError
 from bestofk.data.tables import read_table
-from bestofk.data.tables.reading import allowed_bytes
+from bestofk.data.tables.limits import allowed_bytes
 
 MOST_BYTES = 1 << 30
 MOST_SECONDS = 5.0

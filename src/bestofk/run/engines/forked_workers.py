@@ -248,8 +248,7 @@ def can_fork() -> bool:
 
 
 def forks_safely() -> bool:
-    """Return whether forks of a process with libraries loaded work; system libraries of macOS may
-    crash in a fork."""
+    """Return whether forks of a process with threads work; macOS libraries may crash in them."""
     return can_fork() and sys.platform != "darwin"
 
 

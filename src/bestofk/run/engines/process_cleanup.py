@@ -2,8 +2,8 @@
 
 Each worker leads a session, so that everything a fit starts can be ended with the worker. On Linux
 the kernel ends a worker whose parent is gone. Processes that left the worker's session are found by
-a mark in their environment. macOS has sessions but no marks. Windows has neither: workers end there,
-but processes that a fit starts may continue.
+a mark in their environment. macOS has sessions but no marks. Windows has neither: the workers end
+there, but processes that a fit starts may continue.
 """
 
 from __future__ import annotations
