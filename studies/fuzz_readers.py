@@ -47,7 +47,17 @@ STRANGE: tuple[Any, ...] = (
     " ", "a", "\ud800", "\udfff\x00", "\x1b[31m", "NaN", "inf", "=1+1", "../..", "\\x", "x" * 3000,
     [], {}, [[]], [{}], {"": {}}, [None] * 3, {"a": 1}, [0.1, 0.2], "C", "\u202e", "9" * 500,
 )  # fmt: skip
-NUMBERS = (b"1e999", b"-1", b"99999999999999999999", b"NaN", b"0x10", b"1e-400", b"", b"\xff", b"\0")
+NUMBERS = (
+    b"1e999",
+    b"-1",
+    b"99999999999999999999",
+    b"NaN",
+    b"0x10",
+    b"1e-400",
+    b"",
+    b"\xff",
+    b"\0",
+)
 
 
 @cache
@@ -279,7 +289,11 @@ def damage_bytes(data: bytes, rng: random.Random) -> bytes:
             other = rng.randrange(len(data))
             data = data[:at] + data[other : other + length] + data[at + length :]
         else:
-            data = data[:at] + rng.choice([b",", b"\n", b'"', b"{", b"[", b"\\", b";", b"\t"]) + data[at:]
+            data = (
+                data[:at]
+                + rng.choice([b",", b"\n", b'"', b"{", b"[", b"\\", b";", b"\t"])
+                + data[at:]
+            )
     return data
 
 
@@ -357,11 +371,16 @@ def damage_sqlite(path: Path, rng: random.Random) -> None:
             columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
             column = rng.choice(columns)
             strange = rng.choice(STRANGE)
-            if column in ("specification", "value_json", "distribution_json") and rng.random() < 0.8:
+            if (
+                column in ("specification", "value_json", "distribution_json")
+                and rng.random() < 0.8
+            ):
                 row = db.execute(f'SELECT rowid, "{column}" FROM "{table}"').fetchone()
                 if row is not None:
                     new = damage_json(str(row[1]).encode(), rng).decode("utf-8", "replace")
-                    db.execute(f'UPDATE "{table}" SET "{column}" = ? WHERE rowid = ?', (new, row[0]))
+                    db.execute(
+                        f'UPDATE "{table}" SET "{column}" = ? WHERE rowid = ?', (new, row[0])
+                    )
             elif rng.random() < 0.05:
                 db.execute(f'DROP TABLE "{table}"')
                 names.remove(table)
@@ -448,7 +467,9 @@ def main() -> int:
                         if "bestofk" in frame.filename]  # fmt: skip
                 frame = ours[-1] if ours else last
                 place = f"{Path(frame.filename).name}:{frame.lineno}"
-                print(f"Case {case} of seed {options.seed} failed at {place}: {reason!a}", flush=True)
+                print(
+                    f"Case {case} of seed {options.seed} failed at {place}: {reason!a}", flush=True
+                )
                 if options.case is not None:
                     raise
         case += 1

@@ -224,8 +224,9 @@ def _run(arguments: list[str] | None) -> int:
         complain(_with_options(error, command))
         return EXIT_FAILED if isinstance(error, RunError | StoreError) else EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as error:
-        # click wraps the exception that interrupted it.
-        complain(str(error.__cause__ or error) or "interrupted.")
+        # click wraps the exception that interrupted it, before 8.1.4 only as its context.
+        wrapped = error.__context__ if isinstance(error, click.Abort) else None
+        complain(str(error.__cause__ or wrapped or error) or "interrupted.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe, as `| head` does.

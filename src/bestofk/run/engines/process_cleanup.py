@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import sys
@@ -156,9 +157,9 @@ def _state_and_group(pid: int | str) -> tuple[str, int]:
 
 def _watch_parent(parent: int) -> None:
     process = multiprocessing.parent_process()
-    if sys.platform == "win32" and process is not None:
+    if sys.platform == "win32" and getattr(process, "sentinel", None) is not None:
         # Windows keeps the parent's id after the parent's end
-        process.join()
+        multiprocessing.connection.wait([process.sentinel])
     else:
         while os.getppid() == parent:
             time.sleep(0.5)
