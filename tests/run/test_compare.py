@@ -463,6 +463,7 @@ def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
     frame = pd.DataFrame(np.asfortranarray(X), copy=False)
     learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
     before = X.copy()
+    bk.compare(learners, X[:200], y[:200], **QUICK)  # import everything first
     for rows, most in ((X, 2), (frame, 3)):
         tracemalloc.start()
         bk.compare(learners, rows, y, **QUICK)

@@ -164,7 +164,23 @@ VERBS = {verb: entry for group in VERB_GROUPS.values() for verb, entry in group.
 """Import path and one line of help, by verb."""
 
 
-class LazyGroup(click.Group):
+class MissingCommand(click.UsageError):
+    """A group was called without a command; the message is its help text."""
+
+
+class HelpfulGroup(click.Group):
+    """A group that shows its help text as an error if it is called without a command.
+
+    click does this since version 8.2.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            raise MissingCommand(ctx.get_help(), ctx=ctx)
+        return super().parse_args(ctx, args)
+
+
+class LazyGroup(HelpfulGroup):
     """A group that imports a verb only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
@@ -279,7 +295,7 @@ def _run(arguments: list[str] | None) -> int:
         code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=command)
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_DONE
-    except click.exceptions.NoArgsIsHelpError as error:
+    except MissingCommand as error:
         say(error.format_message(), err=True)
         return EXIT_WRONG_CALL
     except click.NoSuchOption as error:
@@ -298,8 +314,9 @@ def _run(arguments: list[str] | None) -> int:
         complain(_with_options(error, command))
         return EXIT_FAILED if isinstance(error, RunError | StoreError) else EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as error:
-        # click wraps the exception that interrupted it.
-        complain(str(error.__cause__ or error) or "interrupted.")
+        # click wraps the exception that interrupted it, before 8.1.4 only as its context.
+        wrapped = error.__context__ if isinstance(error, click.Abort) else None
+        complain(str(error.__cause__ or wrapped or error) or "interrupted.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe, as `| head` does.

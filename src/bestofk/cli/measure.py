@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import HelpfulGroup
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     df_option,
@@ -131,7 +132,7 @@ def _running() -> Iterator[None]:
         yield
 
 
-@click.group()
+@click.group(cls=HelpfulGroup)
 def measure() -> None:
     """Measure the Type I error, power and replicability of a test.
 

@@ -163,7 +163,11 @@ def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str
     command = command or (() if spec is None else spec.command)
     if command:
         text = " ".join(shlex.quote(hide_passwords(word)) for word in command)
-        return Repeat(heading="The command that repeats it", text=text)
+        heading = "The command that repeats it"
+        if study is not None and study.store != "memory":
+            # anyone who can write to the store can change it
+            heading = f"{heading} (text from the store; read it before you run it)"
+        return Repeat(heading=heading, text=text)
     call = "import bestofk as bk"
     if study is not None:
         call = _compare_call(order, study)

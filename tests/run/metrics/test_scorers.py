@@ -10,6 +10,7 @@ from sklearn.metrics import (
     brier_score_loss,
     f1_score,
     get_scorer,
+    get_scorer_names,
     make_scorer,
     mean_absolute_error,
     r2_score,
@@ -43,6 +44,8 @@ def folds(X, y):
     ],
 )  # fmt: skip
 def test_values_of_classification_are_those_of_scikit_learn(name):
+    if name not in get_scorer_names():
+        pytest.skip(f"this scikit-learn has no scorer {name}")
     study = bk.compare(CLASSIFIERS, X, Y, scoring=name, **QUICK)
     ours = study.losses.metric.shown(study.losses.by_fold()[:, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0

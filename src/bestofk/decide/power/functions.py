@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk.stats.pairwise.resolution import EXACT_BELOW
+from bestofk.stats.tails import t_quantile
 
 _NODES = 128
 _MEAN_INTEGRAL_MAX_DF = 40.0
@@ -92,7 +93,7 @@ def _power(ncp: Floats, df: float, level: float) -> Floats:
     if df >= _NORMAL_MIN_DF:
         c = -float(special.ndtri(level / 2.0))
         return np.asarray(special.ndtr(ncp - c) + special.ndtr(-ncp - c))
-    c = -float(special.stdtrit(df, level / 2.0))
+    c = -float(t_quantile(level / 2.0, df))
     if df <= _MEAN_INTEGRAL_MAX_DF:
         both = _over_mean(ncp, df, c) + _over_mean(-ncp, df, c)
     else:
@@ -213,7 +214,7 @@ def five_by_two_t_power(effect: Any, level: float) -> Floats:
 
     effect = np.asarray(effect, dtype=float)
     z, weight = _normal()
-    c_squared = float(np.square(special.stdtrit(5.0, level / 2.0)))
+    c_squared = float(np.square(t_quantile(level / 2.0, 5.0)))
     u = z[:, np.newaxis]
     first = effect[..., np.newaxis, np.newaxis] + np.sqrt(0.5) * (z + u)
     bound = np.maximum(5.0 * np.square(first) / c_squared - u * u, 0.0)

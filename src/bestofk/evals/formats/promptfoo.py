@@ -179,7 +179,7 @@ class _File:
         text = source.text()
         count = 0
         for stream in (("results", "results"), ("results",)):
-            for path, value in JsonParts(text, stream, source.name):
+            for path, value in JsonParts(text, stream, source.name, file_size=source.size):
                 if path[-1] == "[]":
                     count += 1
                     yield count, value

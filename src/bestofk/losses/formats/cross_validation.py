@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.reading import EXPANDED
+from bestofk.data.tables.limits import EXPANDED, check_json
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import split_of
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns, chosen_metric, noted
@@ -92,7 +92,9 @@ def _json(path: Path) -> Any:
     try:
         if not path.is_file() or path.suffix.lower() != ".json" or path.stat().st_size > EXPANDED:
             return None
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        check_json(text, path.name, file_size=len(text))
+        return json.loads(text)
     except (OSError, ValueError, RecursionError):
         return None  # read_table reports the problem
 

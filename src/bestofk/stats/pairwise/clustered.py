@@ -432,14 +432,14 @@ def clustered_t_interval(
     a: Floats, b: Floats, grouping: Clusters, *, outside: float, unit: float | None = None
 ) -> tuple[Floats, Floats]:
     """Return the ends (...) of the t interval over clusters with `outside` in each tail."""
-    from scipy.special import stdtrit
+    from bestofk.stats.tails import t_quantile
 
     d = a - b
     totals = grouping.totals(d)
     largest = np.abs(d).max(axis=-1) if unit is None else float(unit)
     error, df = grouping.standard_error(totals, unit=largest)
     mean = totals.sum(axis=-1) / d.shape[-1]
-    half = -stdtrit(df, outside) * error
+    half = -t_quantile(outside, df) * error
     return np.asarray(mean - half), np.asarray(mean + half)
 
 
