@@ -85,7 +85,11 @@ def reproduce(request: Request) -> ReproductionResult:
         sentences += new_sentences
         tables += new_tables
     return ReproductionResult(
-        title=TITLE, paper=entry.paper, tables=tuple(tables), sentences=tuple(sentences)
+        title=TITLE,
+        paper=entry.paper,
+        tables=tuple(tables),
+        sentences=tuple(sentences),
+        explained=entry.explained,
     )
 
 

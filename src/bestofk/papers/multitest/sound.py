@@ -117,6 +117,7 @@ def sound_account(request: Request, datasets: tuple[str, ...]) -> ReproductionRe
         paper=f"{entry.paper}, doi:{entry.doi}.",
         tables=tuple(tables),
         sentences=tuple(_sentences(request, decisions, datasets)),
+        explained=REPRODUCTIONS["multitest"].explained,
         details={
             "runs": request.runs,
             "seed": request.seed,
