@@ -8,7 +8,7 @@ import pytest
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.learners import LEARNERS, learner
 
-PAPERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron"]
+PAPERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron", "furia"]
 
 
 def test_the_learners_of_the_papers_are_there_in_order() -> None:

@@ -61,7 +61,6 @@ QUANTITIES: dict[str, tuple[str, str | Callable[..., float]]] = {
     "error": ("error", "zero-one"),
 }
 """The paper's measure: (name in the tables, loss)."""
-REPLACED = "FURIA"
 INTERVAL = "central"
 """10 % of the mass; around a median of few repetitions the radius of that share would be 0."""
 RULES = {"Bootstrap-B": "paper", "Bootstrap-B, vertex": "vertex"}
@@ -395,10 +394,7 @@ def real_tables(
     for table, make in (("7", multiple_table), ("8", pairs_table)):
         if table in names:
             tables += [make(quantity, values) for quantity, values in losses.items()]
-    sentence = (
-        f"{shape[1]} data sets, {shape[2]} folds, {shape[3]} repetitions; a random forest of 20 "
-        "trees replaces FURIA."
-    )
+    sentence = f"{shape[1]} data sets, {shape[2]} folds, {shape[3]} repetitions."
     return [sentence], tables
 
 
@@ -422,8 +418,8 @@ def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
         level=0.0,
         digits=3,
         unit="share",
-        note=f"Printed for {REPLACED} in the first row. The margin of {MARGIN:g} is ours: the "
-        "learners are other implementations, and the print does not give their settings.",
+        note=f"The margin of {MARGIN:g} is ours: the learners are other implementations, and the "
+        "print does not give their settings.",
     )
 
 
@@ -449,12 +445,12 @@ def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
     for row, test in (("ANOVA", "t"), ("Friedman", "wilcoxon")):
         adjusted = adjust(multiple.posthoc(cells, test, "none", control=0).pvalues, "hochberg")
         for name, p in zip(LEARNERS[1:], adjusted.tolist(), strict=True):
-            ours[row, f"{REPLACED} vs {name}"] = _number(p)
+            ours[row, f"{LEARNERS[0]} vs {name}"] = _number(p)
     for row, rule in RULES.items():
         result = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL)
         ends = result.posthoc(correction="none", pairs=pairs).pvalues
         for name, of in zip(LEARNERS[1:], ends, strict=True):
-            ours[row, f"{REPLACED} vs {name}"] = _range(of)
+            ours[row, f"{LEARNERS[0]} vs {name}"] = _range(of)
     note = "Paired t and Wilcoxon tests, adjusted by Hochberg; Bootstrap-B not adjusted."
     return _compared_texts("8", quantity, ours, note)
 
@@ -466,10 +462,6 @@ def _compared_texts(
         (f.row, f.column): f.printed
         for f in printed_figures("intervals")
         if f.table == table and f.quantity == quantity
-    }
-    figures = {
-        (row, "FOREST" if column == REPLACED else column): text
-        for (row, column), text in figures.items()
     }
     rows = tuple(dict.fromkeys(row for row, _ in ours))
     columns = tuple(dict.fromkeys(column for _, column in ours))
@@ -483,7 +475,7 @@ def _compared_texts(
     return ComparedWords(
         table=f"Table {table}, {QUANTITIES[quantity][0]}",
         rows=rows,
-        columns=tuple(column.replace(REPLACED, "FOREST") for column in columns),
+        columns=columns,
         ours=left,
         printed=right,
         agrees=agrees,
