@@ -142,7 +142,7 @@ def test_certainty_and_prediction_by_hand():
     assert [float(c) for cs in model.certainties_ for c in cs] == [0.8, 0.8]
     assert model.predict_proba([[4.0]]).round(6).tolist() == [[0.333333, 0.666667]]
     assert model.predict([[4.0], [5.0], [0.0]]).tolist() == ["low", "high", "low"]
-    assert model.complexity() == 2
+    assert model.complexity() == 4
 
 
 def test_a_missing_cell_is_covered_by_no_rule():

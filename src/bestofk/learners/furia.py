@@ -501,5 +501,5 @@ class Furia(ProbabilisticClassifier):
         )
 
     def complexity(self) -> int:
-        """Return the number of antecedents of all rules."""
-        return sum(len(rule) for rules in self.rules_ for rule in rules)
+        """Return the number of antecedents of all rules, plus one share per class."""
+        return len(self.classes_) + sum(len(rule) for rules in self.rules_ for rule in rules)

@@ -113,7 +113,7 @@ LEARNERS = Registry(
         paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
         whole_plan=False,
         unstable=True,
-        complexity="antecedents of the rules",
+        complexity="c and the antecedents of the rules",
     ),
 )
 
