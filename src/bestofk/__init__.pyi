@@ -39,6 +39,7 @@ from .losses.reading import read_losses as read_losses
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
+from .run.estimate import ErrorEstimates as ErrorEstimates, estimate as estimate
 from .run.execution import Execution as Execution
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study

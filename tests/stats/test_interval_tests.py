@@ -29,7 +29,9 @@ def boxes(n, seed, shift=0.0, width=0.5):
 
 
 def grid(low, high, points):
-    return np.array(list(product(*(np.linspace(a, b, points) for a, b in zip(low, high, strict=True)))))
+    return np.array(
+        list(product(*(np.linspace(a, b, points) for a, b in zip(low, high, strict=True))))
+    )
 
 
 def ends(low, high, test, alternative="two-sided"):

@@ -74,6 +74,10 @@ VERBS = {
     "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
     "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
     "test": ("bestofk.cli.test:one_test", "Run one test on a table of losses."),
+    "estimate": (
+        "bestofk.cli.estimate:estimate",
+        "Estimate the error rate of one learner.",
+    ),
     "size": ("bestofk.cli.size:size", "Find out what a design can show, or how large it must be."),
     "measure": ("bestofk.cli.measure:measure", "Measure the error rate and the power of a test."),
     "calibrate": ("bestofk.cli.measure:calibrate", "Calibrate a test on your own data."),
