@@ -22,7 +22,7 @@ SECTIONS = {
     INPUT: (),
     "Decision": (
         "prefer", "margin", "alpha", "procedure", "test", "correction", "family", "control", "rope",
-        "guard", "df", "macro", "pass_at", "pass_all",
+        "guard", "as_published", "df", "macro", "pass_at", "pass_all",
     ),
     "Run": (
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",

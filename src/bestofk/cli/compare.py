@@ -12,6 +12,7 @@ from click.core import ParameterSource
 
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
+    as_published_option,
     check_report_path,
     command_line,
     decision_arguments,
@@ -20,6 +21,7 @@ from bestofk.cli.options import (
     jobs_option,
     names_in,
     preference,
+    published_settings,
     quiet_option,
     report_option,
     scheduler_option,
@@ -28,6 +30,8 @@ from bestofk.cli.options import (
 
 _STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "--risk",
                  "max_runs": "--max-runs"}  # fmt: skip
+PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
+"""The learners of the MultiTest paper."""
 _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -131,6 +135,7 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
               default="auto", show_default=True,
               help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
 @report_option
+@as_published_option
 @decision_options
 @quiet_option
 def compare(
@@ -167,6 +172,7 @@ def compare(
     task: str,
     prepare: str,
     report_path: str | None,
+    as_published: bool,
     as_json: bool,
     quiet: bool,
     **decision: Any,
@@ -184,6 +190,7 @@ def compare(
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
       bestofk compare wine --learner nmc --learner nn --groups ash --cv group-kfold:5
       bestofk compare breast-cancer --stop settled
+      bestofk compare iris --as-published
     """
     from bestofk.cli.terminal import print_study
     from bestofk.decide.settings import Settings
@@ -203,6 +210,12 @@ def compare(
     }
     if task != "auto":
         options["task"] = task
+    arguments = decision_arguments(decision)
+    if as_published:
+        arguments = published_settings(arguments)
+        cv, prefer = cv or "5x2", prefer or "complexity"
+        if not learners and not learner_files:
+            learners = PUBLISHED_LEARNERS
     check_report_path(report_path)
     # Learners may print; keep that out of the answer.
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
@@ -213,7 +226,7 @@ def compare(
             cv=_plan(cv, stratify, decision["seed"]),
             scoring=_metrics(scoring, cost),
             stop=_stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs),
-            settings=Settings(prefer=preference(prefer), **decision_arguments(decision)),
+            settings=Settings(prefer=preference(prefer), **arguments),
             execution=Execution(
                 n_jobs=n_jobs,
                 threads=threads,

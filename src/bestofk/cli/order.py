@@ -8,11 +8,13 @@ import click
 
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
+    as_published_option,
     check_report_path,
     decision_arguments,
     decision_options,
     echo_decision,
     preference,
+    published_settings,
     quiet_option,
     read_table,
     reading_options,
@@ -25,6 +27,7 @@ from bestofk.cli.options import (
 @click.command(cls=SectionedCommand)
 @table_options
 @report_option
+@as_published_option
 @decision_options
 @quiet_option
 def order(
@@ -32,6 +35,7 @@ def order(
     prefer: str | None,
     missing: str,
     report_path: str | None,
+    as_published: bool,
     as_json: bool,
     quiet: bool,
     **options: Any,
@@ -54,6 +58,9 @@ def order(
     from bestofk.decide.order import order as decide
 
     check_report_path(report_path)
+    arguments = decision_arguments(options)
+    if as_published:
+        arguments = published_settings(arguments)
     reading = reading_options(options)
     with warnings_as_lines():
         table = read_table(losses, reading, missing=missing)
@@ -61,7 +68,7 @@ def order(
             table,
             prefer=preference(prefer, measured=False),
             missing=missing,
-            **decision_arguments(options),
+            **arguments,
         )
     echo_decision(
         decision,

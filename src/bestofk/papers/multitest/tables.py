@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, shortened
 from bestofk.data.schema import Codes, Encoded
 from bestofk.decide import multitest, order_many, stack_tables
-from bestofk.decide.procedures.multitest import sort_by_overrides
+from bestofk.decide.procedures.multitest import AS_PUBLISHED, sort_by_overrides
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Losses
@@ -227,10 +227,7 @@ def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[st
     from bestofk.report.figures.output import svg
 
     # as published
-    order = multitest(
-        _table(dataset, losses[usual_run(edges)]), test="5x2cv-t", correction="bonferroni",
-        prefer="listed", family="preference", guard=False,
-    )  # fmt: skip
+    order = multitest(_table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED)
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
     grid, densities, _ = densities_of(order, table)
