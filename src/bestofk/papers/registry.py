@@ -122,9 +122,9 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         "repetitions of experiments using an interval-valued multiple comparison procedure, "
         "Journal of Computer and System Sciences 80 (2014) 88-100",
         doi="10.1016/j.jcss.2013.03.009",
-        tables=("1", "2", "3", "4", "5", "null", "copied", "7", "8"),
+        tables=("1", "2", "3", "4", "5", "null", "copied", "6", "7", "8"),
         default_runs=2,
-        runs_mean="a draw of the winners for each dp with 100 simulations; for tables 7 and 8, "
+        runs_mean="a draw of the winners for each dp with 100 simulations; for tables 6 to 8, "
         "which (as copied) run only when named, a repetition of all learners on all folds",
         variants=(
             ("named", "every pair judged by its own p-value"),

@@ -31,7 +31,7 @@ from bestofk.papers.intervals.tables import (
 
 TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
 SIMULATED = ("1", "2", "3", "4", "5", "null")
-REAL = ("7", "8")
+REAL = ("6", "7", "8")
 NULL_SIMULATIONS = 400
 """Simulations of equal algorithms per run."""
 _ALL = tuple(range(len(STEPS)))
