@@ -28,6 +28,7 @@ from .range_tests import (
     NewmanKeulsResult as NewmanKeulsResult,
     RangeWindow as RangeWindow,
     TukeyResult as TukeyResult,
+    duncan as duncan,
     newman_keuls as newman_keuls,
     tukey as tukey,
 )
