@@ -18,6 +18,7 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
+    echo_explanation,
     jobs_option,
     names_in,
     preference,
@@ -191,6 +192,7 @@ def compare(
       bestofk compare wine --learner nmc --learner nn --groups ash --cv group-kfold:5
       bestofk compare breast-cancer --stop settled
       bestofk compare iris --as-published
+      bestofk compare breast-cancer --learner naive-bayes --learner c4.5 --procedure roc-hull
     """
     from bestofk.cli.terminal import print_study
     from bestofk.decide.settings import Settings
@@ -198,6 +200,7 @@ def compare(
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.execution import Execution
     from bestofk.run.inputs import dataset_of
+    from bestofk.run.select_by_scores import SCORE_PROCEDURES, select_by_scores
 
     options: dict[str, Any] = {
         "target": target,
@@ -218,6 +221,20 @@ def compare(
             learners = PUBLISHED_LEARNERS
     check_report_path(report_path)
     # Learners may print; keep that out of the answer.
+    if arguments["procedure"] in SCORE_PROCEDURES:
+        with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+            datasets = [dataset_of(source, **options) for source in data]
+            selected = select_by_scores(
+                chosen_learners(learners, learner_files),
+                datasets,
+                procedure=arguments["procedure"],
+                cv=cv or "kfold:10",
+                alpha=arguments["alpha"],
+                correction=arguments["correction"] or "holm",
+                random_state=arguments["random_state"],
+            )
+        echo_explanation(selected, as_json=as_json)
+        return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
