@@ -10,7 +10,7 @@ from bestofk.learners import LEARNERS, learner
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import parse_learner
 
-PAPERS = {"max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron"}
+PAPERS = {"max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron", "furia"}
 PANEL = (
     "baseline", "logistic", "naive-bayes", "nearest-neighbour", "decision-tree", "random-forest",
 )  # fmt: skip

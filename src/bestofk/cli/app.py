@@ -25,7 +25,7 @@ SECTIONS = {
     INPUT: (),
     "Decision": (
         "prefer", "margin", "alpha", "procedure", "test", "correction", "family", "control", "rope",
-        "guard", "df", "macro", "pass_at", "pass_all",
+        "guard", "as_published", "df", "macro", "pass_at", "pass_all",
     ),
     "Run": (
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
@@ -133,6 +133,10 @@ VERB_GROUPS = {
         ),
         "order": ("bestofk.cli.order:order", "Decide from a table of losses or scores."),
         "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
+        "estimate": (
+            "bestofk.cli.estimate:estimate",
+            "Estimate the error rate of one learner.",
+        ),
         "size": (
             "bestofk.cli.size:size",
             "Find out what a design can show, or how large it must be.",

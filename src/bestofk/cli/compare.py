@@ -16,15 +16,18 @@ from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_COSTS,
+    as_published_option,
     check_source,
     command_line,
     decision_arguments,
     decision_options,
     echo_decision,
+    echo_explanation,
     jobs_option,
     names_in,
     preference,
     progress_of,
+    published_settings,
     scheduler_option,
     verbosity_options,
     warnings_as_lines,
@@ -36,6 +39,8 @@ _STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "
                  "max_runs": "--max-runs"}  # fmt: skip
 SURE_MISSPELLING = 0.8
 """Similarity to a built-in learner at which a name is refused before scikit-learn is imported."""
+PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
+"""The learners of the MultiTest paper."""
 _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -153,6 +158,7 @@ COMMON = (
               default="auto", show_default=True,
               help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
 @file_options
+@as_published_option
 @decision_options(PREFER_COSTS.replace("size.", "size, complexity."))
 @verbosity_options
 @config_option
@@ -189,6 +195,7 @@ def compare(
     ignore: str | None,
     task: str,
     prepare: str,
+    as_published: bool,
     as_json: bool,
     explain: bool,
     quiet: bool,
@@ -208,6 +215,8 @@ def compare(
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)'
       bestofk compare wine --groups ash --cv group-kfold:5 --prefer fit_time
       bestofk compare breast-cancer --stop settled
+      bestofk compare iris --as-published
+      bestofk compare breast-cancer --learner naive-bayes --learner c4.5 --procedure roc-hull
     """
     outputs = planned_outputs(decision)
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
@@ -226,20 +235,39 @@ def compare(
     }
     if task != "auto":
         options["task"] = task
+    arguments = decision_arguments(decision)
+    if as_published:
+        arguments = published_settings(arguments)
+        cv, prefer = cv or "5x2", prefer or "complexity"
+        if not learners and not learner_files:
+            learners = PUBLISHED_LEARNERS
     plan = _plan(cv, stratify, decision["random_state"])
     rule = _stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs)
     fit_seconds, seconds = _seconds(timeout, "--timeout"), _seconds(budget, "--budget")
-    from bestofk.decide.settings import Settings
-
-    settings = Settings(prefer=preference(prefer), **decision_arguments(decision))
-
     from bestofk.cli.terminal import print_study
+    from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.execution import Execution
     from bestofk.run.inputs import dataset_of
+    from bestofk.run.select_by_scores import SCORE_PROCEDURES, select_by_scores
 
     # Learners may print; keep that out of the answer.
+    if arguments["procedure"] in SCORE_PROCEDURES:
+        with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+            datasets = [dataset_of(source, **options) for source in data]
+            selected = select_by_scores(
+                chosen_learners(learners, learner_files),
+                datasets,
+                procedure=arguments["procedure"],
+                cv=cv or "kfold:10",
+                alpha=arguments["alpha"],
+                correction=arguments["correction"] or "holm",
+                random_state=arguments["random_state"],
+            )
+        echo_explanation(selected, as_json=as_json)
+        return
+    settings = Settings(prefer=preference(prefer), **arguments)
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         if verbose:

@@ -190,6 +190,25 @@ PREFER_NAMES = "Names, most preferred first: a,b,c; or listed."
 PREFER_COSTS = "Names, most preferred first: a,b,c; or listed, fit_time, predict_time, size."
 
 
+as_published_option = click.option(
+    "--as-published", is_flag=True,
+    help="MultiTest as its paper has it: one-sided 5x2cv t tests, Bonferroni, simpler learners "
+    "first, no guard.",
+)  # fmt: skip
+"""One switch for the settings of Yildiz and Alpaydin 2006."""
+
+
+def published_settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the settings of the MultiTest paper; refuse others."""
+    from bestofk.decide.procedures.multitest import AS_PUBLISHED
+
+    source = click.get_current_context().get_parameter_source
+    for name in (*AS_PUBLISHED, "procedure"):
+        if source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--as-published sets --{name}; leave one of the two out.")
+    return {**arguments, **AS_PUBLISHED}
+
+
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of `bestofk.read_losses` from `options`, and return those that are set."""
     reading = {role: options.pop(f"{role}_column", None) for role in ROLES}

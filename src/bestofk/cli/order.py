@@ -10,10 +10,12 @@ from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_NAMES,
+    as_published_option,
     decision_arguments,
     decision_options,
     echo_decision,
     preference,
+    published_settings,
     read_table,
     reading_options,
     table_options,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--scoring", metavar="NAME", help="With --truth: the metric, such as roc_auc or f1.")
 @click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
 @file_options
+@as_published_option
 @decision_options(PREFER_NAMES)
 @verbosity_options
 @config_option
@@ -53,6 +56,7 @@ def order(
     truth: str | None,
     scoring: str | None,
     groups: str | None,
+    as_published: bool,
     as_json: bool,
     explain: bool,
     quiet: bool,
@@ -77,6 +81,8 @@ def order(
     outputs = planned_outputs(options)
     reading = reading_options(options)
     arguments = decision_arguments(options)
+    if as_published:
+        arguments = published_settings(arguments)
     with warnings_as_lines():
         if truth is None:
             for option, value in (("--scoring", scoring), ("--groups", groups)):

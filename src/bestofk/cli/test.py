@@ -53,14 +53,25 @@ def one_test(
 ) -> None:
     """Run one test on LOSSES: a pairwise test on all pairs, or a test of all learners at once.
 
+    A table with the columns low and high holds intervals of losses; the tests paired-t, wilcoxon,
+    sign and bootstrap-b then give intervals of p-values.
+
     \b
     Examples:
       bestofk test breast-cancer-10x10 --test corrected-repeated-kfold-t
       bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn dummy
       bestofk test digits-5x2 --test newman-keuls
     """
+    from bestofk.decide.interval_table import read_interval_table, run_interval_test
     from bestofk.decide.one_test import run_test
 
+    direction = reading.get("higher_is_better")
+    if (intervals := read_interval_table(losses, higher_is_better=direction)) is not None:
+        outcome = run_interval_test(
+            intervals, test, pair=pair, alternative=alternative, correction=correction, alpha=alpha
+        )
+        echo_explanation(outcome, as_json=as_json)
+        return
     with warnings_as_lines():
         table = read_table(losses, reading_options(reading), missing=missing)
         result = run_test(

@@ -206,6 +206,15 @@ LEARNERS = Registry(
         multiclass=False,
         complexity="vectors times their length",
     ),
+    Learner(
+        name="furia",
+        estimator="bestofk.learners.furia:Furia",
+        summary="unordered fuzzy rules, grown as in RIPPER",
+        paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
+        whole_plan=False,
+        unstable=True,
+        complexity="c and the antecedents of the rules",
+    ),
 )
 
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from bestofk.decide.problem_stack import Decided, ProblemStack, StackSettings
 
 
+AS_PUBLISHED: dict[str, Any] = {
+    "test": "5x2cv-t", "correction": "bonferroni", "family": "preference", "guard": False,
+}  # fmt: skip
+"""The settings of Yildiz and Alpaydin 2006; they also prefer simpler learners."""
+
+
 def multitest(
     losses: Any,
     *,

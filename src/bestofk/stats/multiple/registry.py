@@ -149,6 +149,21 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         first_step="tukey",
     ),
     MultipleTest(
+        name="duncan",
+        function="bestofk.stats.multiple.range_tests:duncan",
+        summary="as newman-keuls, with larger levels for larger groups: many false claims",
+        covers=_SPLITS,
+        paper="Duncan 1955, Multiple range and multiple F tests",
+        doi="10.2307/3001478",
+        shape="(K, L)",
+        posthoc=True,
+        takes_alpha=True,
+        called="Duncan's multiple range test",
+        citations=("duncan1955multiple",),
+        assumptions=(_EQUAL_SAMPLES,),
+        first_step="tukey",
+    ),
+    MultipleTest(
         name="tukey",
         explanation=(
             "Compares all pairs of learners with one critical difference.",
