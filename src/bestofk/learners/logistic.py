@@ -92,7 +92,7 @@ def _inverse_at_zero(z: Floats, n_classes: int, strength: float) -> Floats:
     if q > _MAX_MATRIX_ROWS:
         diagonal = curvature * np.einsum("ij,ij->j", z, z)
         diagonal[:-1] += 1.0
-        return 1.0 / diagonal[None, :]
+        return np.asarray(1.0 / diagonal[None, :])
     hessian = curvature * (z.T @ z)
     hessian[np.arange(q - 1), np.arange(q - 1)] += 1.0
     return np.ascontiguousarray(np.linalg.inv(hessian))

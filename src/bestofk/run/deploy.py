@@ -83,7 +83,7 @@ def _refit_stored(
     columns: dict[str, Any],
 ) -> Pipeline:
     """Fit a learner of a study from a store, which keeps neither rows nor learners."""
-    from bestofk.data.reading import DATASETS
+    from bestofk.data.embedded import DATASETS
     from bestofk.learners.registry import LEARNERS
     from bestofk.run.cells import CellKey
     from bestofk.run.experiment import NamedLearner
