@@ -92,3 +92,9 @@ def test_files_that_are_no_results(tmp_path):
         bk.diff(tmp_path / "b.json", decision())
     with pytest.raises(bk.ArgumentError, match="diff compares decisions"):
         bk.diff(decision(), 3)
+
+
+def test_numbered_learners_are_called_learners():
+    losses = bk.Losses([[0.1, 0.2, 0.15, 0.12], [0.5, 0.6, 0.55, 0.61]])
+    result = bk.diff(bk.order(losses), bk.order(losses))
+    assert result.explain().startswith("The recommendation is the same: learner 0.")

@@ -72,7 +72,7 @@ class SectionedCommand(click.Command):
             formatter.write_dl([row for o in shown if (row := o.get_help_record(ctx))])
         rest = len(options) - len(shown) - 1
         formatter.write_paragraph()
-        formatter.write_text(f"{rest} more options: {ctx.command_path} --help-all")
+        formatter.write(f"{rest} more options: {ctx.command_path} --help-all\n")
 
     def sections(self, ctx: click.Context) -> dict[str, list[click.Option]]:
         """Return the options by title of their section, in order."""

@@ -205,10 +205,9 @@ def diff(before: Any, after: Any) -> Difference:
     Settings: alpha from 0.05 to 0.001.
     """
     old, new = _result(before), _result(after)
-    names = list(dict.fromkeys(str(name) for name in (*new["ranking"], *new["means"],
-                                                      *old["ranking"], *old["means"])))  # fmt: skip
+    names = list(dict.fromkeys((*new["ranking"], *new["means"], *old["ranking"], *old["means"])))
     return Difference(
-        recommended=(_name(old["recommended"]), _name(new["recommended"])),
+        recommended=(old["recommended"], new["recommended"]),
         metric=(_metric(old), _metric(new)),
         means=tuple(
             MeanChange(
@@ -243,9 +242,24 @@ def _result(value: Any) -> dict[str, Any]:
         )
     preference = content.get("preference")
     if preference == "stated":
-        preference = ", ".join(map(str, content["by_preference"]))
-    means = {str(name): mean for name, mean in content["means"].items()}
-    return {**content, "means": means, "preference": preference}
+        preference = ", ".join(map(_learner, content["by_preference"]))
+    recommended = content["recommended"]
+    return {
+        **content,
+        "preference": preference,
+        "recommended": None if recommended is None else _learner(recommended),
+        "ranking": [_learner(name) for name in content["ranking"]],
+        "means": {_learner(name): mean for name, mean in content["means"].items()},
+        "claims": [[_learner(name) for name in claim] for claim in content.get("claims", ())],
+        "evidence": [
+            {**row, "a": _learner(row["a"]), "b": _learner(row["b"])} for row in content["evidence"]
+        ],
+    }
+
+
+def _learner(name: Any) -> str:
+    """Return the name of a learner in sentences; those of arrays are numbers."""
+    return f"learner {name}" if str(name).isdigit() else str(name)
 
 
 def _read(text: str) -> Any:
@@ -309,12 +323,8 @@ def _metric(result: Mapping[str, Any]) -> str:
 
 def _rank(result: Mapping[str, Any], name: str) -> int | None:
     """Return the rank of a learner, by mean if the ranking lacks it."""
-    order = [str(one) for one in (*result["ranking"], *result["means"])]
-    return list(dict.fromkeys(order)).index(name) + 1 if name in order else None
-
-
-def _name(value: Any) -> str | None:
-    return None if value is None else str(value)
+    order = list(dict.fromkeys((*result["ranking"], *result["means"])))
+    return order.index(name) + 1 if name in order else None
 
 
 def _change(row: MeanChange) -> float | None:
@@ -342,10 +352,10 @@ def _verdicts_of(
     result: Mapping[str, Any],
 ) -> dict[frozenset[str], tuple[str | None, float | None]]:
     """Return the verdict and the adjusted p-value of every tested pair."""
-    claims = {frozenset(map(str, claim)): str(claim[0]) for claim in result.get("claims", ())}
+    claims = {frozenset(claim): claim[0] for claim in result["claims"]}
     verdicts: dict[frozenset[str], tuple[str | None, float | None]] = {}
     for row in result["evidence"]:
-        pair = frozenset((str(row["a"]), str(row["b"])))
+        pair = frozenset((row["a"], row["b"]))
         verdicts[pair] = claims.get(pair, "open"), row.get("adjusted_pvalue")
     return verdicts
 

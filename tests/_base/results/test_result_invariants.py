@@ -169,7 +169,7 @@ SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
-    "hull vertex",
+    "diff", "hull vertex",
     "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
     "margin verdict", "multinomial_selection", "needed", "order_many", "decisions_by_alpha",
     "decisions_by_preference",
