@@ -119,6 +119,7 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--nominal", metavar="COLS", help="Nominal columns: a,b.")
 @click.option("--numeric", metavar="COLS", help="Numeric columns: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
+@click.option("--keep", metavar="COLS", help="Columns to use even if they look like identifiers.")
 @click.option(
     "--prepare",
     type=click.Choice(["auto", "none"]),
@@ -164,6 +165,7 @@ def compare(
     nominal: str | None,
     numeric: str | None,
     ignore: str | None,
+    keep: str | None,
     task: str,
     prepare: str,
     report_path: str | None,
@@ -185,9 +187,15 @@ def compare(
       bestofk compare wine --learner nmc --learner nn --groups ash --cv group-kfold:5
       bestofk compare breast-cancer --stop settled
     """
+    # Misspelt files and learners are answered before the imports that take long.
+    from bestofk.data.reading import check_source
+    from bestofk.learners.specification import check_specifications, chosen_learners
+
+    for source in data:
+        check_source(source)
+    check_specifications(learners)
     from bestofk.cli.terminal import print_study
     from bestofk.decide.settings import Settings
-    from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.execution import Execution
     from bestofk.run.inputs import dataset_of
@@ -197,6 +205,7 @@ def compare(
         "nominal": names_in(nominal),
         "numeric": names_in(numeric),
         "ignore": names_in(ignore),
+        "keep": names_in(keep),
         "groups": groups,
         "sample_weight": weight,
         "folds": _column_of_folds(cv),

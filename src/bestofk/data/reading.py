@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import one_of, refuse
-from bestofk._base.errors import ArgumentError, Part, TableError, use
+from bestofk._base.errors import ArgumentError, Part, TableError, UnknownNameError, use
 from bestofk._base.registry import Registry, resolve
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -27,6 +27,7 @@ from bestofk.data.row_columns import (
 )
 from bestofk.data.schema import TASK_OPTIONS, Target, infer_target
 from bestofk.data.tables import Table, read_table
+from bestofk.data.tables.reading import no_such_file
 from bestofk.data.tables.values import describe_form, is_number
 
 if TYPE_CHECKING:
@@ -501,6 +502,26 @@ DATASETS = Registry(
         classes=None,
     ),
 )
+
+
+def check_source(source: str | os.PathLike[str]) -> None:
+    """Raise if there is neither a file nor an embedded data set of this name, without reading it.
+
+    Examples
+    --------
+    >>> check_source("iris")
+    >>> check_source("irs")
+    Traceback (most recent call last):
+    bestofk._base.errors.UnknownNameError: There is no file or embedded data set 'irs': did you \
+mean 'iris'?
+    """
+    text = os.fspath(source)
+    if text in DATASETS or Path(text).exists():
+        return
+    if Path(text).name == text and not Path(text).suffix:
+        # a bare word is a slip in the name of an embedded set rather than of a file
+        raise UnknownNameError("file or embedded data set", text, DATASETS)
+    raise no_such_file(text)
 
 
 def load(name: str) -> DataSet:

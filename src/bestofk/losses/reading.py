@@ -104,7 +104,7 @@ def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
                 use(design="test-set"),
                 " for the instances of one test set.",
             ),
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

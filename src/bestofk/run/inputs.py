@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, DesignError, RunError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, DesignError, RunError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -367,7 +367,7 @@ def _dataset(
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     """Read a file, or an embedded data set if no such file exists."""
-    from bestofk.data.reading import DATASETS, load, read_dataset
+    from bestofk.data.reading import DATASETS, check_source, load, read_dataset
 
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():
@@ -381,9 +381,7 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
                     "target are known."
                 )
         return with_row_columns(load(text), **columns)
-    if Path(text).name == text and not Path(text).suffix and not Path(text).exists():
-        # a bare word is a slip in the name of an embedded set rather than of a file
-        raise UnknownNameError("file or embedded data set", text, DATASETS)
+    check_source(text)
     return read_dataset(text, **options)
 
 
