@@ -30,6 +30,7 @@ import bestofk as bk
 from bestofk.run.inputs import checked_rows
 
 NAMES = ["a", "b", "c", "d"]
+SETTINGS = ["copies", "oversampled", "grid", "few", "categories"]
 
 
 def rows(setting: str, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
@@ -61,15 +62,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--setting", action="append",
-        choices=["copies", "oversampled", "grid", "few", "categories"],
+        choices=SETTINGS,
     )  # fmt: skip
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     print(f"{'setting':<14}{'copies together':>16}{'copies divided':>16}  percent of "
           f"{options.sets} data sets with a claim")  # fmt: skip
-    for number, setting in enumerate(
-        options.setting or ["copies", "oversampled", "grid", "few", "categories"]
-    ):
+    for setting in options.setting or SETTINGS:
+        number = SETTINGS.index(setting)
         claims = np.zeros(2)
         for index in range(options.sets):
             rng = np.random.default_rng([options.seed, number, index])

@@ -1,4 +1,4 @@
-"""Sentences about files that do not exist."""
+"""Errors about files that do not exist."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+from bestofk._base.errors import TableError
+from bestofk._base.registry import resolve
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data",
+            ".eval", ".zip", ".db")  # fmt: skip
+"""Suffixes of files; other words may be names of embedded examples."""
 MAX_SHOWN_LENGTH = 300
 MAX_COMPARED_FILES = 2000
 MAX_COMPARED_LENGTH = 120
@@ -35,3 +41,27 @@ def no_such_file(path: Path, noun: str = "file", names: Iterable[str] = ()) -> s
     near += [str(path.parent / siblings[name]) for name in files]
     offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
     return f"There is no {noun} {shown}{offer}"
+
+
+def check_source(source: str, noun: str, examples: str) -> None:
+    """Raise an error if there is no such file and no embedded example of that name.
+
+    `noun` says what there may be; the mapping of the examples is at `examples`,
+    ``package.module:name``.
+
+    Examples
+    --------
+    >>> check_source("iris", "file or embedded data set", "bestofk.data.embedded:DATASETS")
+    >>> check_source("irs", "file or embedded data set", "bestofk.data.embedded:DATASETS")
+    Traceback (most recent call last):
+    bestofk._base.errors.TableError: There is no file or embedded data set 'irs': did you mean \
+'iris'?
+    """
+    path = Path(source)
+    if path.exists():
+        return
+    if path.suffix in SUFFIXES or path.name != source:
+        raise TableError(no_such_file(path, noun.partition(" or embedded")[0]))
+    names = resolve(examples)
+    if source not in names:
+        raise TableError(no_such_file(path, noun, names))

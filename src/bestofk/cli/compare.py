@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from difflib import get_close_matches
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import UnknownNameError
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_COSTS,
     as_published_option,
-    check_source,
     command_line,
     decision_arguments,
     decision_options,
@@ -37,8 +35,6 @@ from bestofk.cli.say import say
 
 _STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "--risk",
                  "max_runs": "--max-runs"}  # fmt: skip
-SURE_MISSPELLING = 0.8
-"""Similarity to a built-in learner at which a name is refused before scikit-learn is imported."""
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
 """The learners of the MultiTest paper."""
 _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -146,6 +142,7 @@ COMMON = (
 @click.option("--nominal", metavar="COLS", help="Nominal columns: a,b.")
 @click.option("--numeric", metavar="COLS", help="Numeric columns: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
+@click.option("--keep", metavar="COLS", help="Columns to use even if they look like identifiers.")
 @click.option(
     "--prepare",
     type=click.Choice(["auto", "none"]),
@@ -193,6 +190,7 @@ def compare(
     nominal: str | None,
     numeric: str | None,
     ignore: str | None,
+    keep: str | None,
     task: str,
     prepare: str,
     as_published: bool,
@@ -222,13 +220,15 @@ def compare(
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
     for source in data:
         _check_data(source)
-    for specification in learners:
-        _check_learner(specification)
+    from bestofk.learners.specification import check_specifications
+
+    check_specifications(learners)
     options: dict[str, Any] = {
         "target": target,
         "nominal": names_in(nominal),
         "numeric": names_in(numeric),
         "ignore": names_in(ignore),
+        "keep": names_in(keep),
         "groups": groups,
         "sample_weight": sample_weight,
         "folds": _column_of_folds(cv),
@@ -311,17 +311,6 @@ def compare(
 def _check_data(source: str) -> None:
     """Raise an error if there is no such file or embedded data set."""
     check_source(source, "file or embedded data set", "bestofk.data.embedded:DATASETS")
-
-
-def _check_learner(specification: str) -> None:
-    """Raise an error if the specification is a misspelt name of a built-in learner."""
-    if not re.fullmatch(r"[a-z][a-z0-9.-]*", specification):
-        return
-    from bestofk.learners.registry import LEARNERS
-
-    near = get_close_matches(specification, LEARNERS, n=1, cutoff=SURE_MISSPELLING)
-    if near and specification not in LEARNERS:
-        raise UnknownNameError("learner", specification, LEARNERS)
 
 
 def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.formatting import shortened
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
-    check_source,
     decision_arguments,
     decision_options,
     echo_decision,

@@ -8,14 +8,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, TableError
-from bestofk._base.registry import resolve
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import VERBS, complain
 from bestofk.cli.config import expanded_words
 from bestofk.cli.outputs import Outputs
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data",
-            ".eval", ".zip", ".db")  # fmt: skip
-"""Suffixes of files; other words may be names of embedded examples."""
 ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
 
 
@@ -238,24 +234,6 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
         for name, value in arguments.items()
         if source(name) is not ParameterSource.DEFAULT
     }
-
-
-def check_source(source: str, noun: str, examples: str) -> None:
-    """Raise an error if there is no such file and no embedded example of that name.
-
-    `noun` says what there may be; the mapping of the examples is at `examples`,
-    ``package.module:name``.
-    """
-    path = Path(source)
-    if path.exists():
-        return
-    from bestofk._base.missing_files import no_such_file
-
-    if path.suffix in SUFFIXES or path.name != source:
-        raise TableError(no_such_file(path, noun.partition(" or embedded")[0]))
-    names = resolve(examples)
-    if source not in names:
-        raise TableError(no_such_file(path, noun, names))
 
 
 def check_store(store: str) -> None:

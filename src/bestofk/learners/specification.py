@@ -478,6 +478,23 @@ def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     return named_learners([_from_class(value, "a learner") for value in learners])
 
 
+def check_specifications(specifications: Iterable[str]) -> None:
+    """Raise if a specification has no valid form or an unknown name, without imports of learners.
+
+    Examples
+    --------
+    >>> check_specifications(["logistic,c4.5", "RandomForestClassifier(n_estimators=9)"])
+    >>> check_specifications(["lgistic"])
+    Traceback (most recent call last):
+    bestofk._base.errors.UnknownNameError: There is no learner 'lgistic': did you mean 'logistic'?
+    """
+    for text in specifications:
+        for part in split_specifications(text):
+            call = parse_call(_label(part)[1], "learner", names=(*LEARNERS, *MODULE_OF))
+            if ":" not in call.target and call.target not in (*LEARNERS, *MODULE_OF):
+                raise _unknown(call.target)
+
+
 def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
     """Return the learners of ``--learner`` and ``--learners``; None if there are none."""
     if not files:

@@ -127,7 +127,7 @@ def warn_unnamed_rows(source: str, design: Any, rows: int, account: list[str]) -
                 use(design="test-set"),
                 " for the instances of one test set.",
             ),
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

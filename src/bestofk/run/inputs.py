@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, RunError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
@@ -360,6 +360,7 @@ def _dataset(
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     """Read a file, or an embedded data set if no such file exists."""
+    from bestofk._base.missing_files import check_source
     from bestofk.data.embedded import DATASETS
     from bestofk.data.reading import load, read_dataset
 
@@ -375,9 +376,7 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
                     "target are known."
                 )
         return with_row_columns(load(text), **columns)
-    if Path(text).name == text and not Path(text).suffix and not Path(text).exists():
-        # a bare word is a slip in the name of an embedded set rather than of a file
-        raise UnknownNameError("file or embedded data set", text, DATASETS)
+    check_source(text, "file or embedded data set", "bestofk.data.embedded:DATASETS")
     return read_dataset(text, **options)
 
 
