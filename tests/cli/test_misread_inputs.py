@@ -514,3 +514,27 @@ class TestAgainst:
         assert code == 2
         assert "--margin 0.02" in err
         assert "did you mean 'prod'" in run("evals", str(path), "--against", "prd")[2]
+
+
+class TestAdvice:
+    def test_a_settled_pair_needs_no_more_items(self, tmp_path):
+        rng = np.random.default_rng(2)
+        rows = [(who, i, int(rng.random() < chance))
+                for who, chance in (("a", 0.62), ("b", 0.5)) for i in range(300)]  # fmt: skip
+        path = tmp_path / "table.csv"
+        pd.DataFrame(rows, columns=["model", "item", "correct"]).to_csv(path, index=False)
+        choice = choose_model(bk.read_evals(path))
+        assert choice.decision.claims == (("a", "b"),)
+        assert "would settle it" not in choice.explain()
+
+    def test_no_absurd_number_of_items(self, tmp_path):
+        rng = np.random.default_rng(3)
+        right = rng.random(400) < 0.5
+        other = np.roll(right, 1)
+        other[0] = not other[0]
+        rows = [(who, i, int(x[i])) for who, x in (("a", right), ("b", other)) for i in range(400)]
+        path = tmp_path / "table.csv"
+        pd.DataFrame(rows, columns=["model", "item", "correct"]).to_csv(path, index=False)
+        text = choose_model(bk.read_evals(path)).explain()
+        assert "cannot be settled in practice" in text
+        assert "would settle it" not in text

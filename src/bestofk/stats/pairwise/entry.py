@@ -141,6 +141,8 @@ class PairwiseTest(FunctionEntry):
     """The result is unreliable on fewer data sets, and procedures raise an error."""
     random: bool = False
     """The function takes `random_state`."""
+    unpaired: bool = False
+    """The losses of two learners are not paired; NaN stands for no loss."""
     smallest_pvalue: Callable[[int], float] | None = None
     """Smallest two-sided p-value of n units; None if there is no bound."""
     cautions: tuple[Caution, ...] = ()

@@ -806,6 +806,7 @@ RUN_TESTS = (
         function="bestofk.stats.pairwise.welch:welch_t",
         summary="t on independent training runs, not paired, variances may differ",
         covers=("seeds",),
+        unpaired=True,
         paper="Welch 1947, The generalization of Student's problem when several different "
         "population variances are involved",
         doi="10.2307/2332510",

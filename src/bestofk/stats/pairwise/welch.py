@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, side
+from bestofk._base.checks import Alternative, Floats, refuse, refuse_named_table, side
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.resolution import never_zero, resolution_step
 from bestofk.stats.pairwise.result import (
@@ -49,10 +49,10 @@ def welch_t(
     -----
     With means m, unbiased variances S^2 and numbers of runs n::
 
-        t = (m_a - m_b) / se,    se^2 = v_a + v_b,    v = S^2 / n + 2 (r / n)^2
+        t = (m_a - m_b) / se,    se^2 = v_a + v_b + 2 (r / n_a)^2 + 2 (r / n_b)^2,    v = S^2 / n
 
-    and the degrees of freedom (v_a + v_b)^2 / (v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1)). The last
-    term of v allows for coarse losses, as in `paired_t`. Without a resolution, runs of each learner
+    and the degrees of freedom (v_a + v_b)^2 / (v_a^2 / (n_a - 1) + v_b^2 / (n_b - 1)). The terms
+    with r allow for coarse losses, as in `paired_t`. Without a resolution, runs of each learner
     that are all equal show no randomness: p is then that of the most extreme of all
     C(n_a + n_b, n_a) assignments of the runs to the learners.
 
@@ -71,18 +71,21 @@ def welch_t(
 
     sides: Alternative = side(alternative)
     step = resolution_step(resolution)
-    first, second = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in (a, b))
-    for name, x in (("a", first), ("b", second)):
-        if np.isinf(x).any():
-            raise ArgumentError(f"{name} must be finite, or NaN for no run.")
-        if x.shape[-1] < 2 or (np.isfinite(x).sum(axis=-1) < 2).any():
-            raise ArgumentError(f"{name} must hold at least 2 runs of each learner.")
-    moments = [_moments(x, step) for x in (first, second)]
-    (mean_a, v_a, n_a), (mean_b, v_b, n_b) = moments
+    first, second = _runs(a, "a"), _runs(b, "b")
+    try:
+        np.broadcast_shapes(first.shape[:-1], second.shape[:-1])
+    except ValueError:
+        raise ArgumentError(
+            f"a and b must have leading axes that broadcast; got the shapes {first.shape} and "
+            f"{second.shape}."
+        ) from None
+    unit = max(float(np.nanmax(np.abs(x), initial=0.0)) for x in (first, second)) or 1.0
+    (mean_a, v_a, n_a), (mean_b, v_b, n_b) = (_moments(x / unit) for x in (first, second))
     estimate = mean_a - mean_b
     scale = np.maximum(np.abs(mean_a), np.abs(mean_b))
     estimate = np.where(np.abs(estimate) <= 1e-13 * scale, 0.0, estimate)
-    se = np.sqrt(v_a + v_b)
+    coarse = np.sqrt(2.0) * min(step / unit, 1e300) * np.hypot(1.0 / n_a, 1.0 / n_b)
+    se = np.hypot(np.sqrt(v_a + v_b), coarse)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.where(se > 0, estimate / se, np.sign(estimate) * np.inf)
         t = np.where(estimate == 0, 0.0, t)
@@ -93,30 +96,45 @@ def welch_t(
     p = never_zero(np.array(tails).reshape(t.shape))
     fewest = (2.0 if sides == "two-sided" else 1.0) / comb(n_a + n_b, n_a)
     p = np.where(np.isinf(t), np.maximum(p, np.minimum(fewest, 1.0)), p)
-    p = np.where((se == 0) & (estimate == 0), 1.0, p)
+    same = first.shape[-1] == second.shape[-1] and np.all(
+        (first == second) | (np.isnan(first) & np.isnan(second)), axis=-1
+    )
+    p = np.where(same | ((se == 0) & (estimate == 0)), 1.0, p)
     return PairwiseResult(
         test="welch-t",
         statistic=scalar_or_array(t),
         pvalue=scalar_or_array(p),
         df=None,
-        estimate=scalar_or_array(estimate),
+        estimate=scalar_or_array(unit * estimate),
         alternative=sides,
-        pivot=scalar_or_array(estimate),
-        standard_error=scalar_or_array(se),
+        pivot=scalar_or_array(unit * estimate),
+        standard_error=scalar_or_array(unit * se),
         losses=(first, second),
         interval_rule=_Interval(df),
     )
 
 
-def _moments(x: Floats, step: float) -> tuple[Floats, Floats, Floats]:
+def _runs(value: Any, name: str) -> Floats:
+    """Return the losses of at least 2 runs; NaN stands for no run."""
+    refuse_named_table(value, name)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse(name, "an array of numbers", value) from None
+    if array.ndim < 1 or np.isinf(array).any():
+        raise refuse(name, "an array of finite losses", value)
+    if (np.isfinite(array).sum(axis=-1) < 2).any():
+        raise ArgumentError(f"{name} must hold at least 2 runs of each learner.")
+    return array
+
+
+def _moments(x: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the mean, the variance of the mean and the number of runs over the last axis."""
     count = np.isfinite(x).sum(axis=-1).astype(np.float64)
     mean = np.nansum(x, axis=-1) / count
-    squares = np.nansum(np.square(x - mean[..., np.newaxis]), axis=-1)
-    variance = squares / (count - 1)
+    variance = np.nansum(np.square(x - mean[..., np.newaxis]), axis=-1) / (count - 1)
     noise = np.square(1e-13 * np.abs(mean))
-    variance = np.where(variance <= noise, 0.0, variance)
-    return mean, variance / count + 2.0 * np.square(step / count), count
+    return mean, np.where(variance <= noise, 0.0, variance) / count, count
 
 
 class _Interval:
