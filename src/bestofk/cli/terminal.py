@@ -235,14 +235,8 @@ def _ranks(decision: Decision, names: Sequence[Name]) -> list[TerminalColumn]:
 
 
 def _differences(values: Sequence[float | None], uncertainty: float | None) -> list[str]:
-    """Format differences alike; a difference that is not 0 never looks like 0."""
-    known = [value for value in values if value is not None]
-    texts = iter(rounded(known, uncertainty))
-    cells = ["" if value is None else next(texts) for value in values]
-    return [
-        difference_text(value, uncertainty) if value and not float(cell) else cell
-        for value, cell in zip(values, cells, strict=True)
-    ]
+    """Format the differences of a column."""
+    return ["" if value is None else difference_text(value, uncertainty) for value in values]
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
