@@ -235,14 +235,8 @@ def _ranks(decision: Decision, names: Sequence[Name]) -> list[TerminalColumn]:
 
 
 def _differences(values: Sequence[float | None], uncertainty: float | None) -> list[str]:
-    """Format differences alike; a difference that is not 0 never looks like 0."""
-    known = [value for value in values if value is not None]
-    texts = iter(rounded(known, uncertainty))
-    cells = ["" if value is None else next(texts) for value in values]
-    return [
-        difference_text(value, uncertainty) if value and not float(cell) else cell
-        for value, cell in zip(values, cells, strict=True)
-    ]
+    """Format the differences of a column."""
+    return ["" if value is None else difference_text(value, uncertainty) for value in values]
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
@@ -427,6 +421,8 @@ def _print_short(
     if cautions:
         lines.append(f"Caution: {' '.join(cautions)}")
     step = f"Next: {next_step(value, decision)}"
+    if _height(out, step) > 1:
+        step = f"Next: {next_step(value, decision, names=False)}"
     with_pointer = f"{step} {EXPLAIN_POINTER}"
     lines.append(with_pointer if _height(out, with_pointer) == _height(out, step) else step)
     rows = 0
@@ -465,9 +461,16 @@ def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     return cautions
 
 
-def next_step(value: Decision | Study | ModelChoice, decision: Decision | None) -> str:
-    """Return what would settle the comparison, or where to find more."""
+def next_step(
+    value: Decision | Study | ModelChoice, decision: Decision | None, *, names: bool = True
+) -> str:
+    """Return what would settle the comparison, or where to find more.
+
+    `names` says whether to name the pair that would be settled.
+    """
     for statement in value.select("next"):
+        if statement.short and statement.lead and not names:
+            return f"{statement.lead[:1].lower()}{statement.lead[1:]} would settle one more pair."
         if statement.short:
             return f"{statement.short}."
     if decision is not None and any(one.verdict == TOO_CLOSE for one in decision.standings):

@@ -8,6 +8,7 @@ from bestofk._base.errors import BestOfKError
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
 from bestofk.decide.statements.missing import verdict_depends
+from bestofk.decide.statements.wording import called
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum
@@ -67,7 +68,7 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
     differ; otherwise with those that are nearest to being shown worse.
     """
     from bestofk.decide.power.sizes import plan_size
-    from bestofk.decide.statements.power import settling_in_short, settling_sentence
+    from bestofk.decide.statements.power import settling_amount, settling_sentence
 
     best = decision.recommended
     if best is None or decision.problem is None or decision.test_choice is None:
@@ -85,8 +86,11 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
             # nothing can be planned for this design
             return ()
         if text:
-            short = settling_in_short(pair, groups=groups)
-            return (Statement(kind="next", text=text, short=short, learners=(best, rival)),)
+            lead = settling_amount(pair, groups=groups)
+            short = f"{lead[:1].lower()}{lead[1:]} would settle {called(best)} vs {called(rival)}"
+            return (
+                Statement(kind="next", text=text, lead=lead, short=short, learners=(best, rival)),
+            )
     return ()
 
 

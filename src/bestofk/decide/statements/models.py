@@ -65,7 +65,7 @@ def _plan_statements(plan: Any) -> tuple[Statement, ...]:
     short = ""
     if needed is not None and needed > plan.items and isfinite(plan.smallest_shown):
         first, second = plan.pair
-        short = f"about {needed:,} items (now {plan.items:,}) would settle {first} against {second}"
+        short = f"about {needed:,} items (now {plan.items:,}) would settle {first} vs {second}"
     return (Statement(kind="next", text=plan.explain(), short=short),)
 
 

@@ -77,12 +77,9 @@ def settling_sentence(plan: PlanSize, pair: PairPlan, *, groups: bool = False) -
     )
 
 
-def settling_in_short(pair: PairPlan, *, groups: bool = False) -> str:
-    """Return what would settle one pair in a few words; empty if nothing feasible would."""
-    options = _settling_options(pair, groups=groups)
-    if not options:
-        return ""
-    return f"about {_amounts(options)} would settle {pair.first} against {pair.second}"
+def settling_amount(pair: PairPlan, *, groups: bool = False) -> str:
+    """Return the size that would settle one pair: ``About 1,100 rows (now 150)``."""
+    return f"About {_amounts(_settling_options(pair, groups=groups))}"
 
 
 def _settling_options(pair: PairPlan, *, groups: bool) -> list[Needed]:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite
+from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
-from bestofk._base.formatting import in_words, interval_words, joined, printable, rounded, shortened
+from bestofk._base.formatting import (
+    in_words,
+    interval_words,
+    joined,
+    number,
+    printable,
+    rounded,
+    shortened,
+)
 from bestofk.decide.preference import Name
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
@@ -17,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 6
 """Learners that a sentence names; it only counts the rest."""
+MAX_DECIMALS = 8
+"""Decimals of a difference; smaller ones are written with an exponent."""
 MAX_IN_HEADLINE = 3
 """Learners that a list in the first sentences names; the table has all."""
 
@@ -104,15 +114,22 @@ def versus(first: str, second: str) -> str:
 
 
 def difference_text(value: float, uncertainty: float | None) -> str:
-    """Return a difference rounded by its uncertainty; never 0 if it is not 0.
+    """Return a difference with two digits of its uncertainty; never 0 if it is not 0.
 
     Examples
     --------
-    >>> difference_text(0.0366667, 0.075), difference_text(0.0000312, 0.075)
-    ('0.037', '3e-05')
+    >>> difference_text(0.0366667, 0.075), difference_text(0.000312, 0.075)
+    ('0.037', '0.0003')
+    >>> difference_text(0.0, 0.075), difference_text(1e-9, 0.075), difference_text(0.25, None)
+    ('0', '1e-09', '0.25')
     """
-    (text,) = rounded([value], uncertainty)
-    return f"{value:.1g}" if value and not float(text) else text
+    if value == 0.0 or not isfinite(value):
+        return number(value)
+    first_digit = -floor(log10(abs(value)))
+    decimals = first_digit + 1
+    if uncertainty is not None and 0.0 < uncertainty < inf:
+        decimals = max(1 - floor(log10(uncertainty)), first_digit)
+    return f"{value:.1g}" if decimals > MAX_DECIMALS else f"{value:.{max(0, decimals)}f}"
 
 
 def level_words(alpha: float) -> str:
