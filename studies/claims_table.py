@@ -50,7 +50,11 @@ KINDS = {"gaussian": 5, "binary": 10}
 """Columns of a learner's own block."""
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
-PLANS = {"learners": (NESTED, ROWS[:2]), "learners in 10x10": (REPEATED, ROWS)}
+PLANS = {
+    "learners": (NESTED, ROWS[:2]),
+    "learners in 10x10": (REPEATED, ROWS),
+    "learners in 5x2": ("5x2", ROWS[:2]),
+}
 """Part of the table: plan and numbers of rows; the default plan of `compare` comes first."""
 
 

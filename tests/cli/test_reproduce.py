@@ -13,7 +13,7 @@ DATA = os.environ.get("BESTOFK_DATA")
 
 needs_data = pytest.mark.skipif(
     not (DATA and Path(DATA, "uci").is_dir()),
-    reason="BESTOFK_DATA names no folder with uci/: bestofk datasets fetch uci --to DIR",
+    reason="BESTOFK_DATA names no folder with uci/: bestofk fetch uci --to DIR",
 )
 
 
@@ -36,7 +36,7 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("BESTOFK_DATA", raising=False)
     assert main(["reproduce", "multitest"]) == 2
     said = capsys.readouterr().err
-    assert "bestofk datasets fetch uci --to DIR" in said
+    assert "bestofk fetch uci --to DIR" in said
     assert main(["reproduce", "multitest", "--table", "fig3", "--data", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert "1 data set of 1 is missing: hepatitis" in said
@@ -51,7 +51,7 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
         (["multitset"], "did you mean 'multitest'?"),
         (["multitest", "--table", "9"], "There is no table of multitest '9'"),
         (["multitest", "--variant", "papre"], "did you mean 'paper'"),
-        (["multitest", "--jobs", "0"], "--jobs must be at least 1"),
+        (["multitest", "--n-jobs", "0"], "--n-jobs must be at least 1"),
         (["multitest", "--runs", "0"], "--runs"),
     ],
 )

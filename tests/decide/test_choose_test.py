@@ -31,8 +31,7 @@ TABLES = {
     "corrected-resampled-t": table(
         folds=12, design=split_design("resample", 12, n_train=(90,), n_test=(10,))
     ),
-    "wilcoxon": table(datasets=12),
-    "paired-t": table(datasets=6),
+    "skew-corrected-t": table(datasets=12),
     "mcnemar": table(
         folds=40,
         values=np.random.default_rng(3).integers(0, 2, (3, 1, 1, 40, 1)),
@@ -63,7 +62,7 @@ def test_auto_on_one_run_of_folds():
 
 def test_auto_on_graded_losses_of_one_test_set():
     graded = table(folds=30, design=split_design("test-set", 30))
-    assert bk.order(graded).test == "permutation"
+    assert bk.order(graded).test == "skew-corrected-t"
 
 
 def test_auto_on_bootstrap_samples():
@@ -134,7 +133,7 @@ def test_df_reaches_the_test():
     by_hand = bk.pairwise.repeated_kfold_t(x[0], x[1], df=4)
     assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
     with pytest.raises(ArgumentError, match="df does not apply"):
-        bk.order(TABLES["wilcoxon"], df=4)
+        bk.order(TABLES["skew-corrected-t"], df=4)
 
 
 def test_calibrated_df_is_named_in_the_verdict():

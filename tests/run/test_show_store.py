@@ -67,7 +67,7 @@ def test_what_is_printed(filled):
 def test_json(filled):
     url, experiment, failed = filled
     done = call(url, "--json")
-    assert done.stderr == ""
+    assert done.output == done.stdout
     held = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(word))
     assert held["version"] == bk.__version__
     assert "p%40ss" not in done.stdout

@@ -27,9 +27,14 @@ def tables(means, count):
             means, runs=1, folds=30, design=bk.Design(kind="resample", folds=30, **splits)
         ),
         "test-set": instances(wrong),
+        **{
+            kind: folds(means, runs=1, folds=60, design=bk.Design(kind=kind, folds=60))
+            for kind in ("test-set-auc", "test-set-metric")
+        },
         "datasets": sets(means),
         "halves": parted(means, Subsets(kind="halves", runs=20, folds=5), runs=10, folds=10),
         "nested": parted(means, Subsets(kind="nested", runs=100, folds=2), runs=10, folds=5),
+        "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
         "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
         "repetitions": bk.Losses(repeated, algorithms=NAMES[:count], loss_name="zero-one"),
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk._base.formatting import counted
-from bestofk.cli.options import echo_json, json_option, warnings_as_lines
+from bestofk.cli.options import check_store, echo_json, json_option, warnings_as_lines
+from bestofk.cli.outputs import check_path
 from bestofk.cli.say import say
 from bestofk.decide.statements import KINDS
 
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
 MAX_NAMES = 12
 """Learners or data sets that are named; the JSON has all."""
 MAX_FAILURES = 10
+WATCH_SECONDS = 2.0
+"""Time between two looks at a store with --watch."""
 MAX_DECIDED_STUDIES = 20
 """If there are more studies, their decisions are not shown."""
 
@@ -31,8 +36,9 @@ MAX_DECIDED_STUDIES = 20
     metavar="FILE",
     help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
 )
+@click.option("--watch", is_flag=True, help="Show the store again when it changes, until Ctrl-C.")
 @json_option
-def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:
+def show(store: str, study: int | None, export: str | None, watch: bool, as_json: bool) -> None:
     """Show the studies in STORE: fits done, failures, time.
 
     STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). The command does
@@ -44,6 +50,14 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
       bestofk show study.db --json
       bestofk show study.db --study 1 --export fits.parquet
     """
+    check_store(store)
+    check_path(export, "--export", (".csv", ".parquet"))
+    if watch:
+        if export is not None or as_json:
+            other = "--json" if as_json else "--export"
+            raise click.UsageError(f"--watch prints text; omit {other}, or omit --watch.")
+        _watch(store, study)
+        return
     from bestofk.run.store.export import export_study
     from bestofk.run.store.store import open_store
 
@@ -66,6 +80,36 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             say(f"{rows} fits of study {shown[0].id} are in {export}{empty}.")
             return
         _print(opened, shown, tallies)
+
+
+def _watch(store: str, study: int | None) -> None:
+    """Print the store whenever it changes; Ctrl-C is the normal end."""
+    from datetime import datetime
+
+    from bestofk._base.errors import Interrupted
+    from bestofk.run.store.store import open_store
+
+    last: tuple[Any, ...] | None = None
+    try:
+        while True:
+            with open_store(store, read_only=True) as opened:
+                shown = opened.studies() if study is None else (opened.study(study),)
+                tallies = [opened.tally(each.spec) for each in shown]
+                state = tuple(
+                    (each.id, len(each.spec.decisions), tally.done, tally.failed)
+                    for each, tally in zip(shown, tallies, strict=True)
+                )
+                if state != last:
+                    click.clear()  # only on a terminal
+                    _print(opened, shown, tallies)
+                    say(f"\n{datetime.now():%H:%M:%S}. Ctrl-C ends the watch.\n")
+                    sys.stdout.flush()
+                last = state
+            time.sleep(WATCH_SECONDS)
+    except Interrupted:
+        raise  # a signal, not Ctrl-C
+    except KeyboardInterrupt:
+        return
 
 
 def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
@@ -147,7 +191,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
         metrics = one_line(", ".join((spec.loss, *spec.also)))
         plan = (
-            f"{spec.plan}, loss {metrics}, seed {spec.random_state}, "
+            f"{spec.plan}, loss {metrics}, random state {spec.random_state}, "
             f"{counted(spec.repetitions, 'repetition')}"
         )
         out.print(plain(f"   created    {study.created}"))

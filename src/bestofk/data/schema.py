@@ -288,6 +288,12 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
             f"y must hold a label in every row; got a missing one in row "
             f"{int(np.flatnonzero(missing)[0]) + 1} ({int(missing.sum())} of {len(missing)})."
         )
+    for label in classes:
+        if isinstance(label, str) and any("\ud800" <= c <= "\udfff" for c in label):
+            raise ArgumentError(
+                f"y must hold valid text; the label {ascii(label)[:80]} contains half of a "
+                "surrogate pair."
+            )
     return codes, classes
 
 

@@ -21,6 +21,36 @@ if TYPE_CHECKING:
     from bestofk.decide.preference import Name
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstModel(Presented):
+    """How a model compares with the one that `against` names.
+
+    Attributes
+    ----------
+    name, against : str
+        The two models.
+    difference : float
+        The mean of `name` minus that of `against`, in the user's metric.
+    at_most : float
+        How much worse `name` may be, with confidence 1 - alpha for all models together.
+    verdict : {"within", "beyond", "open"}
+        Shown to be worse by less than the margin; shown to be worse by more; neither.
+    """
+
+    name: str
+    against: str
+    difference: float
+    at_most: float
+    verdict: str
+
+    def explain(self) -> str:
+        """Return the comparison in a sentence."""
+        return (
+            f"{self.name}: difference {self.difference:.4g} from {self.against}, at most "
+            f"{self.at_most:.4g} worse; {self.verdict}."
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelChoice(Presented):
     """A choice between K language models, made from their evaluation logs.
@@ -59,7 +89,9 @@ class ModelChoice(Presented):
     account, left_out : tuple of str
         What was read, and which part of it does not count.
     missing_bounds : MissingBounds or None
-        The verdicts that the missing scores could lead to, if requested.
+        The verdicts that the missing scores could lead to, if there are any.
+    against : tuple of AgainstModel
+        How each other model compares with the one named by `against`, given the margin.
     """
 
     decision: Decision
@@ -79,6 +111,7 @@ class ModelChoice(Presented):
     account: tuple[str, ...] = field(repr=False)
     left_out: tuple[str, ...] = field(repr=False)
     missing_bounds: MissingBounds | None = field(default=None, repr=False)
+    against: tuple[AgainstModel, ...] = field(default=(), repr=False)
 
     @property
     def recommended(self) -> Name | None:
@@ -109,14 +142,11 @@ class ModelChoice(Presented):
 
     def _columns(self) -> dict[str, Any]:
         """Return the leaderboard: one row per model."""
-        names = [str(name) for name in self.decision.ranking] or list(self.scores.learners)
-        if len(names) < len(self.scores.learners):
-            names = [str(name) for name in self.decision.by_preference]
+        names = [str(name) for name in self.decision.by_mean]
         verdicts = {str(row.name): row.verdict for row in self.decision.standings}
-        metric = self.decision.metric
         return {
             "learner": names,
-            "mean": [metric.shown(self.decision.means[name]) for name in names],
+            "mean": [self.decision.means[name] for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
             **{
@@ -152,6 +182,7 @@ class ModelChoice(Presented):
             ],
             "left_out": self.left_out,
             "missing_bounds": self.missing_bounds,
+            "against": [row.to_dict() for row in self.against],
         }
         return {
             **self.decision.to_dict(),

@@ -25,6 +25,8 @@ number. ``missing``: it was planned and did not run.
 """
 
 NAN = float("nan")
+BYTES_PER_ROW = 250
+"""Memory of a row while a log is read and its scores are tabulated."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 """NUL and lone surrogates, which not every file can hold."""
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
@@ -155,6 +157,8 @@ class EvalRows:
         self.unused: list[str] = []
         self.warnings: list[str] = []
         self.metrics: dict[str, bool | None] = {}
+        self.unclear_metrics: set[str] = set()
+        """Metrics whose direction only the user can know."""
         self._fingerprints: dict[int, int] = {}
         self._fingerprint_files: dict[int, str] = {}
         self._added: dict[str, array[Any]] = _empty_columns()

@@ -16,17 +16,32 @@ from pathlib import Path
 from typing import IO, Any
 
 from bestofk._base.errors import ArgumentError, TableError
-from bestofk.data.tables.reading import EXPANDED, allowed_bytes, too_large
+from bestofk._base.missing_files import no_such_file
+from bestofk.data.tables.limits import (
+    EXPANDED,
+    allowed_bytes,
+    check_expansion,
+    check_json,
+    json_bytes,
+    too_large,
+)
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODE = json.JSONDecoder().raw_decode
 _INCOMPLETE = (json.JSONDecodeError, UnicodeDecodeError)
 """Errors that a truncated line can cause."""
 MAX_LINE_BYTES = 1 << 28
+_WINDOW = 1 << 16
+"""Characters of most elements of an array."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
 
-def loads(text: str, where: str) -> Any:
-    """Return the value of a JSON text, which may contain bare NaN and Infinity."""
+def loads(text: str, where: str, *, file_size: int | None = None) -> Any:
+    """Return the value of a JSON text, which may contain bare NaN and Infinity.
+
+    `file_size` is the size of the compressed file that contains the text, if it is compressed.
+    """
+    check_json(text, where, file_size=len(text) if file_size is None else file_size)
     try:
         return json.loads(text)
     except (RecursionError, ValueError) as error:
@@ -47,7 +62,7 @@ def not_json(error: Exception, where: str) -> TableError:
 def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[tuple[int, Any]]:
     """Yield the number and the value of each line; note and skip a truncated last line."""
     broken: tuple[int, Exception] | None = None
-    parse = json.loads
+    parse, file_size = json.loads, path.stat().st_size
     with _opened(path, where) as file:
         number = 0
         while line := file.readline(MAX_LINE_BYTES):
@@ -56,6 +71,7 @@ def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[t
                 if not line.strip():
                     continue
                 raise not_json(broken[1], f"{where}: line {broken[0]}")
+            check_json(line, where, file_size=file_size)
             try:
                 value = parse(line)
             except (RecursionError, ValueError) as error:
@@ -87,16 +103,18 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
 
 
 class JsonParts:
-    """A JSON object with one long array, read one element at a time.
+    """A JSON object with one long array, or a long array, read one element at a time.
 
     Parameters
     ----------
     text : str
-        The object.
+        The object or the array.
     stream : tuple of str
         The keys that lead to the array.
     where : str
         The name of the text in errors.
+    file_size : int, optional
+        The size of the compressed file that contains the text, if it is compressed.
 
     Examples
     --------
@@ -109,16 +127,30 @@ class JsonParts:
     ('results', 'results', '[]') {'a': 2}
     """
 
-    def __init__(self, text: str, stream: tuple[str, ...], where: str) -> None:
+    def __init__(
+        self,
+        text: str,
+        stream: tuple[str, ...],
+        where: str,
+        *,
+        file_size: int | None = None,
+    ) -> None:
         self._text, self._stream, self._where = text, stream, where
         self._position = 0
+        self._file_size = len(text) if file_size is None else file_size
+        # one element at a time may be all right if the whole text is not
+        self._check_each = json_bytes(text) > allowed_bytes(self._file_size, EXPANDED)
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], Any]]:
         self._position = 0
         self._skip_blanks()
-        if self._next() != "{":
+        if not self._stream and self._next() == "[":
+            for _ in self._between("[", "]"):
+                yield ("[]",), self._value()
+        elif self._next() == "{":
+            yield from self._object((), self._stream)
+        else:
             raise TableError(f"{self._where} must be a JSON object.")
-        yield from self._object((), self._stream)
         self._skip_blanks()
         if self._position < len(self._text):
             raise self._error()
@@ -154,11 +186,44 @@ class JsonParts:
         self._expect(right)
 
     def _value(self) -> Any:
+        if self._check_each:
+            window = self._text[self._position : self._position + _WINDOW]
+            try:
+                value, length = _DECODE(window, 0)
+            except (RecursionError, ValueError):
+                self._check_element()
+            else:
+                # a number at the end of the window may continue
+                if length < len(window):
+                    self._position += length
+                    return value
         try:
             value, self._position = _DECODE(self._text, self._position)
         except (RecursionError, ValueError) as error:
             raise not_json(error, self._where) from None
         return value
+
+    def _check_element(self) -> None:
+        """Refuse a long element whose values would need too much memory."""
+        depth, needed = 0, 0
+        most = allowed_bytes(self._file_size, EXPANDED)
+        for token in _TOKEN.finditer(self._text, self._position):
+            symbol = token[0]
+            if symbol in ("{", "["):
+                depth += 1
+                needed += 128
+            elif symbol in ("}", "]"):
+                depth -= 1
+                if depth <= 0:
+                    break
+            elif symbol == ",":
+                needed += 32
+            if needed > most:
+                break
+        needed += len(self._text) if depth > 0 else 0
+        check_expansion(
+            self._where, file_size=self._file_size, needed=needed, what="contains many values"
+        )
 
     def _key(self) -> str:
         key = self._value()
@@ -230,10 +295,25 @@ class ZipMembers:
         except UnicodeDecodeError:
             raise TableError(f"{self.source}: {name!r} is not UTF-8 text.") from None
 
+    def json(self, name: str) -> Any:
+        """Return the value of a member."""
+        return loads(self.text(name), self._where(name), file_size=self._file_size)
+
+    def elements(self, name: str) -> Iterator[Any]:
+        """Yield the elements of a member that is an array."""
+        where, text = self._where(name), self.text(name)
+        if not text.lstrip().startswith("["):
+            raise TableError(f"{where} must be an array.")
+        for _, value in JsonParts(text, (), where, file_size=self._file_size):
+            yield value
+
+    def _where(self, name: str) -> str:
+        return f"{self.source}: {name!r:.120}"
+
     def read(self, name: str) -> bytes:
         """Return a decompressed member, and check its checksum."""
         info = self._members[name]
-        where = f"{self.source}: {name!r:.120}"
+        where = self._where(name)
         if info.flag_bits & 1:
             raise TableError(f"{where} is encrypted.")
         self._unpacked += info.file_size
@@ -295,7 +375,6 @@ HEAD_BYTES = 1 << 18
 _KEY_CHARACTERS = 1 << 15
 """Characters to search first for the keys of a file."""
 MAX_FILES = 200_000
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
 
 class Source:
@@ -388,7 +467,7 @@ class Source:
 
     def json(self) -> Any:
         """Return the whole file as one JSON value."""
-        return loads(self.text(), self.name)
+        return loads(self.text(), self.name, file_size=self.size)
 
     def sibling(self, name: str) -> Source:
         """Return a file next to this one."""
@@ -471,7 +550,7 @@ def _below(path: Path) -> Iterator[Source]:
     elif file:
         yield Source(path, named=True)
     else:
-        raise TableError(_not_found(path))
+        raise TableError(no_such_file(path, "file or folder"))
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:
@@ -489,13 +568,3 @@ def _in_folder(folder: Path) -> Iterator[Source]:
                 yield Source(path, named=False, root=folder)
     if not count:
         raise TableError(f"The folder {str(folder)!r} has no files.")
-
-
-def _not_found(path: Path) -> str:
-    from difflib import get_close_matches
-
-    near: Sequence[str] = ()
-    if path.parent.is_dir():
-        near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=3)
-    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    return f"There is no file or folder {str(path)!r:.300}{offer}"

@@ -14,7 +14,15 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
-from bestofk.data.schema import Codes, Encoded, Schema, check_codes, encode_labels, is_categorical
+from bestofk.data.schema import (
+    Codes,
+    Encoded,
+    Schema,
+    check_codes,
+    encode_labels,
+    is_categorical,
+    is_sparse,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,6 +164,11 @@ class ProbabilisticClassifier(EncodedClassifier):
         raise NotImplementedError
 
 
+def _are_numbers(X: Any) -> bool:
+    # sparse arrays of older versions of scipy cannot be converted; check_array refuses them
+    return is_sparse(X) or np.asarray(X).dtype.kind in "fiub"
+
+
 def as_frame(estimator: Any, X: Any, *, reset: bool) -> pd.DataFrame:
     """Return `X` as a data frame after scikit-learn's checks of names, columns and shape."""
     import pandas as pd
@@ -164,7 +177,7 @@ def as_frame(estimator: Any, X: Any, *, reset: bool) -> pd.DataFrame:
         array = check_array(
             X,
             dtype=None,
-            ensure_all_finite="allow-nan" if np.asarray(X).dtype.kind in "fiub" else False,
+            ensure_all_finite="allow-nan" if _are_numbers(X) else False,
             estimator=estimator,
         )
         validate_data(estimator, array, reset=reset, skip_check_array=True)

@@ -86,13 +86,13 @@ def solve_from_zero(
 
 
 def _inverse_at_zero(z: Floats, n_classes: int, strength: float) -> Floats:
-    """Return the inverse Hessian at weights 0, one (q, q) matrix for all weight columns."""
+    """Return the inverse Hessian at weights 0, (q, q) or the diagonal (1, q), for every column."""
     q = z.shape[1]
     curvature = strength * (0.25 if n_classes == 2 else 1.0 / n_classes)
     if q > _MAX_MATRIX_ROWS:
         diagonal = curvature * np.einsum("ij,ij->j", z, z)
         diagonal[:-1] += 1.0
-        return np.diag(1.0 / diagonal)
+        return np.asarray(1.0 / diagonal[None, :])
     hessian = curvature * (z.T @ z)
     hessian[np.arange(q - 1), np.arange(q - 1)] += 1.0
     return np.ascontiguousarray(np.linalg.inv(hessian))

@@ -36,7 +36,8 @@ class NaiveBayes(ProbabilisticClassifier):
     -----
     The factor of a numeric cell x is the mean density over the cell of the grid that it falls in,
     ``(F(x + w/2) - F(x - w/2)) / w`` with x rounded to a multiple of the width w (halves to even)
-    and F the normal distribution function of the class [1]_. No factor is smaller than 1e-75.
+    and F the normal distribution function of the class [1]_. No factor is smaller than 1e-75 or
+    larger than 2^500, and a factor that cannot be computed because its moments overflow is 1e-75.
 
     *Missing cells* are left out, in training and in prediction. *Ties* go to the class that is
     declared first. Declared values count even if no row has them.

@@ -88,9 +88,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
     """
     n = encoded.n
     numeric = encoded.cardinality == 0
-    divisors = scales_of(encoded, np.arange(n), scale)[2][numeric]
-    extreme = (divisors != 0) & ((divisors < _MIN_SCALE) | (divisors > _MAX_SCALE))
-    if extreme.any() or (np.abs(encoded.values[:, numeric]) > _MAX_SCALE).any():
+    if (np.abs(encoded.values[:, numeric]) > _MAX_SCALE).any():
         return _split_by_split(encoded, splits, scale)
     unknown = bool(np.isnan(encoded.values[:, numeric]).any())
     fixed = not numeric.any() or (scale == NONE and not unknown)
@@ -105,11 +103,14 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
         if fixed:
             _scan_fixed(encoded, columns, block, predicted)
         else:
+            scales = _scales_by_split(encoded, block, scale)
+            if _are_extreme(scales[2][:, numeric]):
+                return _split_by_split(encoded, splits, scale)
             scan_rescaled(
                 encoded.values,
                 columns,
                 encoded.cardinality,
-                _split_scales(encoded, block, scale, unknown),
+                _split_scales(encoded, scales, unknown),
                 0.25 if scale == RANGE else 0.0,
                 1.0 if scale == RANGE else 0.0,
                 words >= _MIN_WORDS_BY_CLASS,
@@ -213,9 +214,18 @@ def _list_length(block: SplitBlock) -> int:
     return max(8, math.ceil(math.log(100.0 * block.n_splits) / -math.log1p(-share)))
 
 
-def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool) -> SplitScales:
-    """Return the scales of every split of the block, with bounds for its distances."""
-    low, high, divisors = _scales_by_split(encoded, block, scale)
+def _are_extreme(divisors: Floats) -> bool:
+    """Return whether squares of the divisors of some split, or their ratios, may overflow."""
+    counts = divisors != 0
+    low = np.where(counts, divisors, np.inf).min(axis=0)
+    high = divisors.max(axis=0)
+    beyond = counts & ((divisors < _MIN_SCALE) | (divisors > _MAX_SCALE))
+    return bool(beyond.any() or (high > _MAX_SCALE * low).any())
+
+
+def _split_scales(encoded: Encoded, scales: Scales, unknown: bool) -> SplitScales:
+    """Return the scales of every split of a block, with bounds for its distances."""
+    low, high, divisors = scales
     divisor, numeric = divisors.max(axis=0), encoded.cardinality == 0
     counts = divisors != 0
     ratio = np.divide(divisor, divisors, out=np.zeros_like(divisors), where=counts)

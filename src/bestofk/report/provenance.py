@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
-from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.races import Race
 from bestofk.evals.model_choice import ModelChoice
@@ -45,7 +45,8 @@ def left_out_of(
         return sentences
     if losses is None:
         return ["Nothing is known to have been left out."]
-    return [f"Nothing: all {losses.values.size} losses count."]
+    noun = "scores" if losses.metric.higher_is_better else "losses"
+    return [f"Nothing: all {losses.values.size} {noun} count."]
 
 
 def _failed(study: Study) -> list[str]:
@@ -162,7 +163,11 @@ def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str
     command = command or (() if spec is None else spec.command)
     if command:
         text = " ".join(shlex.quote(hide_passwords(word)) for word in command)
-        return Repeat(heading="The command that repeats it", text=text)
+        heading = "The command that repeats it"
+        if study is not None and study.store != "memory":
+            # anyone who can write to the store can change it
+            heading = f"{heading} (text from the store; read it before you run it)"
+        return Repeat(heading=heading, text=text)
     call = "import bestofk as bk"
     if study is not None:
         call = _compare_call(order, study)
@@ -196,8 +201,6 @@ def _settings_arguments(settings: Settings) -> dict[str, str]:
     prefer = changed.get("prefer")
     if isinstance(prefer, MeasuredCosts):
         code["prefer"] = repr(prefer.what)
-    elif isinstance(prefer, PanelOrder):
-        code["prefer"] = repr(list(prefer.names))
     elif isinstance(prefer, tuple):
         code["prefer"] = repr(list(prefer))
     if not isinstance(settings.test, str):

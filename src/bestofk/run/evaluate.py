@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,12 @@ from bestofk.run.judge import (
     sentence_of,
     weighted,
 )
-from bestofk.run.process_state import Caught, caught_warnings, restored_process_state
+from bestofk.run.process_state import (
+    Caught,
+    ClassMethods,
+    caught_warnings,
+    restored_process_state,
+)
 from bestofk.run.results import pack
 from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows
@@ -348,7 +354,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(cell.learner):
-                        around.enter_context(restored_process_state())
+                        around.enter_context(restored_process_state(self._class_methods))
                     (verdicts, spent), notes = self._fit_somehow(cell, key, fold, shared)
                 warnings = (*notes, *_said(caught))
                 return self._result(cell, verdicts, **known, **spent, warnings=warnings)
@@ -379,6 +385,11 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             for other, verdict in zip(experiment.others, verdicts[1:], strict=True)
         )
         return _judged(experiment.key(cell), verdicts[0], **known, also=also)
+
+    @cached_property
+    def _class_methods(self) -> ClassMethods:
+        """The methods of all learners before the first fit."""
+        return ClassMethods(learner.estimator for learner in self.experiment.learners)
 
     def _trusted(self, learner: int) -> bool:
         if learner not in self._trusts:
@@ -451,7 +462,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
             has_probabilities = hasattr(model, "predict_proba")
             probabilities = judge.probabilities(experiment.loss) if has_probabilities else None
-            spent["predictions"] = pack(codes_of(predicted, rows), probabilities)
+            spent["predictions"] = pack(
+                codes_of(predicted, rows), probabilities, judge.decision_values()
+            )
         return verdicts, spent
 
     def _seed(self, key: CellKey, shared: _Shared | None) -> int:

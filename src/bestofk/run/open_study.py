@@ -11,6 +11,7 @@ from warnings import warn
 
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError, use
+from bestofk.data.tables.limits import check_cells
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import OtherLoss, conclude
@@ -20,7 +21,7 @@ from bestofk.run.race.conclude import conclude_race
 from bestofk.run.race.plan import planned_race, rule_from
 from bestofk.run.race.run import race_cells
 from bestofk.run.replicate import Replication
-from bestofk.run.results import ResultTable
+from bestofk.run.results import COLUMNS, ResultTable
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
 from bestofk.run.study import Study
@@ -28,6 +29,8 @@ from bestofk.splits.design import Design
 
 MAX_LISTED_STUDIES = 12
 """Most study numbers that an error lists."""
+_BYTES_PER_STORED_CELL = 200
+"""Approximate size of a result in a store."""
 
 
 def open_study(
@@ -210,6 +213,13 @@ def _reopened(
 
 def _results(store: Store, spec: StudySpec) -> ResultTable:
     """Read the results of a study."""
+    check_cells(
+        store.shown_url,
+        file_size=_BYTES_PER_STORED_CELL * store.n_cells(),
+        rows=spec.n_cells,
+        columns=len(COLUMNS),
+        bytes_per_cell=8,
+    )
     table = ResultTable.of_study(spec)
     for batch, matches in store.batches_of(spec):
         table.add_found(batch, matches)

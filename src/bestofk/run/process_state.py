@@ -1,7 +1,7 @@
 """Restore the state of the process that a fit may change, so that it does not affect other fits.
 
 Third-party learners change the working folder, close standard output, and set signals, alarms,
-recursion limits and environment variables.
+recursion limits and environment variables. Some replace methods of classes that other learners use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -29,10 +29,12 @@ _SIGNALS = tuple(
 
 
 @contextlib.contextmanager
-def restored_process_state() -> Iterator[None]:
-    """Restore what a learner changes in its process."""
+def restored_process_state(methods: ClassMethods | None = None) -> Iterator[None]:
+    """Restore what a learner changes in its process, and the methods of the compared classes."""
     with contextlib.ExitStack() as undo:
         undo.callback(_end_other_process, os.getpid())
+        if methods is not None:
+            undo.callback(methods.restore)
         undo.callback(_restore_streams, sys.stdout, sys.stderr)
         streams: tuple[Any, Any] = _UnclosableStream(sys.stdout), _UnclosableStream(sys.stderr)
         sys.stdout, sys.stderr = streams
@@ -50,6 +52,39 @@ def restored_process_state() -> Iterator[None]:
             if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0:
                 undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
         yield
+
+
+class ClassMethods:
+    """The methods of classes, restored after a fit that replaced some of them.
+
+    Parameters
+    ----------
+    estimators : iterable
+        Learners; their classes, base classes and the classes of their parameters are included.
+    """
+
+    def __init__(self, estimators: Iterable[Any]) -> None:
+        self._methods = [
+            (each, name, method)
+            for each in dict.fromkeys(c for e in estimators for c in _classes_of(e))
+            for name, method in vars(each).items()
+            if callable(method) or isinstance(method, classmethod | staticmethod | property)
+        ]
+
+    def restore(self) -> None:
+        """Restore the methods that were replaced or deleted."""
+        for each, name, method in self._methods:
+            if each.__dict__.get(name) is not method:
+                with contextlib.suppress(Exception):  # metaclasses may refuse
+                    setattr(each, name, method)
+
+
+def _classes_of(estimator: Any) -> list[type]:
+    parts = [estimator]
+    with contextlib.suppress(Exception):  # user classes may raise anything
+        parts += [part for part in estimator.get_params(deep=True).values() if hasattr(part, "fit")]
+    classes = [part if isinstance(part, type) else type(part) for part in parts]
+    return [base for each in classes for base in each.__mro__ if base is not object]
 
 
 def _end_other_process(pid: int) -> None:

@@ -17,14 +17,14 @@ _CLOSED_FORM_END = 6.0
 _ROOT5 = float(np.sqrt(5.0))
 
 
-def t_sf(t: Any, df: float) -> Any:
+def t_sf(t: Any, df: Any) -> Any:
     """Return P(T > t) for Student's t with `df` degrees of freedom.
 
     Parameters
     ----------
     t : array_like
         Values of the statistic; infinities are allowed.
-    df : float
+    df : float or array_like
         Above 0; not necessarily an integer.
 
     Notes
@@ -43,6 +43,8 @@ def t_sf(t: Any, df: float) -> Any:
     from scipy import special
 
     t = np.asarray(t, dtype=np.float64)
+    if np.ndim(df):
+        return special.stdtr(df, -t)
     if df == 1.0:
         # stdtr is inaccurate near 0 for 1 df (relative error 6e-10 at t = 1e-9)
         return np.arctan2(1.0, t) / np.pi
@@ -76,7 +78,7 @@ def _t5_sf(t: Floats) -> Floats:
     return p
 
 
-def pvalue_of_t(t: Any, df: float, alternative: Alternative) -> Any:
+def pvalue_of_t(t: Any, df: Any, alternative: Alternative) -> Any:
     """Return the p-value of a t statistic.
 
     Examples
@@ -94,7 +96,11 @@ def pvalue_of_t(t: Any, df: float, alternative: Alternative) -> Any:
     return np.minimum(2.0 * t_sf(np.abs(t), df), 1.0)
 
 
-def t_quantile(p: Any, df: float) -> Any:
+_COARSE = 1e-11
+"""Relative error of a tail probability beyond which its quantile is improved."""
+
+
+def t_quantile(p: Any, df: Any) -> Any:
     """Return the t with ``P(T <= t) = p``.
 
     For an upper quantile, pass the small tail probability and negate the result.
@@ -106,7 +112,20 @@ def t_quantile(p: Any, df: float) -> Any:
     """
     from scipy import special
 
-    return special.stdtrit(df, np.asarray(p, dtype=np.float64))
+    p = np.asarray(p, dtype=np.float64)
+    t = special.stdtrit(df, p)
+    with np.errstate(all="ignore"):
+        excess = special.stdtr(df, t) - p
+        coarse = np.abs(excess) > _COARSE * p
+        if not coarse.any():
+            return t
+        # the quantiles of older versions of scipy have nine digits: add a step of Newton's method
+        log_density = (
+            special.gammaln((df + 1.0) / 2.0) - special.gammaln(df / 2.0)
+            - 0.5 * np.log(df * np.pi) - (df + 1.0) / 2.0 * np.log1p(t * t / df)
+        )  # fmt: skip
+        better = t - excess / np.exp(log_density)
+    return np.where(coarse & np.isfinite(better), better, t)[()]
 
 
 def f_sf(f: Any, df1: float, df2: float) -> Any:

@@ -1,5 +1,7 @@
 """Listings of evaluations from openml-python."""
 
+import json
+
 import pandas as pd
 import pytest
 
@@ -9,7 +11,7 @@ import bestofk as bk
 def listing(golden, name="evaluations_per_fold.csv"):
     frame = pd.read_csv(golden(f"openml/{name}"))
     if "fold" in name:
-        frame["values"] = frame["values"].map(pd.io.json.ujson_loads)
+        frame["values"] = frame["values"].map(json.loads)
     return frame
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, NamedTuple
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.reading import check_columns, check_expansion
+from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import RowLines, Table, size_words
 
 _NUMERIC = ("numeric", "real", "integer")

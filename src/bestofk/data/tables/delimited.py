@@ -10,7 +10,7 @@ from io import BytesIO, TextIOWrapper
 from typing import Any, NamedTuple
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.reading import check_columns
+from bestofk.data.tables.limits import check_columns
 from bestofk.data.tables.table import Table, size_words
 from bestofk.data.tables.values import is_number
 from bestofk.data.tables.workbooks import from_text_cell, unmarked
@@ -42,7 +42,7 @@ def decompress(data: bytes, source: str) -> bytes:
     import zlib
     from io import BytesIO
 
-    from bestofk.data.tables.reading import UNPACKED, allowed_bytes, too_large
+    from bestofk.data.tables.limits import UNPACKED, allowed_bytes, too_large
 
     most = allowed_bytes(len(data), UNPACKED)
     pieces: list[bytes] = []

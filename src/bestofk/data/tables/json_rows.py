@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.reading import check_columns, check_expansion
+from bestofk.data.tables.limits import check_cells, check_columns, check_json
 from bestofk.data.tables.table import RowLines, Table, size_words
 from bestofk.data.tables.values import arrow_column
 
@@ -18,7 +18,7 @@ def read_json(content: str, source: str, *, encoding: str, file_size: int | None
     file_size = len(content) if file_size is None else file_size
     if not content.strip():
         raise TableError(f"{source}: the file is empty.")
-    whole = _whole(content, source)
+    whole = _whole(content, source, file_size)
     columns: dict[str, list[Any]] = {}
     if isinstance(whole, dict):
         return _from_columns(whole, source)
@@ -35,7 +35,7 @@ def read_json(content: str, source: str, *, encoding: str, file_size: int | None
     numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
     for at in range(0, len(numbers), _CHUNK):
         part = numbers[at : at + _CHUNK]
-        rows = _objects([lines[n - 1] for n in part], part, source)
+        rows = _objects([lines[n - 1] for n in part], part, source, file_size)
         _check_cells(columns, rows, at, source, file_size)
         _extend(columns, rows, at)
     return _table(columns, source, f"JSON lines, {encoding}", RowLines(numbers))
@@ -71,18 +71,14 @@ def _check_cells(
     names = set(columns).union(*rows)
     count = before + len(rows)
     check_columns(source, len(names))
-    check_expansion(
-        source,
-        file_size=file_size,
-        needed=count * len(names) * 8,
-        what=f"expands to {count} rows of {len(names)} columns",
-    )
+    check_cells(source, file_size=file_size, rows=count, columns=len(names), bytes_per_cell=8)
 
 
-def _whole(content: str, source: str) -> Any:
+def _whole(content: str, source: str, file_size: int) -> Any:
     """Parse the text as one array or one object of lists; return None if it is JSON lines."""
     start = content.lstrip()[:1]
     if start == "[":
+        check_json(content, source, file_size=file_size)
         try:
             return _loads(content)
         except _JsonError as error:
@@ -96,9 +92,11 @@ def _whole(content: str, source: str) -> Any:
             ) from None
     if start == "{":
         first = content.lstrip().split("\n", 1)[0]
+        check_json(first, source, file_size=file_size)
         try:
             value = _loads(first)
         except _JsonError:
+            check_json(content, source, file_size=file_size)
             try:
                 value = _loads(content)
             except _JsonError:
@@ -109,9 +107,13 @@ def _whole(content: str, source: str) -> Any:
     raise TableError(f"{source}: line 1 must begin a JSON object or array; got {_short(content)}.")
 
 
-def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str, Any]]:
+def _objects(
+    lines: list[str], numbers: list[int], source: str, file_size: int
+) -> list[dict[str, Any]]:
+    text = "[" + ",".join(lines) + "]"
+    check_json(text, source, file_size=file_size)
     try:
-        rows = _loads("[" + ",".join(lines) + "]")
+        rows = _loads(text)
     except _JsonError:
         rows = []
     if len(rows) == len(lines) and all(type(row) is dict for row in rows):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bestofk._base.errors import BestOfKError, TableError
 from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
-from bestofk.data.tables.reading import check_columns, check_expansion
+from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
 from bestofk.data.tables.workbooks import from_text_cell
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.reading import check_columns, check_expansion
+from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import RowLocation, Table, size_words
 from bestofk.data.tables.values import arrow_column
 

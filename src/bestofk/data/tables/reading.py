@@ -1,4 +1,4 @@
-"""Read a table from a file of any format, within limits on the memory that it may need."""
+"""Read a table from a file of any format."""
 
 from __future__ import annotations
 
@@ -9,71 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from bestofk._base.checks import one_of
-from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.errors import TableError
+from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.table import Table
-
-VARIABLE = "BESTOFK_MAX_MEMORY"
-"""The environment variable with the limit, such as 12G; it replaces the limits below."""
-MAX_RATIO = 50
-"""Maximum ratio of the size in memory to the size of the file."""
-UNPACKED = 16 << 20
-"""Bytes of text that any compressed file may contain."""
-EXPANDED = 256 << 20
-"""Bytes of cells that any file may expand to."""
-MAX_COLUMNS = 100_000
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-def allowed_bytes(file_size: int, at_least: int) -> int:
-    """Return how many bytes a file of `file_size` bytes may need, at least `at_least`."""
-    stated = os.environ.get(VARIABLE, "").strip()
-    if not stated:
-        return max(at_least, MAX_RATIO * file_size)
-    size = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
-    if size is None:
-        raise ArgumentError(f"{VARIABLE} must be a size such as 500M or 12G; got {stated!r:.40}.")
-    return int(float(size[1]) * _UNITS[size[2].upper()])
-
-
-def check_expansion(source: str, *, file_size: int, needed: int, what: str) -> None:
-    """Raise if the cells of a file would need more than `allowed_bytes`."""
-    if needed > allowed_bytes(file_size, EXPANDED):
-        raise too_large(source, file_size=file_size, needed=needed, what=what)
-
-
-def too_large(source: str, *, file_size: int, needed: int, what: str) -> TableError:
-    """Return the error for a file that needs too much memory, with the setting that allows it."""
-    more = f"{-(-needed * 2 // (1 << 30))}G"
-    return TableError(
-        f"{source}: the file of {size_in_words(file_size)} {what}, {size_in_words(needed)} or more "
-        f"in memory; to allow that, set the environment variable {VARIABLE}={more}."
-    )
-
-
-def check_columns(source: str, count: int) -> None:
-    """Raise if a table has too many columns."""
-    if count > MAX_COLUMNS:
-        raise TableError(f"{source}: a table has at most {MAX_COLUMNS} columns; got {count}.")
-
-
-def size_in_words(count: int) -> str:
-    """Format a number of bytes.
-
-    Examples
-    --------
-    >>> size_in_words(900), size_in_words(3_200_000), size_in_words(12 << 30)
-    ('900 bytes', '3.05 MB', '12 GB')
-    """
-    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
-        if count >= unit:
-            return (
-                f"{count / unit:.3g} {name}" if count < 1000 * unit else f"{count // unit} {name}"
-            )
-    return f"{count} bytes"
-
-
-# Reading
-
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")
 _SUFFIXES = {
@@ -238,22 +176,11 @@ def _bytes(file: Path) -> bytes:
     except IsADirectoryError:
         raise TableError(f"{file} must be a file; it is a directory.") from None
     except (FileNotFoundError, NotADirectoryError):
-        raise TableError(_not_found(file)) from None
+        raise TableError(no_such_file(file)) from None
     except PermissionError:
         raise TableError(f"{file} cannot be read: permission denied.") from None
     except (OSError, ValueError) as error:
         raise TableError(f"{str(file)!r} cannot be read: {error}.") from None
-
-
-def _not_found(file: Path) -> str:
-    from difflib import get_close_matches
-
-    if not file.parent.is_dir():
-        return f"There is no file {str(file)!r} and no directory {str(file.parent)!r}."
-    siblings = {entry.name.lower(): entry.name for entry in file.parent.iterdir()}
-    near = [siblings[name] for name in get_close_matches(file.name.lower(), siblings, n=3)]
-    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    return f"There is no file {str(file)!r}{offer}"
 
 
 def _by_content(content: str) -> str | None:

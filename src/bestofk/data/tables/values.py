@@ -50,7 +50,8 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
     if kinds.is_null(kind):
         return Numbers(np.full(len(column), np.nan), ".", None, "")
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        floats = column.cast(pa.float64())
+        # integers beyond 2^53 are rounded
+        floats = column.cast(pa.float64(), safe=False)
         floats = floats.fill_null(np.nan) if floats.null_count else floats
         values = floats.to_numpy(zero_copy_only=False)
         if missing.any():
@@ -222,6 +223,24 @@ class RowLocator(Protocol):
 
 def arrow_column(values: Any, *, where: RowLocator) -> Any:
     """Return a column as an arrow array of typed cells, or of text if the types are mixed."""
+    try:
+        return _arrow_column(values, where=where)
+    except UnicodeEncodeError:
+        row = next(i for i, cell in enumerate(values) if not _is_storable(cell))
+        raise TableError(
+            f"{where(row)} is not valid text: it contains half of a surrogate pair."
+        ) from None
+
+
+def _is_storable(cell: Any) -> bool:
+    try:
+        str(cell).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _arrow_column(values: Any, *, where: RowLocator) -> Any:
     import pyarrow as pa
     import pyarrow.types as kinds
 

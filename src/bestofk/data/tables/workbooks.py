@@ -9,7 +9,7 @@ from io import BytesIO
 from typing import Any
 
 from bestofk._base.errors import MissingExtraError, TableError
-from bestofk.data.tables.reading import EXPANDED, allowed_bytes, check_columns, too_large
+from bestofk.data.tables.limits import EXPANDED, allowed_bytes, check_columns, too_large
 from bestofk.data.tables.table import RowLines, Table, size_words
 from bestofk.data.tables.values import arrow_column
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk.stats.pairwise.resolution import EXACT_BELOW
+from bestofk.stats.tails import t_quantile
 
 _NODES = 128
 _MEAN_INTEGRAL_MAX_DF = 40.0
@@ -92,7 +93,7 @@ def _power(ncp: Floats, df: float, level: float) -> Floats:
     if df >= _NORMAL_MIN_DF:
         c = -float(special.ndtri(level / 2.0))
         return np.asarray(special.ndtr(ncp - c) + special.ndtr(-ncp - c))
-    c = -float(special.stdtrit(df, level / 2.0))
+    c = -float(t_quantile(level / 2.0, df))
     if df <= _MEAN_INTEGRAL_MAX_DF:
         both = _over_mean(ncp, df, c) + _over_mean(-ncp, df, c)
     else:
@@ -213,7 +214,7 @@ def five_by_two_t_power(effect: Any, level: float) -> Floats:
 
     effect = np.asarray(effect, dtype=float)
     z, weight = _normal()
-    c_squared = float(np.square(special.stdtrit(5.0, level / 2.0)))
+    c_squared = float(np.square(t_quantile(level / 2.0, 5.0)))
     u = z[:, np.newaxis]
     first = effect[..., np.newaxis, np.newaxis] + np.sqrt(0.5) * (z + u)
     bound = np.maximum(5.0 * np.square(first) / c_squared - u * u, 0.0)
@@ -423,6 +424,69 @@ def _rejecting_shifts(n: int, flips: int) -> Floats:
         means = d @ weights
         shifts[start : start + step] = -np.partition(means, flips - 1, axis=1)[:, flips - 1]
     shifts.sort()
+    shifts.flags.writeable = False
+    return shifts
+
+
+# The skewness-corrected t test, for normal differences
+
+MAX_SIMULATED_SKEWNESS = 100
+"""Number of differences up to which the test is simulated; beyond it is a t test."""
+_SKEW_SAMPLES = 20_000
+_SKEW_SEED = 19920301
+
+
+def skew_corrected_t_power(effect: Any, n: int, level: float) -> Floats:
+    """Return the probability that the skewness-corrected t test of `n` differences rejects.
+
+    Parameters
+    ----------
+    effect : array_like
+        The true difference over the standard deviation of one difference.
+    n : int
+        Number of differences: data sets or instances.
+    level : float
+        Two-sided level of the test.
+
+    Returns
+    -------
+    ndarray
+        The power, of the shape of `effect`; 0 for fewer than 2 differences.
+
+    Notes
+    -----
+    The differences are normal. Their sample skewness still varies, which costs power with few
+    differences: 71 instead of 78 percent with 12. Up to 100 differences a fixed sample of 20,000
+    draws gives the shifts from which the test rejects, the ends of its intervals. Beyond, it is
+    approximated by a t test.
+
+    Examples
+    --------
+    >>> [round(float(p), 2) for p in skew_corrected_t_power([0.0, 0.8, 1.2], 15, 0.05)]
+    [0.04, 0.79, 0.98]
+    """
+    effect = np.abs(np.asarray(effect, dtype=float))
+    if n < 2:
+        return np.zeros(effect.shape)
+    if n > MAX_SIMULATED_SKEWNESS:
+        return t_power(effect * np.sqrt(n), n - 1.0, level)
+    return _share_below(_rejecting_skew_shifts(n, level), effect)
+
+
+@lru_cache(maxsize=64)
+def _rejecting_skew_shifts(n: int, level: float) -> Floats:
+    """Return sorted shifts from which the test rejects, one per sample of n standard normals."""
+    from bestofk.stats.pairwise.skew_corrected import sample_skewness, skew_corrected_ends
+    from bestofk.stats.tails import t_quantile
+
+    rng = np.random.default_rng(_SKEW_SEED)
+    d = rng.standard_normal((_SKEW_SAMPLES, n))
+    mean = d.mean(axis=1)
+    centred = d - mean[:, np.newaxis]
+    error = np.sqrt(np.square(centred).sum(axis=1) / (n * (n - 1.0)))
+    q = -float(t_quantile(0.5 * level, n - 1.0))
+    above, _ = skew_corrected_ends(q, sample_skewness(centred, axis=1), n)
+    shifts = np.sort(above * error - mean)
     shifts.flags.writeable = False
     return shifts
 

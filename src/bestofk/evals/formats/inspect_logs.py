@@ -14,9 +14,19 @@ from typing import Any
 
 from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import counted
+from bestofk.data.tables.limits import check_expansion
 from bestofk.evals.query import EvalRun, LogQuery, latest_runs, pick_name, unknown_name
-from bestofk.evals.rows import NAN, ContentCheck, EvalRows, amount, mapping, number_of, value_at
-from bestofk.evals.sources import JsonParts, Source, ZipMembers, loads
+from bestofk.evals.rows import (
+    BYTES_PER_ROW,
+    NAN,
+    ContentCheck,
+    EvalRows,
+    amount,
+    mapping,
+    number_of,
+    value_at,
+)
+from bestofk.evals.sources import JsonParts, Source, ZipMembers
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _START = "_journal/start.json"
@@ -96,10 +106,10 @@ def _header(source: Source) -> dict[str, Any]:
             name = "header.json" if "header.json" in archive else _START
             if name not in archive:
                 raise TableError(f"{source.name}: the archive is not an Inspect log.")
-            header = loads(archive.text(name), f"{source.name}: {name}")
+            header = archive.json(name)
     else:
         header = {}
-        for path, value in JsonParts(source.text(), ("samples",), source.name):
+        for path, value in _parts(source):
             if path[-1] == "[]" and "eval" in header:
                 break
             if path[0] != "samples":
@@ -164,7 +174,7 @@ def _read_run(
         raise unknown_name(query.metric, sorted(names), "metric", source.name)
     for sample in unscored:
         write(sample)
-    _add_missing(spec, done, run, learner, rows)
+    _add_missing(spec, done, run, learner, rows, file_size=source.size)
     if not done:
         rows.note(f"{source.name}: the log has no samples.")
 
@@ -175,12 +185,21 @@ def _add_missing(
     run: EvalRun,
     learner: int,
     rows: EvalRows,
+    *,
+    file_size: int,
 ) -> None:
     """Add rows for the planned samples that are not in the log."""
     planned = mapping(spec.get("dataset")).get("sample_ids")
     epochs = mapping(spec.get("config")).get("epochs") or 1
     if not isinstance(planned, list) or not isinstance(epochs, int) or epochs > 10_000:
         return
+    n_planned = len(planned) * max(epochs, 0)
+    check_expansion(
+        run.where,
+        file_size=file_size,
+        needed=n_planned * BYTES_PER_ROW,
+        what=f"plans {n_planned} samples",
+    )
     absent = 0
     for sample_id in planned:
         for epoch in range(1, epochs + 1):
@@ -197,7 +216,7 @@ def _samples(source: Source, query: LogQuery) -> Iterator[Mapping[str, Any]]:
         with ZipMembers(source.path) as archive:
             yield from _archived(archive, source, query)
         return
-    for path, value in JsonParts(source.text(), ("samples",), source.name):
+    for path, value in _parts(source):
         if path == ("samples", "[]"):
             if not isinstance(value, dict):
                 raise TableError(f"{source.name}: a sample must be an object.")
@@ -228,12 +247,12 @@ def _archived(archive: ZipMembers, source: Source, query: LogQuery) -> Iterator[
 
 
 def _sample(archive: ZipMembers, member: str, source: Source) -> Mapping[str, Any]:
-    sample = loads(archive.text(member), f"{source.name}: {member!r:.120}")
+    sample = archive.json(member)
     if not isinstance(sample, dict):
         raise TableError(f"{source.name}: {member!r:.120} must be an object.")
     metadata = f"{member.removesuffix('sample.json')}metadata.json"
     if member.endswith("/sample.json") and metadata in archive and not sample.get("metadata"):
-        sample["metadata"] = loads(archive.text(metadata), f"{source.name}: {metadata!r:.120}")
+        sample["metadata"] = archive.json(metadata)
     return sample
 
 
@@ -245,18 +264,20 @@ def _is_incomplete(summary: Mapping[str, Any], query: LogQuery) -> bool:
     return query.cluster is not None and _cluster(summary, query.cluster) is None
 
 
-def _summaries(archive: ZipMembers, source: Source) -> list[Any]:
+def _parts(source: Source) -> JsonParts:
+    return JsonParts(source.text(), ("samples",), source.name, file_size=source.size)
+
+
+def _summaries(archive: ZipMembers, source: Source) -> Iterator[dict[str, Any]]:
     names = ["summaries.json"]
     if names[0] not in archive:
         journal = [(int(m[1]), m[0]) for m in map(_SUMMARY.fullmatch, archive.names) if m]
         names = [name for _, name in sorted(journal)]
-    summaries: list[Any] = []
     for name in names:
-        value = loads(archive.text(name), f"{source.name}: {name}")
-        if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):
-            raise TableError(f"{source.name}: {name} must be an array of summaries.")
-        summaries += value
-    return summaries
+        for summary in archive.elements(name):
+            if not isinstance(summary, dict):
+                raise TableError(f"{source.name}: {name} must be an array of summaries.")
+            yield summary
 
 
 def _id(sample: Mapping[str, Any], source: Source) -> tuple[str, int]:

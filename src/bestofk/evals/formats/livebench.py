@@ -73,6 +73,8 @@ def read_livebench(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -
 
 def _status(record: Mapping[str, Any]) -> str:
     status = record.get("eval_status")
+    if isinstance(status, list | dict):
+        return "error"
     if status in _LIMITS:
         return "limit"
     if status in _ERRORS or (record.get("error") and status is None):

@@ -18,6 +18,7 @@ import numpy as np
 
 from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import counted, joined, shortened
+from bestofk.data.tables.limits import check_cells
 from bestofk.data.tables.table import Table
 from bestofk.losses.formats.result_tables import (
     ReadOptions,
@@ -361,6 +362,8 @@ _META = "meta.yaml"
 _STEPPED = "metrics with several steps"
 _MAX_FILES = 500_000
 _MAX_FILE_BYTES = 1 << 16
+_BYTES_PER_FILE = 32
+"""Typical size of the file of a parameter, tag or metric."""
 Run = dict[str, Any]
 
 
@@ -372,7 +375,10 @@ def open_mlflow(source: Any) -> Table | None:
     if path.is_dir():
         for inner in (path, path / "mlruns"):
             if _is_store(inner):
-                return _table(list(_folder_runs(inner)), f"{inner.resolve().name}")
+                runs = list(_folder_runs(inner))
+                # every run and every value is a file
+                file_size = _BYTES_PER_FILE * sum(map(len, runs))
+                return _table(runs, f"{inner.resolve().name}", file_size=file_size)
         base = path / "mlflow.db"
         return open_mlflow(base) if base.is_file() else None
     if not is_sqlite(path):
@@ -380,17 +386,18 @@ def open_mlflow(source: Any) -> Table | None:
     with sqlite_tables(path) as tables:
         if not {"runs", "latest_metrics", "params", "tags"} <= tables.names:
             return None
-        table = _table(_sqlite_runs(tables), path.name)
+        table = _table(_sqlite_runs(tables), path.name, file_size=tables.file_size)
     unread = unfinished_journal(path)
     return noted(table, unread) if unread else table
 
 
-def _table(runs: list[Run], source: str) -> Table:
+def _table(runs: list[Run], source: str, *, file_size: int) -> Table:
     if not runs:
         raise TableError(f"{source}: there are no MLflow runs.")
     runs.sort(key=lambda run: str(run["start_time"]))
     stepped = sorted({name for run in runs for name in run.pop(_STEPPED, ())})
     names = list(dict.fromkeys(name for run in runs for name in run))
+    check_cells(source, file_size=file_size, rows=len(runs), columns=len(names))
     table = Table.from_columns(
         {name: [run.get(name) for run in runs] for name in names}, source=source
     )

@@ -261,9 +261,10 @@ def open_optuna(source: Any) -> Table | None:
         if not {"studies", "trials", "trial_values"} <= tables.names:
             return None
         trials = _stored_trials(tables)
+        names = list(dict.fromkeys(name for trial in trials for name in trial))
+        tables.check_cells(len(trials), len(names))
     if not trials:
         raise TableError(f"{path.name}: the Optuna storage contains no trials.")
-    names = list(dict.fromkeys(name for trial in trials for name in trial))
     table = Table.from_columns(
         {name: [trial.get(name) for trial in trials] for name in names}, source=path.name
     )
@@ -320,16 +321,15 @@ def _parameters(tables: SqliteTables, trials: dict[Any, dict[str, Any]]) -> None
     ):
         if trial not in trials:
             continue
-        known = _parsed(distribution)
-        attributes = known.get("attributes") if isinstance(known, dict) else None
-        attributes = attributes if isinstance(attributes, dict) else {}
+        known = _mapping(_parsed(distribution))
+        attributes = _mapping(known.get("attributes"))
         choices = attributes.get("choices")
         number = _number(value)
         cell: Any = number
         if isinstance(choices, list) and number is not None:
             at = int(number)
             cell = _plain(choices[at]) if 0 <= at < len(choices) else None
-        elif number is not None and "Int" in str(known.get("name") if known else ""):
+        elif number is not None and "Int" in str(known.get("name", "")):
             cell = int(number)
         trials[trial][f"{PARAM}{name}"] = None if cell is None else str(cell)
 
@@ -347,6 +347,10 @@ def _parsed(text: Any) -> Any:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _plain(value: Any) -> Any:

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from bestofk._base.errors import TableError
+from bestofk.data.tables.limits import BYTES_PER_OBJECT, RowBudget, check_cells
 
 MAGIC = b"SQLite format 3\0"
 _MAX_PROGRESS_CALLS = 2000
 """Each progress call follows 100,000 steps of SQLite's virtual machine."""
-_MAX_ROWS = 20_000_000
+_ROWS_AT_ONCE = 10_000
+_MAX_TEXT_BYTES = 1 << 24
+"""Longest text of a cell."""
+_MAX_SQL_BYTES = 1 << 20
 
 
 def is_sqlite(path: Path) -> bool:
@@ -28,9 +32,11 @@ def is_sqlite(path: Path) -> bool:
 class SqliteTables:
     """The tables of an open database."""
 
-    def __init__(self, connection: sqlite3.Connection, source: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, source: str, file_size: int) -> None:
         self._connection = connection
         self.source = source
+        self.file_size = file_size
+        self._budget = RowBudget(source, file_size=file_size)
         rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         self.names = frozenset(str(name) for (name,) in rows)
 
@@ -45,11 +51,16 @@ class SqliteTables:
             raise TableError(
                 f"{self.source}: the table {table!r} of the database has no column {absent[0]!r}."
             )
-        cursor = self._connection.execute(f'SELECT {selected} FROM "{table}" LIMIT {_MAX_ROWS + 1}')
-        rows = cursor.fetchall()
-        if len(rows) > _MAX_ROWS:
-            raise TableError(f"{self.source}: the table {table!r} has too many rows.")
+        cursor = self._connection.execute(f'SELECT {selected} FROM "{table}"')
+        rows: list[tuple[Any, ...]] = []
+        while part := cursor.fetchmany(_ROWS_AT_ONCE):
+            self._budget.spend(len(part), bytes_per_row=BYTES_PER_OBJECT * (1 + len(columns)))
+            rows += part
         return rows
+
+    def check_cells(self, rows: int, columns: int) -> None:
+        """Raise if a table with one column per name would need too much memory."""
+        check_cells(self.source, file_size=self.file_size, rows=rows, columns=columns)
 
 
 @contextmanager
@@ -64,7 +75,9 @@ def sqlite_tables(path: Path) -> Iterator[SqliteTables]:
         left = iter(range(_MAX_PROGRESS_CALLS))
         connection.set_progress_handler(lambda: int(next(left, None) is None), 100_000)
         connection.execute("PRAGMA trusted_schema = OFF")
-        yield SqliteTables(connection, path.name)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_TEXT_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _MAX_SQL_BYTES)
+        yield SqliteTables(connection, path.name, path.stat().st_size)
     except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
         why = "".join(c if c.isprintable() else "?" for c in str(error)[:100])
         raise TableError(

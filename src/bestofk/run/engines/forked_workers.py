@@ -22,9 +22,16 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 from uuid import uuid4
 
-from bestofk.run.engines.process_cleanup import MARK, deferred_signals, end_group, end_marked
+from bestofk.run.engines.process_cleanup import (
+    KILL,
+    MARK,
+    deferred_signals,
+    end_group,
+    end_marked,
+)
 from bestofk.run.engines.threads import thread_environment
 from bestofk.run.engines.worker_process import (
+    SAFE_PATH,
     AnyEvaluator,
     Starter,
     run_fork_server,
@@ -59,8 +66,9 @@ class StartedProcess:
     def kill(self) -> None:
         """Kill it."""
         if self.is_alive():
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                # Windows refuses to end a process that is ending
+                os.kill(self.pid, KILL)
 
     @property
     def exitcode(self) -> int | None:
@@ -94,7 +102,7 @@ class ForkedProcess:
     def kill(self) -> None:
         """Kill it."""
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.sentinel, signal.SIGKILL)
+            signal.pidfd_send_signal(self.sentinel, KILL)
 
     @property
     def exitcode(self) -> int | None:
@@ -178,7 +186,7 @@ class WorkerSource:
             self._file.write(packed)
             self._file.flush()
         self._server: ForkServer | None = None
-        self._starts_left = MAX_SERVER_STARTS if sys.platform == "linux" else 0
+        self._starts_left = MAX_SERVER_STARTS if _has_fork_server() else 0
 
     def worker(self, seconds: float) -> tuple[StartedProcess | ForkedProcess, Connection, bool]:
         """Return a new worker: its process, its pipe, and whether it is ready.
@@ -236,7 +244,16 @@ class WorkerSource:
 
 def can_fork() -> bool:
     """Return whether workers can be forks of this process."""
-    return "fork" in multiprocessing.get_all_start_methods()
+    return hasattr(os, "fork")
+
+
+def forks_safely() -> bool:
+    """Return whether forks of a process with threads work; macOS libraries may crash in them."""
+    return can_fork() and sys.platform != "darwin"
+
+
+def _has_fork_server() -> bool:
+    return sys.platform == "linux" and can_fork() and hasattr(os, "pidfd_open")
 
 
 def _started(target: Callable[..., None], starter: Starter) -> tuple[StartedProcess, Connection]:
@@ -246,7 +263,7 @@ def _started(target: Callable[..., None], starter: Starter) -> tuple[StartedProc
     parent, child = context.Pipe(duplex=True)
     environment = {**thread_environment(starter.threads), MARK: starter.mark}
     process = context.Process(target=target, args=(child, starter), daemon=True, env=environment)
-    with _START_LOCK, _allow_children():
+    with _START_LOCK, _allow_children(), _safe_path():
         process.start()
     child.close()
     return StartedProcess(process, starter.mark), parent
@@ -273,7 +290,32 @@ def _started_here(
 
 def _starter(threads: int) -> Starter:
     main = threading.current_thread() is threading.main_thread()
-    return Starter(pid=os.getpid(), by_main_thread=main, mark=uuid4().hex, threads=threads)
+    return Starter(
+        pid=os.getpid(),
+        by_main_thread=main,
+        mark=uuid4().hex,
+        threads=threads,
+        safe_path=os.environ.get(SAFE_PATH),
+    )
+
+
+@contextlib.contextmanager
+def _safe_path() -> Iterator[None]:
+    """Let new interpreters ignore the modules in the working folder.
+
+    This process starts them with ``-m`` or ``-c``, which would import a user's ``random.py`` from
+    the working folder instead of Python's. The worker and the trackers of its resources inherit
+    the environment.
+    """
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 @contextlib.contextmanager

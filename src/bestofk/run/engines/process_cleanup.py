@@ -2,12 +2,15 @@
 
 Each worker leads a session, so that everything a fit starts can be ended with the worker. On Linux
 the kernel ends a worker whose parent is gone. Processes that left the worker's session are found by
-a mark in their environment.
+a mark in their environment. macOS has sessions but no marks. Windows has neither: the workers end
+there, but processes that a fit starts may continue.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import sys
@@ -21,6 +24,9 @@ GRACE_SECONDS = 0.5
 
 MARK = "BESTOFK_WORKERS"
 """Environment variable that marks workers and everything they start."""
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""The signal that no process can ignore. Windows has no SIGKILL, and SIGTERM has this effect."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -69,7 +75,7 @@ def end_with_parent(parent: int, *, by_main_thread: bool = True) -> None:
     The Linux kernel does this when the *thread* that started the process ends. If that was not the
     main thread, or on other systems, a thread of this process watches the parent.
     """
-    if by_main_thread and _set_death_signal(signal.SIGKILL):
+    if by_main_thread and _set_death_signal(KILL):
         if os.getppid() != parent:
             os._exit(1)
         return
@@ -93,7 +99,7 @@ def end_group(leader: int) -> None:
         os.killpg(leader, signal.SIGCONT)
         if _group_ends(leader, GRACE_SECONDS):
             return
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(leader, KILL)
         _group_ends(leader, 2 * GRACE_SECONDS)
 
 
@@ -107,7 +113,7 @@ def end_marked(mark: str) -> None:
             if entry.name.isdigit() and entry.name != str(os.getpid()):
                 with contextlib.suppress(OSError):
                     if sought in (entry / "environ").read_bytes():
-                        os.kill(int(entry.name), signal.SIGKILL)
+                        os.kill(int(entry.name), KILL)
 
 
 def is_stopped(pid: int) -> bool:
@@ -150,10 +156,15 @@ def _state_and_group(pid: int | str) -> tuple[str, int]:
 
 
 def _watch_parent(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(0.5)
+    process = multiprocessing.parent_process()
+    if sys.platform == "win32" and getattr(process, "sentinel", None) is not None:
+        # Windows keeps the parent's id after the parent's end
+        multiprocessing.connection.wait([process.sentinel])
+    else:
+        while os.getppid() == parent:
+            time.sleep(0.5)
     if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
-        os.killpg(0, signal.SIGKILL)
+        os.killpg(0, KILL)
     os._exit(1)
 
 

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import os
 import random
-import signal
 import sys
 import time
 import warnings
@@ -21,6 +20,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bestofk.run.engines.process_cleanup import (
+    KILL,
     MARK,
     end_group,
     end_marked,
@@ -31,6 +31,8 @@ from bestofk.run.engines.process_cleanup import (
 )
 from bestofk.run.task import Block, ItemEvaluator, describe_error, load_task
 
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable that keeps the working folder off the import path of an interpreter."""
 AnyEvaluator = ItemEvaluator[Hashable, object]
 """An evaluator of any task."""
 
@@ -46,6 +48,8 @@ class Starter:
     """Mark in the environment of the new process and everything that it starts."""
     threads: int = 1
     """Threads of the numerical libraries."""
+    safe_path: str | None = None
+    """Value of `SAFE_PATH` in the environment of the parent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class BrokenBlock:
 
 def run_worker(pipe: Connection, parent: Starter) -> None:
     """Load the task, send None when ready, and evaluate blocks."""
+    _restore_safe_path(parent)
     _start_worker(parent.pid, by_main_thread=parent.by_main_thread)
     evaluator = _prepared(load_task(receive_file(pipe)).evaluator(), parent.threads)
     _announce_and_evaluate(pipe, evaluator, parent.pid)
@@ -80,6 +85,7 @@ def run_fork_server(control: Connection, parent: Starter) -> None:
     pipe. It answers the process id of a dead worker with its exit code. It ends what is left of its
     workers when it receives None and when its parent is gone.
     """
+    _restore_safe_path(parent)
     set_signals(exit_on_term=False)
     if parent.by_main_thread:
         # importing a learner's module may hang
@@ -128,6 +134,13 @@ def receive_file(pipe: Connection) -> bytes:
     return b"".join(parts)
 
 
+def _restore_safe_path(parent: Starter) -> None:
+    """Let what a fit starts see the variable as in the parent; it has protected the start."""
+    os.environ.pop(SAFE_PATH, None)
+    if parent.safe_path is not None:
+        os.environ[SAFE_PATH] = parent.safe_path
+
+
 def _start_worker(parent: int, *, by_main_thread: bool = True) -> None:
     lead_session()
     set_signals(exit_on_term=True)
@@ -163,7 +176,7 @@ def _serve_forks(
     finally:
         for pid in workers:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, KILL)
         for pid in workers:
             _clean_up_after(pid)
         end_marked(parent.mark)

@@ -26,6 +26,7 @@ from bestofk.run.engines.forked_workers import (
     StartedProcess,
     WorkerSource,
     can_fork,
+    forks_safely,
 )
 from bestofk.run.engines.process_cleanup import is_stopped
 from bestofk.run.engines.worker_process import BrokenBlock
@@ -37,6 +38,11 @@ MAX_ATTEMPTS_IF_KILLED = 4
 """Attempts for an item whose worker may have been killed from outside."""
 _OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 """Signals that a process rarely sends itself."""
+MAX_CLOCK_RESTARTS = 3
+"""Times to restart the clock of an item because its worker was stopped, as by SIGSTOP.
+
+The bound matters if the learner itself stops its process.
+"""
 QUICK_SHARE = 0.5
 """A fit is quick if it takes less than this share of the timeout."""
 
@@ -52,6 +58,8 @@ class _Worker(Generic[ItemT]):
     """The block to send next if the current item is quick."""
     since: float = 0.0
     """Start of the current item, on the clock of `time.monotonic`."""
+    restarts: int = 0
+    """Times that the clock of the current item was restarted because the worker was stopped."""
 
     @property
     def busy(self) -> bool:
@@ -90,7 +98,7 @@ def run_in_workers(
         Receives the items that the deadline cut off, with the seconds that each had taken.
     """
     packed, unpicklable = None, "the task"
-    if not (here and can_fork()):
+    if not (here and forks_safely()):
         shipment = task.ship()
         packed = None if shipment.is_local is not None else shipment.packed
         unpicklable = shipment.unpicklable
@@ -220,7 +228,7 @@ class Pool(Generic[ItemT, ResultT]):
 
     def _send(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
         worker.block = block
-        worker.since = time.monotonic()
+        worker.since, worker.restarts = time.monotonic(), 0
         with contextlib.suppress(OSError):
             # a worker that died while idle is noticed when it is waited for
             worker.pipe.send(block)
@@ -251,8 +259,9 @@ class Pool(Generic[ItemT, ResultT]):
                 yield from self._receive(worker)
                 if not worker.busy or now - worker.since <= self._limit(worker):
                     continue
-                if is_stopped(worker.process.pid):
+                if worker.restarts < MAX_CLOCK_RESTARTS and is_stopped(worker.process.pid):
                     worker.since = now
+                    worker.restarts += 1
                     continue
                 yield from self._lost(worker, self._overdue(worker), max_attempts=1)
 
@@ -270,7 +279,7 @@ class Pool(Generic[ItemT, ResultT]):
         try:
             while worker.pipe.poll():
                 message = _unpickled(worker.pipe.recv_bytes())
-                worker.since = time.monotonic()
+                worker.since, worker.restarts = time.monotonic(), 0
                 if message is None:
                     worker.ready = True
                 elif isinstance(message, _Unreadable):
@@ -408,6 +417,6 @@ def _failure_of(code: int | None) -> tuple[Failure, int]:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    hint = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+    hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
     failure = Failure(kind="killed", reason=f"its process was killed by {name}{hint}.")
     return failure, MAX_ATTEMPTS_IF_KILLED if name in _OUTSIDE_SIGNALS else MAX_ATTEMPTS

@@ -96,8 +96,7 @@ class Database:
 
     def prepare(self, *, create: bool) -> None:
         """Check the tables, and create them if there are none."""
-        with self.reading() as connection:
-            version = _schema_version(connection)
+        version = self.read(_schema_version)
         self._connected = True
         if version is None:
             if self.read_only:
@@ -156,8 +155,10 @@ class Database:
                 pause = min(2 * pause, MAX_PAUSE_SECONDS)
 
     def _may_return(self, error: sa.exc.DBAPIError, attempts: int) -> bool:
-        """Return whether to wait for a server that went away."""
-        if self.address.path is not None or not self._connected or not is_server_gone(error):
+        """Return whether to wait for a server that went away, or that is not ready yet."""
+        if self.address.path is not None:
+            return False
+        if not (is_server_busy(error) or (self._connected and is_server_gone(error))):
             return False
         if self._gone_since is None:
             self._gone_since = time.monotonic()
@@ -264,6 +265,7 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
         )
     check_version(int.from_bytes(header[60:64]), shown)
     _check_pages(path, shown)
+    _check_objects(path, shown)
 
 
 def _check_pages(path: Path, shown: str) -> None:
@@ -276,6 +278,28 @@ def _check_pages(path: Path, shown: str) -> None:
     if any(log.exists() for log in logs) and _is_sound(path):
         return
     raise StoreError(f"{shown}: the store is damaged; {UNCHANGED}.")
+
+
+def _check_objects(path: Path, shown: str) -> None:
+    """Refuse views, triggers and computed columns, which could run endless queries.
+
+    bestofk creates only tables and indices.
+    """
+    kinds = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
+    computed = (
+        "SELECT count(*) FROM sqlite_master AS tables, pragma_table_xinfo(tables.name) AS columns "
+        "WHERE tables.type = 'table' AND columns.hidden <> 0"
+    )
+    try:
+        with closing(_connect(path, "ro", timeout=5.0)) as connection:
+            strange = any(connection.execute(query).fetchone()[0] for query in (kinds, computed))
+    except sqlite3.Error:
+        return  # errors show when the store is opened
+    if strange:
+        raise StoreError(
+            f"{shown}: the file contains views, triggers or computed columns, which bestofk does "
+            f"not write; {UNCHANGED}."
+        )
 
 
 def _is_sound(path: Path, **options: Any) -> bool:
@@ -380,6 +404,7 @@ def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
 
 SAFE = "committed results are safe, and the same command resumes from there"
 UNCHANGED = "it was not changed"
+_BUSY_WORDS = ("too many clients", "connection slots", "too many connections", "is starting up")
 
 # by primary SQLite result code (the low byte of the extended one)
 _SQLITE_SENTENCES = {
@@ -394,7 +419,8 @@ _SQLITE_SENTENCES = {
 # by beginning of the PostgreSQL SQLSTATE; the longest match counts
 _POSTGRESQL_SENTENCES = {
     "53100": f"the server's disk is full: {SAFE}, once there is space",
-    "55P03": f"another process has locked the store for too long: {SAFE}",
+    "53300": f"the server has no free connection: {SAFE}, once there is one",
+    "55P03": f"another process keeps the store locked: try again when it has finished; {SAFE}",
     "57P": f"the server has closed the connection: {SAFE}",
     "25006": f"the store cannot be written: {SAFE}, once it is writable",
     "42501": "the user is not allowed to use these tables",
@@ -425,6 +451,15 @@ def is_server_gone(error: sa.exc.DBAPIError) -> bool:
     return str(state).startswith(("08", "57P"))
 
 
+def is_server_busy(error: sa.exc.DBAPIError) -> bool:
+    """Return whether the server has no free connection, or is starting."""
+    state = getattr(error.orig, "sqlstate", None)
+    if state is not None:
+        return str(state) in ("53300", "57P03")
+    # an error before the connection is established has no state
+    return any(words in str(error.orig) for words in _BUSY_WORDS)
+
+
 def is_deadlock(error: sa.exc.DBAPIError) -> bool:
     """Return whether two transactions waited for each other, so that one must be repeated."""
     return getattr(error.orig, "sqlstate", None) in ("40001", "40P01")
@@ -436,7 +471,8 @@ def _sentence(cause: BaseException, address: Address, busy_timeout: float) -> st
         primary = code & 0xFF
         if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return (
-                f"another process has locked the store for longer than {busy_timeout:g} s: {SAFE}"
+                f"another process has kept the store locked for {busy_timeout:g} s: try again when "
+                f"it has finished; {SAFE}"
             )
         if primary in _SQLITE_SENTENCES:
             return _SQLITE_SENTENCES[primary]

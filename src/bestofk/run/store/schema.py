@@ -31,10 +31,13 @@ def escaped(text: str) -> str:
 
 
 def unescaped(text: str) -> str:
-    """Undo `escaped`."""
+    """Undo `escaped`; return text that it did not write unchanged."""
     if "\\" not in text:
         return text
-    return text.encode("ascii").decode("unicode_escape")
+    try:
+        return text.encode("ascii").decode("unicode_escape")
+    except UnicodeError:
+        return text
 
 
 class AnyText(TypeDecorator[str]):

@@ -187,7 +187,9 @@ class StudySpec:
             StoredDecision(**{name: each[name] for name in _DECISION_FIELDS if name in each})
             for each in fields.get("decisions", ())
         )
-        return cls(**fields)
+        spec = cls(**fields)
+        _check_spec(spec)
+        return spec
 
     def merged_into(self, stored: StudySpec) -> StudySpec:
         """Return what a store keeps if the same work is registered again.
@@ -198,6 +200,26 @@ class StudySpec:
         settings = [decision.settings for decision in self.decisions]
         earlier = [each for each in stored.decisions if each.settings not in settings]
         return replace(stored, decisions=(*earlier, *self.decisions))
+
+
+def _check_spec(spec: StudySpec) -> None:
+    """Raise ValueError if the specification is not one that `StudySpec.as_json` writes."""
+    counts = [spec.repetitions, *(n for data in spec.datasets for n in (data.runs, data.folds))]
+    counts += [n for data in spec.datasets for n in (data.rows, data.columns)]
+    if not all(type(count) is int and 0 <= count < 1 << 53 for count in counts):
+        raise ValueError("counts must be whole numbers")
+    texts = [spec.title, spec.plan, spec.kind, spec.loss]
+    texts += [text for learner in spec.learners for text in (learner.name, learner.fingerprint)]
+    texts += [text for data in spec.datasets for text in (data.name, data.fingerprint)]
+    texts += [*spec.command, *spec.notes, *spec.also]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("names must be texts")
+    if not spec.learners or not spec.datasets:
+        raise ValueError("a study has learners and data sets")
+    for data in spec.datasets:
+        # every run, or every fold of every run, has a fingerprint
+        if data.runs > len(data.splits) or data.folds > max(data.rows, 1):
+            raise ValueError("the splits do not match the plan")
 
 
 def subsets_of(plan: str) -> Subsets | None:

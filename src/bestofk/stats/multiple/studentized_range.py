@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
+from bestofk.stats.tails import t_quantile
 
 __all__ = ["quantile", "survival"]
 
@@ -119,7 +120,7 @@ def _roots(alpha: float, k: Floats, df: float) -> Floats:
 
     def upper(tail: npt.ArrayLike) -> Floats:
         p = np.asarray(tail, dtype=np.float64)
-        value = -special.ndtri(p) if math.isinf(df) else -special.stdtrit(df, p)
+        value = -special.ndtri(p) if math.isinf(df) else -t_quantile(p, df)
         return np.asarray(math.sqrt(2.0) * value, dtype=np.float64)
 
     low, high = np.full(k.shape, float(upper(alpha / 2.0))), upper(alpha / (k * (k - 1.0)))

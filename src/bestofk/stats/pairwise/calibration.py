@@ -31,6 +31,8 @@ USUAL_ROWS = 300
 """The learners and the number of rows in the paper, used if the actual ones are unknown."""
 KIND = "bestofk calibration"
 """Marks the JSON file of a calibration."""
+_MAX_CHARACTERS = 1 << 20
+"""Maximum length of the file; others are not parsed."""
 
 
 class CalibratedDf(NamedTuple):
@@ -359,7 +361,11 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
     """
     shown = os.fspath(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        with Path(path).open(encoding="utf-8") as file:
+            text = file.read(_MAX_CHARACTERS + 1)
+        if len(text) > _MAX_CHARACTERS:
+            raise TableError(f"{shown}: this is not a calibration (it is too long).")
+        content = json.loads(text)
     except OSError as error:
         raise TableError(f"{shown}: the calibration cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):

@@ -130,12 +130,6 @@ static inline double least_side(double known, i64 n_classes, double min_leaf) {
     return LARGEST_MINIMUM < least ? LARGEST_MINIMUM : least;
 }
 
-/* Return the midpoint of two values, or the lower one if it rounds to the upper. */
-static inline double midpoint(double below, double above) {
-    double cut = (below + above) / 2.0;
-    return cut >= above ? below : cut;
-}
-
 /* Return the branch of a value, -1 if it is unknown. */
 static inline i64 branch_of(double value, i64 cardinality, double threshold) {
     if (isnan(value)) {

@@ -56,6 +56,17 @@ static inline void scratch_free(Scratch *scratch) {
 
 static inline i64 least_of(i64 a, i64 b) { return a < b ? a : b; }
 static inline i64 most_of(i64 a, i64 b) { return a > b ? a : b; }
+
+/* Return the midpoint of two values, or the lower one if it rounds to the upper. The result is
+ * always at least `below` and less than `above`, also if the sum overflows. */
+static inline double midpoint(double below, double above) {
+    double middle = (below + above) / 2.0;
+    if (isinf(middle)) {
+        middle = below / 2.0 + above / 2.0;
+    }
+    return middle >= above ? below : middle;
+}
+
 static inline i64 popcount(u64 word) { return (i64)__builtin_popcountll(word); }
 /* index of the lowest set bit of a non-zero word */
 static inline i64 lowest_bit(u64 word) { return (i64)__builtin_ctzll(word); }

@@ -1,6 +1,10 @@
 /* The inputs of the logistic model: means, spreads, and standardised rows in tiles of eight. */
 #include "logistic.h"
 
+/* The largest standardised input, whose square does not overflow. Training rows have none that is
+ * nearly as large. */
+#define FAR 1e150
+
 /* Copy the cells of the rows, then a constant 1; NaN (0 for the constant) after the rows. */
 void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *tiles) {
     i64 q = p + 1, wide = LANES * tiles_for(n);
@@ -111,6 +115,8 @@ void standardise_tiles(double *tiles, i64 n, i64 p, const double *mean, const do
         double *z = tiles + t * (p + 1) * LANES;
         for (i64 j = 0; j < p; j++) {
             Lanes cells = (lanes_at(z + j * LANES) - mean[j]) / spread[j];
+            cells = lanes_where(cells > FAR, lanes_of(FAR), cells);
+            cells = lanes_where(cells < -FAR, lanes_of(-FAR), cells);
             put_lanes(z + j * LANES, lanes_or_zero(cells == cells, cells));
         }
     }
@@ -139,6 +145,8 @@ i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i64 n, co
         double *RESTRICT to = out + i * (p + 1);
         for (i64 j = 0; j < p; j++) {
             double z = (cells[j] - mean[j]) / spread[j];
+            z = z > FAR ? FAR : z;
+            z = z < -FAR ? -FAR : z;
             to[j] = z == z ? z : 0.0;
         }
         to[p] = 1.0;

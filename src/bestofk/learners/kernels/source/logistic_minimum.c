@@ -19,9 +19,16 @@ static double norms_of(const double *gradient, i64 q, i64 r, double *inner) {
     return sqrt(squares + dot(constants, constants, r));
 }
 
-/* Multiply by a matrix (q r, q r), or by a matrix (q, q) for each column. */
+/* Multiply by a matrix (q r, q r), or by a matrix (q, q) for each column, or by a diagonal (1, q)
+ * for each column. */
 static void precondition(const double *matrix, i64 size, const double *vector, i64 q, i64 r,
                          double *out) {
+    if (size == 1) {
+        for (i64 i = 0; i < q * r; i++) {
+            out[i] = matrix[i / r] * vector[i];
+        }
+        return;
+    }
     if (size == q && r > 1) {
         for (i64 i = 0; i < q; i++) {
             double *RESTRICT to = out + i * r;

@@ -200,7 +200,7 @@ static void deal(uint32_t *list, i64 start, i64 stop, const uint8_t *side, i64 b
     memcpy(list + start, spare + start, (size_t)(stop - start) * sizeof *list);
 }
 
-/* Return the midpoint of the values on both sides of a cut; never the upper one by rounding. */
+/* Return the midpoint of the values on both sides of a cut. */
 static double threshold(const Trees *t, i64 j, i64 at, i64 start, i64 stop) {
     const uint32_t *list = t->lists + j * t->wide;
     double high = t->filled[t->grown[list[at] & ROW_BITS] * t->d + j], low = INFINITY;
@@ -212,8 +212,7 @@ static double threshold(const Trees *t, i64 j, i64 at, i64 start, i64 stop) {
             low = value < low ? value : low;
         }
     }
-    double middle = (low + high) / 2.0;
-    return middle >= high ? low : middle;
+    return midpoint(low, high);
 }
 
 /* Grow a tree on m rows; return its number of nodes. */

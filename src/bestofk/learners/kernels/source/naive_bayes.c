@@ -7,6 +7,8 @@
 
 /* The smallest factor; products below it are multiplied by its inverse. */
 #define FLOOR 1e-75
+/* The largest factor; products above it are multiplied by its inverse, which is exact. */
+#define CEILING 0x1p500
 /* Precision of a column with one distinct value. */
 #define LONE_PRECISION 0.01
 /* A standard deviation up to this does not reveal the scale. */
@@ -181,8 +183,15 @@ static void row_products(const double *cells, const int32_t *places, const Model
                     : interval_probability(cells[a], model->precision[a],
                                            model->mean[a * n_labels + c],
                                            model->deviation[a * n_labels + c]);
-            out[c] *= FLOOR > factor ? FLOOR : factor;
+            /* NaN, the result of moments that overflow, becomes the floor */
+            factor = factor > FLOOR ? factor : FLOOR;
+            out[c] *= factor < CEILING ? factor : CEILING;
             largest = out[c] > largest ? out[c] : largest;
+        }
+        if (largest > CEILING) {
+            for (i64 c = 0; c < n_labels; c++) {
+                out[c] *= 1.0 / CEILING;
+            }
         }
         if (0.0 < largest && largest < FLOOR) {
             for (i64 c = 0; c < n_labels; c++) {
