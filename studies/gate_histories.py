@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from scipy import stats
 
-from bestofk.gate.ledger import Anchor
-from bestofk.gate.method import item_test, level_of_look
+from bestofk.release.ledger import Anchor
+from bestofk.release.method import item_test, level_of_look
 from bestofk.stats.pairwise.clustered import Clusters, clusters_of
 
 Draw = Callable[[float], np.ndarray]

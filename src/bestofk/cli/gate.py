@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from bestofk.cli.options import echo_json, option_group, warnings_as_lines
+from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path
 from bestofk.cli.say import say
 
 LEDGER = "bestofk-gate.json"
@@ -130,11 +130,12 @@ def check(
     """Test a build against the anchor, and record it in the ledger."""
     from bestofk._base.atomic_write import write_text
     from bestofk.cli.terminal import print_sentences
-    from bestofk.gate.gate import gate as run_gate
-    from bestofk.gate.output import junit as junit_text, markdown as markdown_text
+    from bestofk.release.gate import gate as run_gate
+    from bestofk.release.output import junit as junit_text, markdown as markdown_text
 
-    for option, path in (("--markdown", markdown), ("--junit", junit), ("--figure", figure)):
-        _check_folder(option, path)
+    check_path(markdown, "--markdown", ())
+    check_path(junit, "--junit", (".xml",))
+    check_path(figure, "--figure", FIGURE_SUFFIXES)
     with warnings_as_lines():
         result = run_gate(
             new, baseline, margin=margin, alpha=alpha, undecided=undecided, build=build,
@@ -147,18 +148,14 @@ def check(
         write_text(junit, junit_text(result))
     if figure is not None:
         from bestofk.report.figures.output import save_figure
+        from bestofk.report.figures.registry import picture_of
 
-        save_figure(result, figure, kind="gate")
+        save_figure(picture_of(result, "gate"), figure)
     if as_json:
         echo_json(result.to_dict())
     else:
         print_sentences(result.explain() if explain else result.headline())
     context.exit(result.exit_code)
-
-
-def _check_folder(option: str, path: str | None) -> None:
-    if path is not None and not Path(path).parent.is_dir():
-        raise click.UsageError(f"{option}: the folder {str(Path(path).parent)!r} does not exist.")
 
 
 @gate.command()
@@ -171,7 +168,7 @@ def accept(
     new: str, model: str | None, build: str | None, ledger: str, reason: str, **reading: Any
 ) -> None:
     """Make a build the anchor, whatever its scores, and record it in the ledger."""
-    from bestofk.gate.gate import accept as accept_build
+    from bestofk.release.gate import accept as accept_build
 
     with warnings_as_lines():
         history = accept_build(
@@ -185,7 +182,7 @@ def accept(
 @click.argument("other", metavar="[OTHER]", required=False)
 def merge(ledger: str, other: str | None) -> None:
     """Join the ledgers of two branches: both sides of a git conflict in FILE, or FILE and OTHER."""
-    from bestofk.gate.ledger import locked, merged, write_ledger
+    from bestofk.release.ledger import locked, merged, write_ledger
 
     with locked(ledger):
         history = merged(ledger, other)

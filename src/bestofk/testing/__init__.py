@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bestofk.gate.gate import GateResult, gate
+from bestofk.release.gate import GateResult, gate
 
 
 def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResult:
@@ -13,7 +13,7 @@ def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResu
     Parameters
     ----------
     new, baseline, **options
-        As for `bestofk.gate.gate.gate`: logs, tables, or one score per item; `margin`, `alpha`,
+        As for `bestofk.release.gate.gate`: logs, tables, or one score per item; `margin`, `alpha`,
         `ledger`, ...
 
     Returns

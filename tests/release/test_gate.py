@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from bestofk import ArgumentError
-from bestofk.gate.gate import gate
-from bestofk.gate.method import (
+from bestofk.release.gate import gate
+from bestofk.release.method import (
     LATEST_METHOD,
     item_test,
     level_of_look,

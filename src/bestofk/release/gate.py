@@ -15,8 +15,8 @@ from bestofk._base.checks import Floats, one_of, positive, probability
 from bestofk._base.errors import ArgumentError, StoreError, use
 from bestofk._base.formatting import counted, number, pvalue_words, shortened
 from bestofk._base.results import Presented
-from bestofk.gate.builds import Build, read_build
-from bestofk.gate.ledger import (
+from bestofk.release.builds import Build, read_build
+from bestofk.release.ledger import (
     Anchor,
     Ledger,
     anchor_of,
@@ -29,7 +29,7 @@ from bestofk.gate.ledger import (
     unpacked,
     write_ledger,
 )
-from bestofk.gate.method import (
+from bestofk.release.method import (
     LATEST_METHOD,
     ItemTest,
     item_test,
@@ -240,7 +240,7 @@ def gate(
     >>> worse = np.array([1.0] * 110 + [0.0] * 90)
     >>> print(gate(worse, right).headline())
     Blocked: new is worse than the anchor (score 0.55 against 0.7, difference -0.15, interval
-    -0.193 to -0.108; p < 0.0001, below the level 0.05 of build 1).
+    -0.196 to -0.108; p < 0.0001, below the level 0.05 of build 1).
     >>> gate(right, right).exit_code
     0
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from bestofk._base.formatting import number, printable, pvalue_words
-from bestofk.gate.gate import GateResult
+from bestofk.release.gate import GateResult
 
 SYMBOLS = {"pass": "✅", "worse": "❌", "undecided": "⚠️"}
 MAX_HISTORY_ROWS = 10
@@ -60,7 +60,7 @@ def junit(result: GateResult) -> str:
         "testsuite", name="bestofk gate", tests="1", failures=str(int(failed)), errors="0"
     )
     case = ElementTree.SubElement(
-        suite, "testcase", classname="bestofk.gate", name=printable(result.build)
+        suite, "testcase", classname="bestofk.release", name=printable(result.build)
     )
     if failed:
         failure = ElementTree.SubElement(

@@ -21,7 +21,7 @@ from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats, Ints
 from bestofk._base.errors import StoreError
 from bestofk._base.formatting import counted
-from bestofk.gate.method import MAX_ANCHOR_BUILDS, MIN_NEXT_BUILDS
+from bestofk.release.method import MAX_ANCHOR_BUILDS, MIN_NEXT_BUILDS
 
 FORMAT = "bestofk-gate-1"
 MAX_LEDGER_BYTES = 256 << 20

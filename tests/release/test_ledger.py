@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from bestofk import StoreError
-from bestofk.gate.gate import accept, gate
-from bestofk.gate.ledger import merged, packed, read_ledger, unpacked, write_ledger
+from bestofk.release.gate import accept, gate
+from bestofk.release.ledger import merged, packed, read_ledger, unpacked, write_ledger
 
 
 def scores(seed, n=200, chance=0.7):
@@ -97,7 +97,7 @@ def test_two_branches_merge(branches):
     spent = read_ledger(branches[0]).spent
     result = gate(scores(5000), ledger=branches[0], build="after")
     # looks 5 and 6 were spent twice, so the next look comes after as much alpha as was spent
-    from bestofk.gate.method import sum_of_levels
+    from bestofk.release.method import sum_of_levels
 
     assert sum_of_levels(result.look - 1, 0.05) >= spent * (1 - 1e-9)
     assert result.look > 10
@@ -137,7 +137,7 @@ def test_ledgers_without_a_common_start_do_not_merge(ledger, tmp_path):
 
 WRITER = """
 import sys, itertools, numpy as np
-from bestofk.gate.gate import gate
+from bestofk.release.gate import gate
 print("ready", flush=True)
 for k in itertools.islice(itertools.count(int(sys.argv[2])), int(sys.argv[3])):
     gate((np.random.default_rng(k).random(200) < 0.7) * 1.0, ledger=sys.argv[1], build=f"p{k}")
