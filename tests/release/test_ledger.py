@@ -52,7 +52,7 @@ def test_a_truncated_file_is_detected(ledger, cut):
     lines = text.splitlines(keepends=True)
     shorter = {"line": "".join(lines[:-1]), "bytes": text[:-40], "all but one": lines[0]}[cut]
     ledger.write_text(shorter)
-    with pytest.raises(StoreError, match="damaged|not a ledger"):
+    with pytest.raises(StoreError, match=r"damaged|not a ledger"):
         read_ledger(ledger)
 
 
