@@ -91,7 +91,7 @@ def test_the_help_names_every_format(run):
 def test_what_stands_beside_the_verdict(run):
     code, out, _ = run(
         "evals", "inspect-sums", "--metric", "match", "--prefer", "tokens", "--cluster", "passage",
-        "--margin", "0.05", "--explain",
+        "--margin", "0.05", "--explain", "--test", "cluster-sign-flip",
     )  # fmt: skip
     assert code == 0
     for said in (
