@@ -64,6 +64,8 @@ def section_of(name: str) -> str:
     return next((title for title, names in SECTIONS.items() if name in names), INPUT)
 
 
+MAX_MESSAGE = 1800
+"""Characters of an error message; names in a file may be very long."""
 EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 VERBS = {
@@ -251,4 +253,7 @@ def complain(message: str) -> None:
     """Print one line on stderr, without passwords and control characters."""
     from bestofk.run.store.url import hide_passwords
 
-    say(f"bestofk: {hide_passwords(' '.join(message.split()))}", err=True)
+    text = hide_passwords(" ".join(message.split()))
+    if len(text) > MAX_MESSAGE:
+        text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"
+    say(f"bestofk: {text}", err=True)
