@@ -98,7 +98,7 @@ _COARSE = 1e-11
 """Relative error of a tail probability beyond which its quantile is improved."""
 
 
-def t_quantile(p: Any, df: float) -> Any:
+def t_quantile(p: Any, df: Any) -> Any:
     """Return the t with ``P(T <= t) = p``.
 
     For an upper quantile, pass the small tail probability and negate the result.
