@@ -31,9 +31,7 @@ def test_both_equal_scikit_learns_scores_on_the_same_folds():
     expected = roc_hull(proba[:, :, 1], y == 1, names=list(learners))
     assert hull.optimal == expected.optimal
     assert hull.area == pytest.approx(expected.area)
-    chosen = select_by_scores(
-        learners, X, y, procedure="multinomial-selection", cv="kfold:4"
-    )
+    chosen = select_by_scores(learners, X, y, procedure="multinomial-selection", cv="kfold:4")
     by_hand = multinomial_selection(proba, y, names=list(learners))
     assert chosen.explain() == by_hand.explain()
 
@@ -45,7 +43,9 @@ def test_learners_without_posteriors_give_decision_values_or_labels():
     hull = select_by_scores(
         {"svc": LinearSVC(), "nn": "nn"}, X, y, procedure="roc-hull", cv="kfold:5", positive="yes"
     )
-    points = dict(zip(hull.names, (len(curve.false_positive_rate) for curve in hull.curves), strict=True))
+    points = dict(
+        zip(hull.names, (len(curve.false_positive_rate) for curve in hull.curves), strict=True)
+    )
     # labels alone give one point between the corners
     assert points["svc"] > 5
     assert points["nn"] == 3
