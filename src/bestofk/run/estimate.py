@@ -37,7 +37,7 @@ NOTES = {
     "leave-one-out": "each row tested by a model of all others",
     "bootstrap": "rows tested by models of samples without them: pessimistic",
     ".632": "0.368 resubstitution + 0.632 bootstrap",
-    ".632+": "the same with more weight on the bootstrap if the model overfits",
+    ".632+": "as .632, with more weight on the bootstrap if the model overfits",
 }
 MAX_SHARE_OF_POPULATION = 0.05
 """A test set of a larger share of the population needs the finite population correction."""
@@ -399,7 +399,7 @@ class EstimatorStudy(Presented):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the study with its summary, for strict JSON."""
-        return {**super().to_dict(), **json_ready(self._columns())}
+        return {**Presented.to_dict(self), **json_ready(self._columns())}
 
 
 def study_estimators(

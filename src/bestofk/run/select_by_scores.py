@@ -94,7 +94,8 @@ def select_by_scores(
     if positive is not None and positive not in classes:
         raise ArgumentError(f"positive must be one of {classes}; got {positive!r}.")
     code = 1 if positive is None else classes.index(positive)
-    return roc_hull(scores[:, :, code], truth == code, names=names)
+    hull: RocHull = roc_hull(scores[:, :, code], truth == code, names=names)
+    return hull
 
 
 def _scores(estimator: Any, data: DataSet, splits: Any, classes: list[Any]) -> Floats:
