@@ -214,7 +214,7 @@ def compare(
       bestofk compare wine --groups ash --cv group-kfold:5 --prefer fit_time
       bestofk compare breast-cancer --stop settled
       bestofk compare iris --as-published
-      bestofk compare breast-cancer --learner naive-bayes --learner decision-tree --procedure roc-hull
+      bestofk compare breast-cancer --learner logistic --learner naive-bayes --procedure roc-hull
     """
     outputs = planned_outputs(decision)
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
