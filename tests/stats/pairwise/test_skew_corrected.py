@@ -1,4 +1,4 @@
-"""The skewness-corrected t tests: formula, interval, level, and what they share with Student's t."""
+"""The skewness-corrected t tests: formula, interval, level, and relation to Student's t."""
 
 import numpy as np
 import pytest
