@@ -171,8 +171,8 @@ def page(rows: list[dict[str, str]]) -> list[str]:
     return [
         *lines, "",
         f"Percent of {rows[0]['studies']} studies of K equal models (or learners) with at least "
-        "one false claim by the defaults; 5 are allowed. *Without caution*: the same, counting only "
-        "results without a caution about their error rate. Made by "
+        "one false claim by the defaults; 5 are allowed. *Without caution*: the same, counting "
+        "only results without a caution about their error rate. Made by "
         "`python studies/null_tables.py`.",
         "",
     ]  # fmt: skip

@@ -30,7 +30,7 @@ from bestofk.decide.power.functions import (
 )
 from bestofk.decide.power.observed import units_t_power
 from bestofk.splits.design import Design
-from bestofk.splits.plans import Plan, specify
+from bestofk.splits.plans import Specification, specify
 from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -214,7 +214,7 @@ def _resampled(
 
 
 def _on_parts(
-    plan: Plan,
+    plan: Specification,
     folds: int,
     sd: Floats,
     rows: int | None,
