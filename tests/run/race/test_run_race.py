@@ -357,7 +357,8 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
         ({"stop": bk.StopRule(settle="limit", max_runs=5)}, "at least the 10 runs"),
         ({"cv": "resample:30:0.1", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"stop": "soon"}, "stop must be"),
-        ({"data": ["wine", "iris"]}, "at least 8 are needed"),
+        ({"data": ["wine", "iris"], "test": "wilcoxon"}, "at least 8 are needed"),
+        ({"data": ["wine", "iris"]}, "test='wilcoxon'"),
         ({"test": "sorted-runs", "settings": bk.Settings(df=10)}, "cv='10x10'"),
     ],
 )
