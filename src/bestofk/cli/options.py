@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning
+from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, Expression
 from bestofk.cli.app import VERBS, complain
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
@@ -339,6 +339,8 @@ def typed(advice: Advice, verb: str) -> str:
     """
     option = _option(verb, advice.keyword)
     value = advice.value
+    if isinstance(value, Expression):
+        return str(advice)
     if option is None or value is None or option.is_flag != isinstance(value, bool):
         return str(advice)
     if option.is_flag:
