@@ -201,9 +201,9 @@ def compare(
         plan = long_enough(plan, rule)
     notes += seed_notes(named)
     experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
+    check_settings(experiment, settings)
     if learners is not None:
         refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
-    check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:
