@@ -198,12 +198,14 @@ def test_default_tests_on_the_page_are_those_of_order() -> None:
 
     rng = np.random.default_rng(0)
     tables = {
-        "several runs": bk.Losses(rng.random((3, 10, 10))),
+        "several runs": bk.Losses(rng.random((3, 10, 10)), dims=("algorithm", "run", "fold")),
         "one run": bk.Losses(rng.random((3, 10)), dims=("algorithm", "fold")),
-        "five halvings": bk.Losses(rng.random((3, 5, 2)), design="5x2"),
+        "five halvings": bk.Losses(
+            rng.random((3, 5, 2)), dims=("algorithm", "run", "fold"), design="5x2"
+        ),
         "several data sets |": bk.Losses(rng.random((3, 30)), dims=("algorithm", "dataset")),
     }
-    words = {**NAMES, "Wilcoxon's signed rank": "wilcoxon"}
+    words = {**NAMES, "skewness-corrected t": "skew-corrected-t"}
     for start, losses in tables.items():
         line = next(line for line in PAGE.read_text().splitlines() if start in line)
         chosen = line.split("|")[2]
@@ -267,7 +269,7 @@ def test_figures_in_the_caution_of_the_corrected_test() -> None:
         for K in (2, 10)
     )
     beyond = [rate for rate in two if rate > 8]
-    caution = PAIRWISE_TESTS["corrected-repeated-kfold-t"].caution
+    (caution,) = (one.words for one in PAIRWISE_TESTS["corrected-repeated-kfold-t"].cautions)
     assert f"{min(beyond):.0f} to {max(beyond):.0f} percent for two learners" in caution
     assert f"up to {max(ten):.0f} percent for ten" in caution
 
