@@ -14,7 +14,10 @@ from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.run.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("preloaded_workers")
-LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
+LEARNERS = {
+    "max": "max", "nmc": "nmc(scale=None)", "naive-bayes": "naive-bayes", "c4.5": "c4.5",
+}  # fmt: skip
+"""Without scaling, nmc is in the middle on wine."""
 
 
 def raced(**options):
@@ -211,7 +214,7 @@ def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_
 
 
 def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
-    failing = {"max": "max", "nmc": "nmc", "broken": "sklearn.nothing:Nothing()",
+    failing = {"max": "max", "nmc": "nmc(scale=None)", "broken": "sklearn.nothing:Nothing()",
                "naive-bayes": "naive-bayes"}  # fmt: skip
     with pytest.raises(bk.BestOfKError):
         bk.compare(failing, data="wine", stop="settled", progress=False)
@@ -387,7 +390,9 @@ bk.compare(sys.argv[2:], data="wine", prefer="listed", stop="settled", n_jobs=2,
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, fork_server):
     store = tmp_path / "study.db"
-    killed = fork_server.run(["-c", KILLED, store, *LEARNERS])
+    killed = fork_server.run(
+        ["-c", KILLED, store, *(f"{n}={spec}" for n, spec in LEARNERS.items())]
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
     again = raced(store=store, n_jobs=n_jobs, budget=120)

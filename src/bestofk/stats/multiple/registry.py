@@ -161,7 +161,6 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         called="Duncan's multiple range test",
         citations=("duncan1955multiple",),
         assumptions=(_EQUAL_SAMPLES,),
-        first_step="tukey",
     ),
     MultipleTest(
         name="tukey",
