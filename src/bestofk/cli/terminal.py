@@ -48,6 +48,10 @@ MARK = ">"
 """Marks the row of the recommended learner."""
 MAX_LINES = 15
 """Lines of the short answer about six learners, with blank lines if these fit."""
+REQUESTED = {
+    "metric": "Also: ", "margin": "Margin: ", "posterior": "", "replication": "Other splits: ",
+}  # fmt: skip
+"""Title of the statements that an option requests, by kind."""
 EXPLAIN_POINTER = "--explain shows the details."
 MAX_ROWS = 40
 """Learners in the table; the JSON has all."""
@@ -414,7 +418,11 @@ def _print_short(
     """Print the verdict, the table, and the lines How sure, Caution and Next."""
     out = console()
     verdict = " ".join(one.written(typed_advice) for one in value.select("verdict", "hint"))
-    lines = [f"Also: {one.text}" for one in value.select("metric")]
+    lines = [
+        f"{title}{one.short or one.text}"
+        for kind, title in REQUESTED.items()
+        for one in value.select(kind)
+    ]
     cautions = cautions_of(value)
     if decision is not None:
         lines.append(f"How sure: {how_sure(value)}")

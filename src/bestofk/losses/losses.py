@@ -310,7 +310,11 @@ class Metric:
         if not self.higher_is_better:
             return loss
         shown = self.offset - loss
-        return shown if self.offset == 0.0 else np.round(shown, 15) + 0.0
+        if self.offset == 0.0:
+            return shown
+        if isinstance(shown, float):
+            return round(float(shown), 15) + 0.0
+        return np.round(shown, 15) + 0.0
 
     def difference(self, losses: Number) -> Number:
         """Convert a difference of losses to the user's metric."""

@@ -28,9 +28,11 @@ from bestofk.decide.statements.wording import (
     difference_text,
     difference_words,
     family_words,
+    is_are,
     listing,
     pairs_in_short,
     shown_means,
+    some,
     uncertainty_of,
 )
 from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
@@ -201,7 +203,17 @@ def margin_statements(decision: Decision) -> tuple[Statement, ...]:
             f"{decision.alpha:g}."
         )
     first = f"Against {called(decision.recommended)} with a margin of {number(decision.margin)}."
-    return statements("margin", [" ".join((first, *sentences))])
+    text = " ".join((first, *sentences))
+    return (Statement(kind="margin", text=text, short=_margin_in_short(decision)),)
+
+
+def _margin_in_short(decision: Decision) -> str:
+    """Return ``a and b are shown to be at most 0.01 worse``."""
+    shown = [
+        name for name, one in decision.margins.items() if one.verdict in ("better", WITHIN_MARGIN)
+    ]
+    who = f"{some(shown)} {is_are(shown)}" if shown else f"no other {decision.noun} is"
+    return f"{who} shown to be at most {number(decision.margin or 0.0)} worse."
 
 
 def _also_worse(decision: Decision, name: Name) -> str:
