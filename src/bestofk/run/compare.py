@@ -121,7 +121,7 @@ def compare(
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
         ``StopRule()``. The plan is ``"10x10"`` unless `cv` names another. Several data sets are
-        run one after the other, with the signed rank test or the sign test.
+        run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; running
         fits are then stopped.
