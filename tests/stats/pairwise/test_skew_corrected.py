@@ -1,4 +1,4 @@
-"""The skewness-corrected t tests: formula, interval, level, and what they share with Student's t."""
+"""Formula, interval and level of the skewness-corrected t tests, and limits shared with t."""
 
 import numpy as np
 import pytest
