@@ -345,8 +345,10 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     if not situations:
         raise _nothing_to_test(problem)
     situation = situations[0]
-    if problem.bare and situation == "kfold" and not is_certain(problem.design.folds):
-        raise DesignError(*unclear_design("losses", problem.design.folds))
+    design = problem.design
+    if design.assumed and situation == "kfold" and not is_certain(design.folds):
+        receiver = () if problem.bare else (" to Losses, or to order with an array",)
+        raise DesignError(*unclear_design("losses", design.folds, *receiver))
     suitable = (
         (entry, automatic)
         for entry, automatic in automatic_tests(situation)
@@ -383,14 +385,6 @@ def _nothing_to_test(problem: Problem) -> DesignError:
 def _sizes_needed(problem: Problem) -> DesignError:
     """Return the error about splits whose training and test sizes are unknown."""
     n = units(problem)
-    if problem.design.kind == "time":
-        return DesignError(
-            f"The {n} rows are in order of time, and successive rows depend on each other, so no "
-            "test here is valid for them: give the means of several independent series, one row "
-            "per series, or pass ",
-            use(dataset=...),
-            " with the column of the times if the rows are independent of each other.",
-        )
     return DesignError(
         f"The test for {problem.describe()} needs the share of rows that each split tests: pass ",
         use(design=f"resample:{n}:0.2"),
