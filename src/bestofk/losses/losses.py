@@ -468,9 +468,7 @@ class Losses:
         absent = spread(mask, known)
         if design is None and by_instances(dims):
             design = "test-set"
-        array, absent, settled = settle_design(
-            array, absent, design, dims_stated=dims is not None
-        )
+        array, absent, settled = settle_design(array, absent, design, dims_stated=dims is not None)
         learners = clean_names(algorithms, array.shape[0], "algorithms", "learner")
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
         refuse_bad_cells(array, absent, learners, sets)
