@@ -417,7 +417,7 @@ def _print_short(
 ) -> None:
     """Print the verdict, the table, and the lines How sure, Caution and Next."""
     out = console()
-    verdict = " ".join(one.written(typed_advice) for one in value.select("verdict", "hint"))
+    verdict = " ".join(one.written(typed_advice) for one in value.select(*HEADLINE))
     lines = [
         f"{title}{one.short or one.text}"
         for kind, title in REQUESTED.items()
@@ -458,7 +458,7 @@ def how_sure(value: Decision | Study | ModelChoice) -> str:
 def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     """Return short sentences on what limits the trust in the answer."""
     decision = value if isinstance(value, Decision) else value.decision
-    cautions = [one.text for one in value.select("left out", "assumed")]
+    cautions = [one.text for one in value.select("assumed")]
     cautions += [one.short or one.text for one in value.select("caution")]
     if decision is not None and decision.test_choice is not None:
         cautions += decision.test_choice.notes

@@ -1,0 +1,14 @@
+"""A small form of studies/store_faults.py."""
+
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the faults need fork")
+
+
+@pytest.mark.parametrize("case", range(16))
+def test_a_fault_loses_nothing(case, tmp_path):
+    from store_faults import run_case
+
+    run_case(7, case, tmp_path)
