@@ -29,6 +29,7 @@ def data():
 def raced(data, **options):
     defaults = {
         "prefer": "listed",
+        "test": "wilcoxon",
         "cv": "2x3",
         "stop": "settled",
         "progress": False,

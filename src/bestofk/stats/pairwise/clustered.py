@@ -116,6 +116,9 @@ class Clusters:
         with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
             df = np.where(welch > 0, np.square(variance) / welch, max(len(self) - 1.0, 1.0))
         df = np.where(np.isfinite(df), df, 1.0)
+        if len(self) > 1 and not self.stratum.any():
+            # without the rounding of the quotient
+            df = np.full(df.shape, degrees_of_freedom(self.sizes))
         return np.maximum(np.sqrt(variance), floor), np.asarray(df)
 
     def skewness(self, totals: Floats) -> Floats:
