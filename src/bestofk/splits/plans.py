@@ -366,10 +366,11 @@ def plan(
     Parameters
     ----------
     spec : str, splitter, pairs of rows or Plan
-        ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"`` or ``"10"``, ``"holdout:0.33"`` (the
-        share of test rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
-        ``"bootstrap:200"``; or only a name with its numbers by keyword. After runs of folds,
-        ``"+halves:10x5"`` adds ten random halvings of the rows, with a 5-fold cross-validation of each half, and ``"+nested"`` adds
+        ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"`` or ``"10"``,
+        ``"holdout:0.33"`` (the share of test
+        rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``, ``"bootstrap:200"``; or only a
+        name with its numbers by keyword. After runs of folds, ``"+halves:10x5"`` adds ten random
+        halvings of the rows, with a 5-fold cross-validation of each half, and ``"+nested"`` adds
         runs that leave every pair of folds out together. Tests of unstable learners use these runs
         on parts of the rows to estimate the variance of a mean. ``"group-kfold:5"`` and
         ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time, ``"predefined:COLUMN"``

@@ -1,4 +1,4 @@
-"""Formula, interval and level of the skewness-corrected t tests, and limits shared with t."""
+"""The skewness-corrected t tests: formula, interval, level, and relation to Student's t."""
 
 import numpy as np
 import pytest
