@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import (
-    Advice,
-    BestOfKError,
-    BestOfKWarning,
-    Expression,
-    TableError,
-)
+from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, Expression, TableError
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import VERBS, complain
 from bestofk.cli.config import expanded_words

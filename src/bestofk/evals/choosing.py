@@ -295,7 +295,7 @@ def _decide(
         test_reason=reason,
         n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
-    decision = decide(table, settings, subject=subject, missing=missing_losses)
+    decision = decide(table, settings, subject=subject, left_out=missing_losses)
     return _Decided(decision=decision, scores=scores, table=table, unit=unit)
 
 

@@ -156,6 +156,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "choose_model": lambda: bk.choose_model(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
     ),
+    "against a model": lambda: bk.choose_model(
+        bk.evals.example_evals("inspect-sums"), against="mockllm/small", margin=0.1
+    ).against[0],
     "missing scores": lambda: bk.choose_model(_gaps(), missing="bounds").missing_bounds,
     "a rival of the missing scores": lambda: bk.choose_model(
         _gaps(), missing="bounds"

@@ -96,17 +96,36 @@ def _in_family(decision: Decision, standing: Standing) -> bool:
 
 def _numbers_of(decision: Decision, standing: Standing, texts: Mapping[Name, str]) -> str:
     """Return ``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
+    typical = _is_typical(decision) and standing.verdict != "not tested"
+    of_means = _difference_of_means(decision, standing) if typical else standing.difference
+    direction = {"better": -1, "worse": 1}.get(standing.verdict, standing.difference)
     parts = [texts[standing.name], _by(standing.difference, uncertainty_of(decision))]
-    against_the_mean = {"better": 1, "worse": -1}.get(standing.verdict, 0) * standing.difference > 0
+    against_the_mean = direction * of_means < 0
     if against_the_mean:
-        parts[1] = f"although its mean is {parts[1]}"
+        although = f"although its mean is {_by(of_means, uncertainty_of(decision))}"
+        parts[1] = f"typically {parts[1]} {although}" if typical else although
     if standing.verdict != "not tested":
         interval = difference_words(decision, standing)
-        if interval and not against_the_mean:
+        if interval and (typical or not against_the_mean):
             parts.append(interval)
         if standing.adjusted_pvalue is not None:
             parts.append(pvalue_words(standing.adjusted_pvalue, decision.alpha))
     return f"{called(standing.name)} ({', '.join(parts)})"
+
+
+def _is_typical(decision: Decision) -> bool:
+    """Return whether the test estimates the typical difference, not that of the means."""
+    choice = decision.test_choice
+    entry = None if choice is None else choice.entry
+    return entry is not None and entry.estimand == "typical"
+
+
+def _difference_of_means(decision: Decision, standing: Standing) -> float:
+    """Return the mean loss of a learner minus that of the recommended one."""
+    assert decision.recommended is not None
+    losses = decision.mean_losses
+    difference = losses[standing.name] - losses[decision.recommended]
+    return 0.0 if abs(difference) <= 1e-12 * max(map(abs, losses.values())) else difference
 
 
 def _by(difference: float, uncertainty: float | None) -> str:
