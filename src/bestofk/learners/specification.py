@@ -607,8 +607,8 @@ def parse_learner(text: str) -> tuple[str, Any]:
 
     Examples
     --------
-    >>> parse_learner("nmc(scale='std')")
-    ("nmc(scale='std')", NearestMean(scale='std'))
+    >>> parse_learner("nmc(scale='range')")
+    ("nmc(scale='range')", NearestMean(scale='range'))
     >>> parse_learner("forest=sklearn.ensemble:RandomForestClassifier(n_estimators=200)")
     ('forest', RandomForestClassifier(n_estimators=200))
     >>> parse_learner("Ridge(alpha=2.0)")
