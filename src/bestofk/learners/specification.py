@@ -293,7 +293,7 @@ def _unknown(name: str) -> ArgumentError | UnknownNameError:
         )
     unknown = UnknownNameError("learner", name, LEARNERS)
     meant = suggestion(name)
-    is_class_name = name != name.lower() and name.lower() not in LEARNERS
+    is_class_name = meant.startswith("did you mean") or name != name.lower()
     if meant and (is_class_name or not unknown.near):
         return ArgumentError(f"There is no learner {name!r:.120}: {meant.rstrip('?')}"
                              f"{'?' if meant.endswith('?') else '.'}")  # fmt: skip
