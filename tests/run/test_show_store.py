@@ -60,7 +60,7 @@ def test_what_is_printed(filled):
         for line in lines
     )
     assert any(line.startswith("   learners   tree, ") for line in lines)
-    assert any("metric zero-one, seed 5, 2 repetitions" in line for line in lines)
+    assert any("loss zero-one, random state 5, 2 repetitions" in line for line in lines)
     assert f"   time       {0.375 * (n - failed - 1):.3g} s in fit and predict" in lines
 
 
