@@ -505,6 +505,21 @@ def balanced_error(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> float:
     return float((wrong / np.bincount(codes)).mean())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Folds:
+    """Folds of rows as in the paper, which does not keep copies of a row together."""
+
+    seed: int
+
+    def split(self, X: Any, y: Any, groups: Any = None) -> Any:  # noqa: ARG002
+        """Yield the training and test rows of each fold."""
+        from bestofk.splits.plans import plan
+
+        splits = plan(f"kfold:{FOLDS}", random_state=self.seed).materialise(len(y), y)
+        for _, _, train, test in splits:
+            yield train, test
+
+
 def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = KEEL_DATASETS) -> Any:
     """Return losses of the five learners, shape (5, data sets, 5 folds, repetitions).
 
@@ -524,8 +539,8 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = KEEL_DA
         study = bk.compare(
             learners(),
             data,
-            cv=f"kfold:{FOLDS}",
-            scoring=loss,
+            cv=_Folds(seed=request.seed),
+            scoring=bk.metric(loss, higher_is_better=False) if callable(loss) else loss,
             store=request.store,
             n_jobs=request.jobs,
             random_state=request.seed,
