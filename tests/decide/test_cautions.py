@@ -1,6 +1,7 @@
 """Measured error rates above alpha are in the result to which they apply."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bestofk as bk
@@ -83,6 +84,27 @@ def test_series_without_training_sizes():
     assert decision.test == "ewc-t"
     assert "have the information of only" in decision.caution
     assert bk.order(windows(0.0)).caution == ""
+
+
+def test_tables_of_rows_in_order_of_time_are_series():
+    values = windows(0.9).values.reshape(2, -1)
+    times = {
+        "date": pd.date_range("2020-01-01", periods=50).strftime("%Y-%m-%d"),
+        "step": range(50),
+    }
+    for column, cells in times.items():
+        table = pd.DataFrame({column: cells, "arima": values[0], "prophet": values[1]})
+        if column == "step":
+            with pytest.raises(bk.TableError, match="points of learning curves") as refusal:
+                bk.order(table, higher_is_better=False)
+            assert "design='time'" in str(refusal.value)
+        design = {"step": "time"}.get(column)
+        decision = bk.order(table, higher_is_better=False, design=design)
+        assert decision.test == "ewc-t"
+        assert "have the information of only" in decision.caution
+        np.testing.assert_array_equal(
+            decision.evidence.pvalue, bk.order(windows(0.9)).evidence.pvalue
+        )
 
 
 def test_every_caution_states_a_measured_rate():
