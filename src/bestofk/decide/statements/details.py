@@ -213,6 +213,7 @@ def _margin_in_short(decision: Decision) -> str:
         name for name, one in decision.margins.items() if one.verdict in ("better", WITHIN_MARGIN)
     ]
     who = f"{some(shown)} {is_are(shown)}" if shown else f"no other {decision.noun} is"
+    assert decision.recommended is not None
     margin, best = number(decision.margin or 0.0), called(decision.recommended)
     return f"{who} shown to be at most {margin} worse than {best}."
 
