@@ -16,7 +16,7 @@ from bestofk.splits.plans import plan
 
 OWN = {
     entry.estimator: name
-    for name, entry in reversed(LEARNERS.items())
+    for name, entry in reversed(list(LEARNERS.items()))
     if entry.estimator.startswith("bestofk.")
 }
 """One name for each class; the others are entries of the same class."""
