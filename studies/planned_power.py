@@ -89,7 +89,10 @@ def clusters(
     d = difference + SD * np.sqrt(0.5) * (
         rng.standard_normal((many, count))[:, of] + rng.standard_normal((many, count * size))
     )
-    return np.asarray(getattr(pairwise, test)(d, 0 * d, clusters=of).pvalue)
+    if test == "cluster_t":
+        return np.asarray(pairwise.cluster_t(d, 0 * d, clusters=of).pvalue)
+    flips = {"method": "resample", "resamples": 2000, "random_state": 0}
+    return np.asarray(pairwise.cluster_sign_flip(d, 0 * d, clusters=of, **flips).pvalue)
 
 
 def data_sets_skew_corrected(

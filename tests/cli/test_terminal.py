@@ -249,7 +249,7 @@ def test_advice_about_speed_is_an_option_that_works(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("bestofk.decide.statements.study.MIN_SECONDS", 0.0)
     learners = ("--learner", "sklearn.ensemble:RandomForestClassifier(n_estimators=20)")
-    asked = ("compare", "iris", "--learner", "nmc", *learners, "--cv", "kfold:5", "--jobs", "1")
+    asked = ("compare", "iris", "--learner", "nmc", *learners, "--cv", "kfold:5", "--n-jobs", "1")
     _, out, _ = run(*asked)
     text = " ".join(out.split())
     if "RandomForestClassifier(n_estimators=20) has the lowest" in text:

@@ -95,7 +95,8 @@ def _replacement(
     if habit is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.7)
+        near = [one for one in sorted(known) if len(name) > 3 and one.startswith(name.lower())]
+        near = near or get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.7)
         return None if not near else Advice(near[0], shown(value))
     if callable(habit):
         return habit(value, keywords)

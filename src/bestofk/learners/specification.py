@@ -293,7 +293,8 @@ def _unknown(name: str) -> ArgumentError | UnknownNameError:
         )
     unknown = UnknownNameError("learner", name, LEARNERS)
     meant = suggestion(name)
-    if meant and not unknown.near:
+    is_class_name = name != name.lower() and name.lower() not in LEARNERS
+    if meant and (is_class_name or not unknown.near):
         return ArgumentError(f"There is no learner {name!r:.120}: {meant.rstrip('?')}"
                              f"{'?' if meant.endswith('?') else '.'}")  # fmt: skip
     return unknown

@@ -102,8 +102,8 @@ def compare(
         default ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left
         out together) and ``"10x10"`` on several; see `bestofk.run.inputs.default_plan`.
     scoring : str, scorer, metric, cost matrix, or list of them, optional
-        A name listed by ``bestofk list metrics``, a scorer name of scikit-learn
-        (``"accuracy"``, ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer` or
+        A name listed by ``bestofk list metrics``, a scorer name of scikit-learn (``"accuracy"``,
+        ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer` or
         ``scorer(estimator, X, y)``, a function with a direction
         (``bk.metric(f, higher_is_better=True)``), or costs (rows are the truth). The first of
         several decides; all are reported from the same fits. By default ``"zero-one"`` for labels
@@ -199,9 +199,9 @@ def compare(
         plan = long_enough(plan, rule)
     notes += seed_notes(named)
     experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
+    check_settings(experiment, settings)
     if learners is not None:
         refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
-    check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:

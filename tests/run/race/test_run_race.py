@@ -22,7 +22,7 @@ LEARNERS = {
 
 def raced(**options):
     given = {"data": "wine", "prefer": "listed", "stop": "settled", "progress": False, "n_jobs": 1}
-    return bk.compare(LEARNERS, **{**given, **options})
+    return bk.compare(**{"learners": LEARNERS, **given, **options})
 
 
 def told(study):
@@ -125,7 +125,7 @@ def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_pa
         {"stop": bk.StopRule(risk=0.0)},
         {"cv": "resample:20:0.1"},
         {"cv": "6x5", "execution": bk.Execution(repetitions=2)},
-        {"scoring": "log-loss"},
+        {"scoring": "log-loss", "learners": ["max", "naive-bayes", "c4.5"], "prefer": None},
     ],
 )
 def test_reopened_it_says_the_same(tmp_path, options):
@@ -241,9 +241,16 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
 
 
 def test_one_that_only_fails_has_no_cost_and_is_left_out_before_costs_are_compared():
-    # nmc has no probabilities: ten failures are all that a plan of 100 fits tolerates
-    study = raced(scoring="log-loss", prefer="fit_time", data="iris")
-    assert list(study.left_out) == ["nmc"]
+    # ten failures are all that a plan of 100 fits tolerates
+    from sklearn.naive_bayes import GaussianNB
+
+    class Broken(GaussianNB):
+        def fit(self, X, y):
+            raise RuntimeError("no luck")
+
+    learners = {"max": "max", "broken": Broken(), "naive-bayes": "naive-bayes", "c4.5": "c4.5"}
+    study = raced(learners=learners, scoring="log-loss", prefer="fit_time", data="iris")
+    assert list(study.left_out) == ["broken"]
     assert set(study.race.runs) == {"max", "naive-bayes", "c4.5"}
     assert study.race.settled
 
@@ -357,7 +364,8 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
         ({"stop": bk.StopRule(settle="limit", max_runs=5)}, "at least the 10 runs"),
         ({"cv": "resample:30:0.1", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"stop": "soon"}, "stop must be"),
-        ({"data": ["wine", "iris"]}, "at least 8 are needed"),
+        ({"data": ["wine", "iris"], "test": "wilcoxon"}, "at least 8 are needed"),
+        ({"data": ["wine", "iris"]}, "test='wilcoxon'"),
         ({"test": "sorted-runs", "settings": bk.Settings(df=10)}, "cv='10x10'"),
     ],
 )
