@@ -189,7 +189,9 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
     n = units(problem)
     if caution.when == "few units":
         noun = "clusters" if problem.subject.n_clusters is not None else (
-            "data sets" if problem.n_datasets > 1 else "instances"
+            "data sets" if problem.n_datasets > 1
+            else "items" if problem.subject.noun == "model"
+            else "instances"
         )  # fmt: skip
         return {"units": f"{n} {noun}"} if n < caution.below else None
     if caution.when == "skewed":

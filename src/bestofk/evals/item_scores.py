@@ -197,7 +197,7 @@ def item_scores(
     clusters, cluster = evals.clusters, np.arange(len(index), dtype=np.int32)
     if clusters:
         clusters, cluster = dense_names(evals.item_cluster[index], evals.clusters)
-    epochs = count[:, index]
+    epochs, left_out = count[:, index], tuple(account)
     if epochs.max(initial=1) > 1:
         account.append(
             f"Epochs are averaged per item ({_range_phrase(epochs[epochs > 0])} each), never "
@@ -216,7 +216,7 @@ def item_scores(
         metric=evals.metric,
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),
-        left_out=tuple(account),
+        left_out=left_out,
     )
 
 

@@ -208,12 +208,13 @@ def margin_statements(decision: Decision) -> tuple[Statement, ...]:
 
 
 def _margin_in_short(decision: Decision) -> str:
-    """Return ``a and b are shown to be at most 0.01 worse``."""
+    """Return ``a and b are shown to be at most 0.01 worse than c``."""
     shown = [
         name for name, one in decision.margins.items() if one.verdict in ("better", WITHIN_MARGIN)
     ]
     who = f"{some(shown)} {is_are(shown)}" if shown else f"no other {decision.noun} is"
-    return f"{who} shown to be at most {number(decision.margin or 0.0)} worse."
+    margin, best = number(decision.margin or 0.0), called(decision.recommended)
+    return f"{who} shown to be at most {margin} worse than {best}."
 
 
 def _also_worse(decision: Decision, name: Name) -> str:

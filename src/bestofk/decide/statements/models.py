@@ -137,7 +137,7 @@ def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
     >>> _ratio_phrase(36.0, 2.0), _ratio_phrase(1.0, 3.0), _ratio_phrase(9.2, 10.0, "long")
     ('18 times as much', '33 % as much', '92 % as long')
     >>> _ratio_phrase(0.999, 1.0)
-    '100 % as much'
+    '99.9 % as much'
     """
     if cost <= 0 or other <= 0:
         return "more" if other > cost else "less"

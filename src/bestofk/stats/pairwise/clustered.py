@@ -265,7 +265,7 @@ def cluster_t(
     >>> b = [0, 0.2, 0, 0, 0.4, 1, 0.3, 0, 0.2, 0, 0, 0]
     >>> r = cluster_t(a, b, clusters=[1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])
     >>> r.df, round(r.estimate, 4), round(r.pvalue, 4)
-    (5.0, 0.4333, 0.0246)
+    (5.0, 0.4333, 0.0216)
     """
     sides: Alternative = side(alternative)
     first, second = paired_losses(a, b, axes=1)

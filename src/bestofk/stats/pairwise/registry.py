@@ -100,9 +100,8 @@ _UNSTABLE = Caution(
     replaced=True,
 )
 _HALVES = Caution(
-    words="The chance of a wrong claim is larger for nearest neighbours (measured: 13 to 14 "
-    "percent for two learners, up to 24 percent for ten) and, on 100 rows, for other learners (up "
-    "to 12 percent). The plan 10x5+nested has a test with measured rates of at most 6 percent."
+    words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
+    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The plan 10x5+nested has a test with measured rates of at most 6 percent."
 )
 
 
@@ -516,7 +515,7 @@ SPLIT_TESTS = (
 SKEWNESS_CAUTIONS = (
     Caution(
         words="The chance of a wrong claim is larger if the differences are strongly skewed, which "
-        "{units} are too few to rule out: the largest measured rates are 19 percent with fewer "
+        "{units} are too few to rule out. The largest measured rates are 19 percent with fewer "
         "than 12 and 16 percent with fewer than 30.",
         when="few units",
         below=30,
