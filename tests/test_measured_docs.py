@@ -316,7 +316,9 @@ def test_figures_in_the_cautions_about_skewness() -> None:
         largest = max(float(row[column]) for row in rows
                       if row["table"] == "two learners" and row[column]
                       and not row["differences"].startswith("power"))  # fmt: skip
-        assert f"up to {int(largest + 0.5)} percent for two" in PAIRWISE_TESTS[name].cautions[0].words
+        assert (
+            f"up to {int(largest + 0.5)} percent for two" in PAIRWISE_TESTS[name].cautions[0].words
+        )
 
 
 def test_bold_figures_are_those_of_unstable_learners() -> None:
