@@ -321,8 +321,6 @@ def test_figures_in_the_cautions_about_skewness() -> None:
         assert (
             f"up to {int(largest + 0.5)} percent for two" in PAIRWISE_TESTS[name].cautions[0].words
         )
-<<<<<<< HEAD
-=======
 
 
 def test_figures_in_the_cautions_about_items_and_series() -> None:
@@ -341,7 +339,6 @@ def test_figures_in_the_cautions_about_items_and_series() -> None:
     assert f"up to {worst('order of time')} percent" in PAIRWISE_TESTS["ewc-t"].cautions[0].words
     # what carries no caution stays near the level: 1,000 studies, 75 comparisons
     assert max(float(row["without caution"]) for row in rows) <= 7.5
->>>>>>> stat
 
 
 def test_bold_figures_are_those_of_unstable_learners() -> None:

@@ -270,10 +270,6 @@ def test_the_automatic_test_by_design():
     assert chosen(r.random((2, 8)), ("algorithm", "fold"), design=splits) == "corrected-resampled-t"
     wrong = (r.random((2, 50)) < 0.3).astype(float)
     assert chosen(wrong, ("algorithm", "instance")) == "mcnemar"
-<<<<<<< HEAD
-=======
-    # with too few data sets the p-value of Wilcoxon's test cannot be small
->>>>>>> stat
     assert chosen(r.random((2, 12)), ("algorithm", "dataset")) == "skew-corrected-t"
     assert chosen(r.random((2, 5)), ("algorithm", "dataset")) == "skew-corrected-t"
     many = ("algorithm", "dataset", "fold", "repetition")

@@ -230,13 +230,8 @@ def _on_parts(
     assert plan.subsets is not None
     if plan.subsets.kind != "nested":
         raise ArgumentError(
-<<<<<<< HEAD
             f"plan_size: the power of {str(plan)!r} is not known; use '10x5+nested' or '10x10', or "
             "give losses."
-=======
-            f"plan_size: the power of plans with {plan.subsets.kind} is not known; use "
-            "'10x5+nested' or '10x10', or give losses."
->>>>>>> stat
         )
     fitting = _automatic(plan.subsets.kind)
     one_of(fitting if test == "auto" else test, "test", (fitting,))

@@ -101,7 +101,8 @@ _UNSTABLE = Caution(
 )
 _HALVES = Caution(
     words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
-    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The plan 10x5+nested has a test with measured rates of at most 6 percent."
+    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The "
+    "plan 10x5+nested has a test with measured rates of at most 6 percent."
 )
 
 
