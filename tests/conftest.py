@@ -54,6 +54,18 @@ def pytest_collection():
         sys.dont_write_bytecode = before
 
 
+def pytest_collection_modifyitems(items):
+    platform = os.environ.get("BESTOFK_SIMULATED_PLATFORM")
+    if platform:
+        # its folder is on the path then, see studies/simulated_platforms.py
+        from needs import SKIPPED
+
+        for item in items:
+            reason = SKIPPED[platform].get(getattr(item, "originalname", None))
+            if reason is not None:
+                item.add_marker(pytest.mark.skip(reason=f"{platform}: {reason}"))
+
+
 def pytest_collection_finish():
     # keep thousands of test items out of every later garbage collection
     gc.collect()

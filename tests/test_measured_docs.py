@@ -323,6 +323,24 @@ def test_figures_in_the_cautions_about_skewness() -> None:
         )
 
 
+def test_figures_in_the_cautions_about_items_and_series() -> None:
+    from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
+
+    rows = measured("nulls")
+
+    def worst(name: str, n: str = "") -> str:
+        rates = [float(row["any false claim"]) for row in rows
+                 if name in row["null"] and n in ("", row["n"])]  # fmt: skip
+        return f"{max(rates):.0f}"
+
+    few = CLUSTERED_TESTS["cluster-t"].cautions[0].words
+    rare = worst("rarely right", "8"), worst("rarely right", "20")
+    assert f"{rare[0]} percent with 8 and {rare[1]} percent with 20" in few
+    assert f"up to {worst('order of time')} percent" in PAIRWISE_TESTS["ewc-t"].cautions[0].words
+    # what carries no caution stays near the level: 1,000 studies, 75 comparisons
+    assert max(float(row["without caution"]) for row in rows) <= 7.5
+
+
 def test_bold_figures_are_those_of_unstable_learners() -> None:
     page = (DOCS / "measured" / "claims.md").read_text()
     bold = [line for line in page.splitlines() if line.startswith("|") and "**" in line]

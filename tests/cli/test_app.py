@@ -244,7 +244,7 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, fork_se
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["compare", "--nope"], "No such option"),
+        (["compare", "--nope"], "There is no option"),
         (["nothing"], "There is no command"),
         ([], "Usage: bestofk"),
         (["measure"], "Usage: bestofk measure"),

@@ -5,6 +5,8 @@ import pytest
 
 import bestofk as bk
 
+# pandas before 3 rounds the last bit of some numbers
+
 
 def test_splits_in_user_attributes_make_folds(golden):
     losses = bk.read_losses(golden("optuna/trials.csv"))

@@ -101,8 +101,8 @@ _UNSTABLE = Caution(
 )
 _HALVES = Caution(
     words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
-    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The plan "
-    "10x5+nested has a test with measured rates of at most 6 percent."
+    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The "
+    "plan 10x5+nested has a test with measured rates of at most 6 percent."
 )
 
 
@@ -670,7 +670,7 @@ UNIT_TESTS = (
                 words="The chance of a wrong claim is larger than alpha: successive differences "
                 "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
                 "have the information of only {effective}. With fewer than 20, measured rates are "
-                "up to 37 percent.",
+                "up to 61 percent.",
                 when="autocorrelated",
                 below=20,
             ),
@@ -942,7 +942,16 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         ),
         interval="the differences that the test does not reject",
         power="skew-corrected t",
-        cautions=SKEWNESS_CAUTIONS,
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if the differences are strongly "
+                "skewed, which {units} are too few to rule out: the largest measured rates are 81 "
+                "percent with 8 and 31 percent with 20.",
+                when="few units",
+                below=30,
+            ),
+            SKEWNESS_CAUTIONS[1],
+        ),
     ),
     PairwiseTest(
         name="cluster-sign-flip",
@@ -970,7 +979,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         cautions=(
             Caution(
                 words="If the differences of graded scores are skewed, measured rates are up to "
-                "40 percent. The test cluster-t allows for skewed differences.",
+                "15 percent. The test cluster-t allows for skewed differences.",
                 when="graded scores",
             ),
         ),
