@@ -296,7 +296,7 @@ def test_figures_in_the_caution_of_five_halvings() -> None:
         for learner in ("nmc", "c4.5", "naive-bayes", "logistic")
         for rate in claims(f"learners in 5x2/*/{learner}/100 rows/*/default")
     ]
-    assert f"on 100 rows, for other learners (up to {max(others):.0f} percent)" in caution
+    assert f"On 100 rows other learners do, too: up to {max(others):.0f} percent" in caution
 
 
 def test_figures_in_the_cautions_about_skewness() -> None:

@@ -259,7 +259,8 @@ def text_said(order):
                 said.p[frozenset((name, best))] = p[0]
             both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", inside)
             # "better by" turns the difference and its interval about
-            turned = " better by " in f" {inside}"
+            # the difference of the means may have the other direction
+            turned = " better by " in f" {inside}".replace("its mean is better by", "")
             if both:
                 ends = (name, best) if not turned else (best, name)
                 said.low[ends], said.high[ends] = both[1], both[2]
