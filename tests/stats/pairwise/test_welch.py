@@ -6,8 +6,9 @@ from scipy import stats
 
 from bestofk.stats.pairwise import welch_t
 
-RNG = np.random.default_rng(4)
-A, B = RNG.normal(0.3, 0.02, (5, 8)), RNG.normal(0.29, 0.05, (5, 8))
+A, B = np.random.default_rng(4).normal(
+    [[[0.3]], [[0.29]]], [[[0.02]], [[0.05]]], size=(2, 5, 8)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
