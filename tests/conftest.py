@@ -61,8 +61,11 @@ def pytest_collection_modifyitems(items):
         from needs import SKIPPED
 
         for item in items:
-            reason = SKIPPED[platform].get(getattr(item, "originalname", None))
-            if reason is not None:
+            names = (item.name, getattr(item, "originalname", None))
+            reason = next(
+                (SKIPPED[platform][name] for name in names if name in SKIPPED[platform]), ""
+            )
+            if reason:
                 item.add_marker(pytest.mark.skip(reason=f"{platform}: {reason}"))
 
 

@@ -10,7 +10,8 @@ NEEDS_LINUX = {
     "test_a_budget_stops_in_time_and_favours_no_learner": "a new interpreter starts too late",
 }
 """Only Linux has /proc, and forks of a process with threads, which start immediately."""
-NEEDS_GROUPS = {
+NEEDS_POSIX = {
     "test_a_group_that_ignores_sigterm_is_killed": "there are no process groups",
+    "test_signals_end_the_work_in_an_orderly_way[SIGHUP-129-auto]": "there is no SIGHUP",
 }
-SKIPPED = {"macos": NEEDS_LINUX, "windows": {**NEEDS_LINUX, **NEEDS_GROUPS}}
+SKIPPED = {"macos": NEEDS_LINUX, "windows": {**NEEDS_LINUX, **NEEDS_POSIX}}
