@@ -347,8 +347,8 @@ class Metric:
 
     @property
     def mean(self) -> str:
-        """``mean error``."""
-        return f"mean {self.name}"
+        """``mean error``; the name itself if it says that it is a mean."""
+        return self.name if self.name.startswith("mean ") else f"mean {self.name}"
 
 
 def metric_of(loss_name: str) -> Metric:
