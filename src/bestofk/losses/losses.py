@@ -348,7 +348,7 @@ class Metric:
     @property
     def mean(self) -> str:
         """``mean error``."""
-        return f"mean {self.name}"
+        return self.name if self.name.startswith("mean ") else f"mean {self.name}"
 
 
 def metric_of(loss_name: str) -> Metric:
