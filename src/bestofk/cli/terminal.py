@@ -466,7 +466,7 @@ def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     if not isinstance(value, Decision):
         left_out = value.left_out
         cautions += left_out if isinstance(left_out, tuple) else ()
-    return cautions
+    return list(dict.fromkeys(cautions))
 
 
 def next_step(
