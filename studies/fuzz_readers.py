@@ -3,10 +3,10 @@
     python studies/fuzz_readers.py --seconds 600 --seed 0
     python studies/fuzz_readers.py --seed 0 --case 1234 --keep /tmp/case
 
-Each case takes a valid file (tables in every format, logs of every evaluation tool, results of other
-tools, databases, a store, a calibration), damages it, and reads it. Damage is to bytes (flipped,
-removed, repeated, cut off), to JSON values (replaced by others of any type), to members of zip
-archives, or to cells of SQLite tables. A case fails if
+Each case takes a valid file (tables in every format, logs of every evaluation tool, results of
+other tools, databases, a store, a calibration), damages it, and reads it. Damage is to bytes
+(flipped, removed, repeated, cut off), to JSON values (replaced by others of any type), to members
+of zip archives, or to cells of SQLite tables. A case fails if
 
 - reading raises anything but an error of bestofk, or the message has control characters,
 - reading takes more than 20 s of CPU time,
@@ -165,8 +165,8 @@ def optuna_db(folder: Path) -> Path:
             choices = '{"name": "CategoricalDistribution", "attributes": {"choices": ["a", "b"]}}'
             db.execute("INSERT INTO trial_params VALUES (?, 'kernel', ?, ?)",
                        (trial, trial % 2, choices))  # fmt: skip
-            db.execute("INSERT INTO trial_params VALUES (?, 'depth', ?, ?)",
-                       (trial, 3.0, '{"name": "IntDistribution", "attributes": {"low": 1}}'))  # fmt: skip
+            whole = '{"name": "IntDistribution", "attributes": {"low": 1}}'
+            db.execute("INSERT INTO trial_params VALUES (?, 'depth', 3.0, ?)", (trial, whole))
             for fold in range(3):
                 db.execute("INSERT INTO trial_user_attributes VALUES (?, ?, ?)",
                            (trial, f"split{fold}_test_score", str(fold / 9)))  # fmt: skip

@@ -111,8 +111,10 @@ def _run(order: dict[str, Any]) -> int:
     def compared() -> int:
         study = comparison(order["store"], **order["options"])
         failed = [cell.explain() for cell in study.failures]
-        with Path(order["answer"]).open("w") as file:
-            json.dump({"losses": study.losses.values.tolist(), "failed": failed}, file)
+        # written at once, because the reader does not wait
+        part = Path(f"{order['answer']}.part")
+        part.write_text(json.dumps({"losses": study.losses.values.tolist(), "failed": failed}))
+        part.replace(order["answer"])
         return 0
 
     app.bestofk.main = lambda **_: compared()

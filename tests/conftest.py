@@ -54,6 +54,21 @@ def pytest_collection():
         sys.dont_write_bytecode = before
 
 
+def pytest_collection_modifyitems(items):
+    platform = os.environ.get("BESTOFK_SIMULATED_PLATFORM")
+    if platform:
+        # its folder is on the path then, see studies/simulated_platforms.py
+        from needs import SKIPPED
+
+        for item in items:
+            names = (item.name, getattr(item, "originalname", None))
+            reason = next(
+                (SKIPPED[platform][name] for name in names if name in SKIPPED[platform]), ""
+            )
+            if reason:
+                item.add_marker(pytest.mark.skip(reason=f"{platform}: {reason}"))
+
+
 def pytest_collection_finish():
     # keep thousands of test items out of every later garbage collection
     gc.collect()

@@ -239,3 +239,29 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, fork_se
              "--quiet"]  # fmt: skip
     done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "nmc\nodd\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["compare", "--nope"], "There is no option"),
+        (["nothing"], "There is no command"),
+        ([], "Usage: bestofk"),
+        (["measure"], "Usage: bestofk measure"),
+        (["order", "nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_every_supported_click_refuses_in_a_sentence(words, text, capfd, monkeypatch):
+    """click 8.1 has no NoArgsIsHelpError."""
+    monkeypatch.delattr("click.exceptions.NoArgsIsHelpError", raising=False)
+    assert app.run(words) == 2
+    out, err = capfd.readouterr()
+    assert text in err
+    assert "Traceback" not in out + err
+
+
+def test_a_very_long_message_is_shortened(capfd):
+    app.complain("x" * 5000 + " end")
+    err = capfd.readouterr().err
+    assert len(err) < 2000
+    assert err.endswith(" end\n")

@@ -95,10 +95,9 @@ def test_what_stands_beside_the_verdict(run):
     )  # fmt: skip
     assert code == 0
     for said in (
-        "cluster-sign-flip", "8 clusters of items count", "by at most", "(95 % confidence)",
+        "cluster-t", "each of 8 clusters of items counts", "by at most", "(95 % confidence)",
         "may be worse than the best by more than your margin of 0.05",
-        "Only 3 clusters separate mockllm/medium from mockllm/large",
-        "the p-value cannot fall below 0.25",
+        "which 8 clusters are too few to rule out",
         "The smallest difference between", "epochs of the same items (now 2)",
         "Epochs are averaged per item",
     ):  # fmt: skip

@@ -26,7 +26,6 @@ CASES = [
     ("compare iris --plot r.pdf", "--figure"),
     ("compare iris --time-limit 5", "--budget"),
     ("compare iris --lerner nn", "--learner"),
-    ("order x.csv --scoring f1", "--metric"),
     ("order x.csv --cv 10x10", "--design"),
     ("order x.csv --models a", "--learners"),
     ("order x.csv --maximize", "--higher-is-better"),
@@ -45,6 +44,11 @@ def test_a_habitual_option_gets_its_replacement(run, call, option):
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert err.startswith(f"bestofk: There is no option {typed}: use {option}")
+
+
+def test_scoring_of_a_table_of_losses_is_its_metric(run):
+    code, _, err = run("order", "x.csv", "--scoring", "f1")
+    assert (code, "use --metric" in err) == (2, True)
 
 
 def test_an_option_of_another_command_is_named(run):

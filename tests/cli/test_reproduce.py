@@ -19,7 +19,7 @@ needs_data = pytest.mark.skipif(
 
 @needs_data
 def test_command_writes_every_form(tmp_path, capsys):
-    names = {kind: tmp_path / f"out.{kind}" for kind in ("markdown", "html")}
+    names = {"markdown": tmp_path / "out.md", "html": tmp_path / "out.html"}
     options = [word for kind, path in names.items() for word in (f"--{kind}", str(path))]
     call = ["reproduce", "multitest", "--table", "fig3", "--runs", "2", "--data", DATA]
     assert main([*call, *options, "--figures", str(tmp_path / "figures"), "--json"]) == 0

@@ -16,8 +16,8 @@ from bestofk.splits.plans import plan
 
 OWN = {
     entry.estimator: name
-    for name, entry in reversed(LEARNERS.items())
-    if entry.estimator.startswith("bestofk.")
+    for name, entry in reversed(list(LEARNERS.items()))
+    if not entry.estimator.startswith("sklearn.")
 }
 """One name for each class; the others are entries of the same class."""
 WRITTEN = list(OWN.values())

@@ -14,7 +14,7 @@ from bestofk.learners import named_learners, parse_learner
         ("max", "max", "Majority()"),
         (" nmc ", "nmc", "NearestMean()"),
         ("nmc()", "nmc()", "NearestMean()"),
-        ("nmc(scale='std')", "nmc(scale='std')", "NearestMean(scale='std')"),
+        ("nmc(scale='range')", "nmc(scale='range')", "NearestMean(scale='range')"),
         ("mean = nmc(scale='range')", "mean", "NearestMean(scale='range')"),
         ("a=logistic(C=0.5)", "a", "Logistic(C=0.5)"),
         ("sklearn.svm:SVC", "SVC", "SVC()"),

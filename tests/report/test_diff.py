@@ -8,8 +8,7 @@ import pytest
 import bestofk as bk
 from bestofk.cli import main
 
-RNG = np.random.default_rng(5)
-NOISE = RNG.normal(0, 0.01, (3, 10, 10))
+NOISE = np.random.default_rng(5).normal(0, 0.01, (3, 10, 10))
 
 
 def decision(means=(0.30, 0.20, 0.21), names=("tree", "linear", "forest"), **options):

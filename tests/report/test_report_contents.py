@@ -134,7 +134,7 @@ def test_a_test_without_an_entry_gets_no_assumption_of_another():
     order = two(test=by_sign)
     claims = [one.claim for one in assumptions_of(order)]
     assert "The assumptions of the test 'by_sign' hold." in claims
-    assert len(claims) == 3  # that, the same splits for all, and the correction
+    assert len(claims) == 4  # that, the same splits for all, the rows, and the correction
 
 
 def test_a_study_tells_failures_settings_and_versions(tmp_path):

@@ -488,3 +488,23 @@ class LockedLoss:
 
     def __call__(self, true, predicted):
         return float(np.mean(true != predicted))
+
+
+class StopsItself(Majority):
+    """Stops its own process, as SIGSTOP from outside would."""
+
+    def fit(self, X, y):
+        os.kill(os.getpid(), signal.SIGSTOP)
+        return super().fit(X, y)
+
+
+class Shared(Majority):
+    """Two learners share its methods."""
+
+
+class PatchesShared(Shared):
+    """Replaces a method that another learner uses."""
+
+    def fit(self, X, y):
+        Shared.predict = lambda self, X: np.repeat("nonsense", len(X))
+        return super().fit(X, y)

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownNameError
+from bestofk._base.errors import ArgumentError, BestOfKError, RunError, TableError, UnknownNameError
 from bestofk.cli import main
 
 IRIS = load_iris()
@@ -195,7 +195,7 @@ def test_one_split_is_tested_by_its_instances():
 def test_several_data_sets():
     study = bk.compare(["max", "nmc", "nn"], data=["iris", "wine"], **QUICK)
     assert study.losses.datasets == ("iris", "wine")
-    assert study.decision.test == "paired-t"
+    assert study.decision.test == "skew-corrected-t"
     with pytest.raises(ArgumentError, match="'iris' twice"):
         bk.compare(["max", "nmc"], data=["iris", "iris"], **QUICK)
 
@@ -220,8 +220,6 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
     ("change", "words"),
     [
         ({"learners": []}, "at least one learner"),
-        ({"learners": ["max"]}, "at least 2 learners"),
-        ({"learners": "max"}, "at least 2 learners"),
         ({"learners": 3}, "learners must be a list"),
         ({"learners": ["max", "max"]}, "'max'"),
         ({"learners": ["max", object()]}, "has no fit"),
@@ -464,7 +462,8 @@ def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
     learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
     before = X.copy()
     bk.compare(learners, X[:200], y[:200], **QUICK)  # import everything first
-    for rows, most in ((X, 2), (frame, 3)):
+    # pandas before 3 copies more often
+    for rows, most in ((X, 2 if int(pd.__version__.split(".")[0]) > 2 else 3), (frame, 3)):
         tracemalloc.start()
         bk.compare(learners, rows, y, **QUICK)
         _, peak = tracemalloc.get_traced_memory()
@@ -474,5 +473,5 @@ def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
 
 
 def test_a_slip_in_the_name_of_an_embedded_set_offers_the_nearest():
-    with pytest.raises(UnknownNameError, match="did you mean 'iris'"):
+    with pytest.raises(TableError, match="did you mean 'iris'"):
         bk.compare(["max", "nmc"], data="irs", progress=False)

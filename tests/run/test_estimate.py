@@ -67,7 +67,7 @@ def test_rules_of_thumb():
     assert broken_rules(0.3, 200) == ()
     assert len(broken_rules(0.98, 60)) == 3
     text = estimate("nn", X, Y, methods=["resubstitution"]).explain()
-    assert "do not trust the normal interval" in text
+    assert "Do not trust the normal interval" in text
 
 
 def test_wrong_calls_are_refused():
@@ -103,4 +103,4 @@ def test_bias_on_labels_that_nothing_predicts():
     assert abs(bias["bootstrap"]) < 0.03
     # .632+ corrects most of it
     assert abs(bias[".632+"]) < abs(bias[".632"]) / 2
-    assert "rmse" in study.explain()
+    assert "root mean squared error" in study.explain()

@@ -90,7 +90,8 @@ def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
     assert Fits.count == 0
     assert bk.open_study(store).explain() == first.explain() == again.explain()
     # either alone is there too, and what is new is fitted once more
-    assert bk.compare(learners(), "iris", scoring="log-loss", store=store, **QUICK)
+    able = {name: one for name, one in learners().items() if name != "svc"}
+    assert bk.compare(able, "iris", scoring="log-loss", store=store, **QUICK)
     assert Fits.count == 0
     bk.compare(learners(), "iris", scoring=["accuracy", "brier"], store=store, **QUICK)
     assert Fits.count == 10

@@ -1,5 +1,6 @@
 """Real faults: killed writers, full disks, locks, read-only folders, lost servers."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -611,3 +612,33 @@ def test_a_buffer_retries_in_the_background(make_cell):
     assert sorted(cell.key.fold for cell in sink.batches[0]) == [1, 2]
     buffer.add([make_cell(3)])
     buffer.close()
+
+
+def test_a_server_without_a_free_connection_is_waited_for(postgresql, make_cell):
+    import psycopg
+
+    url = postgresql.emptied()
+    plain = url.replace("+psycopg", "")
+    others = []
+    with contextlib.suppress(psycopg.OperationalError):
+        while len(others) < 200:
+            others.append(psycopg.connect(plain))
+    assert len(others) < 200
+    with pytest.raises(StoreError, match=r"too many clients|connection slots|no free connection"):
+        open_store(url, patience=0.3)
+    release = threading.Timer(1.0, lambda: [each.close() for each in others])
+    release.start()
+    with open_store(url, patience=30.0) as store:
+        store.put([make_cell(1)])
+        store.flush()
+        assert store.n_cells() == 1
+    release.join()
+
+
+@pytest.mark.parametrize("stored", ["a\\x", "\\N{", "\\", "\u00e9\\x41", "\\U99999999"])
+def test_a_stored_text_that_bestofk_did_not_write(stored):
+    from bestofk.run.store.schema import escaped, unescaped
+
+    assert unescaped(stored) == stored
+    for text in ("\ud800", "\0", "é\\x41", stored):
+        assert unescaped(escaped(text)) == text

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.engines.engine import Engine
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -115,7 +117,10 @@ def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
 def test_what_cannot_be_pickled_is_evaluated_all_the_same(engine):
     learners = {"lock": (strange.CannotBePickled(),)}
     study = compared(
-        learners, scoring=strange.LockedLoss(), n_jobs=1, execution=bk.Execution(engine=engine)
+        learners,
+        scoring=bk.metric(strange.LockedLoss(), higher_is_better=False),
+        n_jobs=1,
+        execution=bk.Execution(engine=engine),
     )
     expected = compared({"plain": (strange.Majority(),)}, execution=bk.Execution(engine="serial"))
     assert not study.failures
@@ -180,3 +185,21 @@ def test_signals_are_as_they_were():
     compared({"changes": (strange.ChangesProcess(),)}, execution=bk.Execution(engine="serial"))
     after = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     assert after == before
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_a_learner_that_patches_a_class_does_not_change_the_others(engine):
+    data = {"d": (np.arange(40.0).reshape(20, 2), np.tile(["a", "b"], 10))}
+    alone = strange.make_experiment({"shared": strange.Shared(), "max": "max"}, data)
+    together = strange.make_experiment(
+        {"patches": strange.PatchesShared(), "shared": strange.Shared()}, data
+    )
+    expected = strange.by_place(alone, Engine(name="serial").run(
+        ComparisonTask(alone), alone.cells(), total=6))  # fmt: skip
+    before = strange.Shared.predict
+    results = strange.by_place(together, Engine(name=engine, jobs=1).run(
+        ComparisonTask(together), together.cells(), total=6))  # fmt: skip
+    assert strange.Shared.predict is before
+    for at, cell in expected.items():
+        if at[0] == "shared":
+            assert results[at].loss == cell.loss is not None

@@ -136,5 +136,5 @@ def test_verdicts_words_and_refusals():
     assert list(result.to_frame()["verdict"]) == ["significant"]
     with pytest.raises(ArgumentError, match="lower ends above"):
         interval_test([high, low], np.zeros((2, 6)))
-    with pytest.raises(ArgumentError, match="shape"):
+    with pytest.raises(ArgumentError, match="must have the shape"):
         interval_test(np.zeros((3, 6)), np.zeros((2, 6)))

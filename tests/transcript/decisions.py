@@ -1,7 +1,7 @@
 """Decisions in all situations, each with a heading that describes the case."""
 
 import numpy as np
-from exact_tables import NAMES, exactly, folds, instances, sets
+from exact_tables import DIMS, NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.decide.preference import MeasuredCosts
@@ -405,11 +405,15 @@ def notes():
     for gone, what in ((1, "one run"), (2, "two runs")):
         values = folds(FIRST_LOSES).values.copy()
         values[0, 0, :gone, 3] = np.nan
-        table = bk.Losses(values, algorithms=NAMES[:3], missing="allow", loss_name="zero-one")
+        table = bk.Losses(
+            values, dims=DIMS, algorithms=NAMES[:3], missing="allow", loss_name="zero-one"
+        )
         yield f"{what} dropped", bk.order(table, missing="drop")
     values = folds(FIRST_LOSES, runs=1).values.copy()
     values[0, 0, 0, 3] = np.nan
-    table = bk.Losses(values, algorithms=NAMES[:3], missing="allow", loss_name="zero-one")
+    table = bk.Losses(
+        values, dims=DIMS, algorithms=NAMES[:3], missing="allow", loss_name="zero-one"
+    )
     yield "one fold dropped", bk.order(table, missing="drop")
 
 

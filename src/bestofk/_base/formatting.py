@@ -294,7 +294,7 @@ class SpokenMetric(NamedTuple):
     @property
     def mean(self) -> str:
         """The name of its mean, such as ``mean loss``."""
-        return f"mean {self.name}"
+        return self.name if self.name.startswith("mean ") else f"mean {self.name}"
 
     @property
     def smaller(self) -> str:

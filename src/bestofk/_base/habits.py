@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
-from bestofk._base.errors import Advice, ArgumentError, Part, use
+from bestofk._base.errors import Advice, ArgumentError, Part
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,13 +95,14 @@ def _replacement(
     if habit is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.7)
-        return None if not near else use(**{near[0]: shown(value)})
+        near = [one for one in sorted(known) if len(name) > 3 and one.startswith(name.lower())]
+        near = near or get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.7)
+        return None if not near else Advice(near[0], shown(value))
     if callable(habit):
         return habit(value, keywords)
     if isinstance(habit, Advice) or " " in habit:
         return habit
-    return use(**{habit: shown(value)})
+    return Advice(habit, shown(value))
 
 
 def shown(value: Any) -> Any:

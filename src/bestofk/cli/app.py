@@ -116,6 +116,8 @@ def section_of(name: str) -> str:
     return next((title for title, names in SECTIONS.items() if name in names), INPUT)
 
 
+MAX_MESSAGE = 1800
+"""Characters of an error message; names in a file may be very long."""
 EXIT_DONE = 0
 EXIT_GATE_WORSE = 1
 """The release gate says no."""
@@ -349,5 +351,7 @@ def complain(message: str) -> None:
     """Print one line on stderr, without passwords and control characters."""
     from bestofk.run.store.url import hide_passwords
 
-    text = f"bestofk: {hide_passwords(' '.join(message.split()))}"
-    say(wrapped(text, sys.stderr), err=True)
+    text = hide_passwords(" ".join(message.split()))
+    if len(text) > MAX_MESSAGE:
+        text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"
+    say(wrapped(f"bestofk: {text}", sys.stderr), err=True)

@@ -208,13 +208,13 @@ def compare(
     \b
     Examples:
       bestofk compare iris
-      bestofk compare wine --learner nmc --learner nn --cv 5x2 --json
-      bestofk compare wine --learner max --learner nmc --cv 5x2 --report wine.html
-      bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)'
+      bestofk compare wine --learner logistic --learner decision-tree --cv 5x2 --json
+      bestofk compare wine --learner logistic --learner random-forest --cv 5x2 --report wine.html
+      bestofk compare iris --learner logistic --learner 'sklearn.svm:SVC(C=10)'
       bestofk compare wine --groups ash --cv group-kfold:5 --prefer fit_time
       bestofk compare breast-cancer --stop settled
       bestofk compare iris --as-published
-      bestofk compare breast-cancer --learner naive-bayes --learner c4.5 --procedure roc-hull
+      bestofk compare breast-cancer --learner logistic --learner naive-bayes --procedure roc-hull
     """
     outputs = planned_outputs(decision)
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
@@ -244,16 +244,22 @@ def compare(
     plan = _plan(cv, stratify, decision["random_state"])
     rule = _stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs)
     fit_seconds, seconds = _seconds(timeout, "--timeout"), _seconds(budget, "--budget")
+    from bestofk.decide.registry import PROCEDURES
+
+    takes_losses = PROCEDURES[arguments["procedure"]].takes_losses
+    if takes_losses:
+        from bestofk.decide.settings import Settings
+
+        settings = Settings(prefer=preference(prefer), **arguments)
     from bestofk.cli.terminal import print_study
-    from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.execution import Execution
     from bestofk.run.inputs import dataset_of
-    from bestofk.run.select_by_scores import SCORE_PROCEDURES, select_by_scores
+    from bestofk.run.select_by_scores import select_by_scores
 
     # Learners may print; keep that out of the answer.
-    if arguments["procedure"] in SCORE_PROCEDURES:
+    if not takes_losses:
         with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
             datasets = [dataset_of(source, **options) for source in data]
             selected = select_by_scores(
@@ -267,7 +273,6 @@ def compare(
             )
         echo_explanation(selected, as_json=as_json)
         return
-    settings = Settings(prefer=preference(prefer), **arguments)
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         if verbose:

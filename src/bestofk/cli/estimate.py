@@ -38,16 +38,15 @@ def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> N
       bestofk estimate iris --learner nn
       bestofk estimate breast-cancer --learner c4.5 --methods cross-validation,.632+
     """
+    from bestofk.cli.terminal import print_sentences
     from bestofk.run.estimate import estimate as run_estimate
 
-    seed = options.pop("seed")
     if methods is not None:
         options["methods"] = names_in(methods)
     with warnings_as_lines():
-        result = run_estimate(
-            options.pop("learner"), data, options.pop("target"), random_state=seed, **options
-        )
+        result = run_estimate(options.pop("learner"), data, options.pop("target"), **options)
     if as_json:
         echo_json(result.to_dict())
     else:
-        say(result.explain())
+        say(result.to_text())
+        print_sentences(result.explain())

@@ -145,9 +145,9 @@ def evals(
 
     With --prefer cost, bestofk recommends the cheapest model that is not significantly worse. The
     costs come from the logs or from --prices; tokens and latency work alike. With --cluster, each
-    cluster of items counts once, and cluster-sign-flip, obuchowski, durkalski and yang are tests
-    to choose from. A margin of 0.01 adds whether the recommended model is shown to be at most 0.01
-    worse than the best.
+    cluster of items counts once, and cluster-t, cluster-sign-flip, obuchowski, durkalski and yang
+    are tests to choose from. A margin of 0.01 adds whether the recommended model is shown to be at
+    most 0.01 worse than the best.
 
     \b
     Examples:

@@ -85,9 +85,13 @@ def order(
         arguments = published_settings(arguments)
     with warnings_as_lines():
         if truth is None:
-            for option, value in (("--scoring", scoring), ("--groups", groups)):
-                if value is not None:
-                    raise click.UsageError(f"{option} needs --truth, the column of true values.")
+            if scoring is not None:
+                raise click.UsageError(
+                    "--scoring needs --truth, the column of true values; for a table of losses or "
+                    "scores use --metric."
+                )
+            if groups is not None:
+                raise click.UsageError("--groups needs --truth, the column of true values.")
             table = read_table(losses, reading, missing=missing)
             if verbose:
                 say(" ".join(table.account), err=True)

@@ -15,6 +15,8 @@ from bestofk.cli.say import say
 from bestofk.decide.statements import KINDS
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bestofk.run.store.store import Store
     from bestofk.run.store.stored_study import StoredDecision, StoredStudy, Tally
     from bestofk.run.study import Study
@@ -194,30 +196,47 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
             f"{spec.plan}, loss {metrics}, random state {spec.random_state}, "
             f"{counted(spec.repetitions, 'repetition')}"
         )
-        out.print(plain(f"   created    {study.created}"))
-        out.print(plain(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
-        out.print(plain(f"   data sets  {_names(sets)}"))
-        out.print(plain(f"   plan       {plan}"))
+        _print_field(out, "created", str(study.created))
+        _print_field(out, "learners", _names([one_line(each.name) for each in spec.learners]))
+        _print_field(out, "data sets", _names(sets))
+        _print_field(out, "plan", plan)
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
-            out.print(plain(f"   repeats    study {repeated} with other random splits"))
+            _print_field(out, "repeats", f"study {repeated} with other random splits")
         decided = _decided(store, study, len(shown))
-        out.print(plain(f"   fits       {_progress(tally, _unneeded(decided, tally))}"))
-        out.print(plain(f"   time       {_duration(tally.seconds)} in fit and predict"))
+        _print_field(out, "fits", _progress(tally, _unneeded(decided, tally)))
+        _print_field(out, "time", f"{_duration(tally.seconds)} in fit and predict")
         for failure in tally.failures[:MAX_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"
-            out.print(plain(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
+            _print_field(out, "failed", f"{one_line(failure.learner)}, {failure.count} x {why}")
         more = len(tally.failures) - MAX_FAILURES
         if more > 0:
-            out.print(
-                plain(f"   failed     ... and {more} more {'reason' if more == 1 else 'reasons'}")
-            )
+            reasons = "reason" if more == 1 else "reasons"
+            _print_field(out, "failed", f"... and {more} more {reasons}")
         for number, record in enumerate(spec.decisions, start=1):
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
-            out.print(plain(f"   {label:<10} {_settings(record)}"))
+            _print_field(out, label, _settings(record))
         # Several studies show a headline each; --study N shows the rest.
         for line in _lines(decided, whole=len(shown) == 1):
-            out.print(plain(f"   {line}".rstrip()))
+            _print_indented(out, f"   {line}".rstrip(), indent=5)
+
+
+def _print_field(out: Console, label: str, text: str) -> None:
+    """Print a label and its text, with further lines below the text."""
+    _print_indented(out, f"   {label:<10} {text}", indent=14)
+
+
+def _print_indented(out: Console, text: str, *, indent: int) -> None:
+    """Print a paragraph whose further lines are indented."""
+    from bestofk.cli.terminal import plain
+
+    if out.soft_wrap:
+        out.print(plain(text))
+        return
+    start = len(text) - len(text.lstrip())
+    for k, line in enumerate(plain(text.lstrip()).wrap(out, out.width - max(indent, start))):
+        line.rstrip()
+        out.print(plain(" " * (indent if k else start)) + line)
 
 
 def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:

@@ -48,6 +48,10 @@ MARK = ">"
 """Marks the row of the recommended learner."""
 MAX_LINES = 15
 """Lines of the short answer about six learners, with blank lines if these fit."""
+REQUESTED = {
+    "metric": "Also: ", "margin": "Margin: ", "posterior": "", "replication": "Other splits: ",
+}  # fmt: skip
+"""Title of the statements that an option requests, by kind."""
 EXPLAIN_POINTER = "--explain shows the details."
 MAX_ROWS = 40
 """Learners in the table; the JSON has all."""
@@ -413,8 +417,12 @@ def _print_short(
 ) -> None:
     """Print the verdict, the table, and the lines How sure, Caution and Next."""
     out = console()
-    verdict = " ".join(one.written(typed_advice) for one in value.select("verdict", "hint"))
-    lines = [f"Also: {one.text}" for one in value.select("metric")]
+    verdict = " ".join(one.written(typed_advice) for one in value.select(*HEADLINE))
+    lines = [
+        f"{title}{one.short or one.text}"
+        for kind, title in REQUESTED.items()
+        for one in value.select(kind)
+    ]
     cautions = cautions_of(value)
     if decision is not None:
         lines.append(f"How sure: {how_sure(value)}")
@@ -450,7 +458,7 @@ def how_sure(value: Decision | Study | ModelChoice) -> str:
 def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     """Return short sentences on what limits the trust in the answer."""
     decision = value if isinstance(value, Decision) else value.decision
-    cautions = [one.text for one in value.select("left out", "assumed")]
+    cautions = [one.text for one in value.select("assumed")]
     cautions += [one.short or one.text for one in value.select("caution")]
     if decision is not None and decision.test_choice is not None:
         cautions += decision.test_choice.notes
@@ -458,7 +466,7 @@ def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     if not isinstance(value, Decision):
         left_out = value.left_out
         cautions += left_out if isinstance(left_out, tuple) else ()
-    return cautions
+    return list(dict.fromkeys(cautions))
 
 
 def next_step(

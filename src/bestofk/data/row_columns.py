@@ -75,8 +75,8 @@ def describe_left_out(names: Sequence[Hashable]) -> str:
     """Say which identifiers were left out, and how to keep them."""
     them = "it" if len(names) == 1 else "them"
     return (
-        f"Left out, as every row has a different value: {list_names(names)} (name {them} in keep "
-        f"to use {them})."
+        f"Left out, as every row has a different value: {list_names(names)} (the option keep "
+        f"includes {them})."
     )
 
 

@@ -291,7 +291,7 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
     for label in classes:
         if isinstance(label, str) and any("\ud800" <= c <= "\udfff" for c in label):
             raise ArgumentError(
-                f"y must hold valid text; the label {ascii(label)[:80]} contains half of a "
+                f"y must hold valid text; the label {ascii(str(label))[:80]} contains half of a "
                 "surrogate pair."
             )
     return codes, classes

@@ -11,6 +11,7 @@ from warnings import warn
 import numpy as np
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
+from bestofk._base.formatting import counted
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.losses.split_design import design_advice, is_certain, unclear_design
 from bestofk.stats.pairwise.entry import Automatic, Caution, PairwiseTest
@@ -130,7 +131,7 @@ def choose_test(
             )
         entry, chosen = PAIRWISE_TESTS[test], ""
         _refuse_uncovered(problem, entry)
-        _refuse_few_units(problem, entry)
+    _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
         raise DesignError(
             f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
@@ -188,7 +189,9 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
     n = units(problem)
     if caution.when == "few units":
         noun = "clusters" if problem.subject.n_clusters is not None else (
-            "data sets" if problem.n_datasets > 1 else "instances"
+            "data sets" if problem.n_datasets > 1
+            else "items" if problem.subject.noun == "model"
+            else "instances"
         )  # fmt: skip
         return {"units": f"{n} {noun}"} if n < caution.below else None
     if caution.when == "skewed":
@@ -225,7 +228,7 @@ def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None
     return {
         "autocorrelation": f"{rho:.2f}",
         "units": f"{n} windows",
-        "effective": f"{effective:.0f} independent ones",
+        "effective": counted(max(round(effective), 1), "independent one"),
     }
 
 
@@ -286,12 +289,18 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
 
 
 def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
-    if units(problem) < entry.at_least_units:
+    if units(problem) >= entry.at_least_units:
+        return
+    if not entry.bayesian:
         raise DesignError(
-            f"test {entry.name!r} gives posterior probabilities, which err far more often than "
-            f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
-            f"{_offer(problem)}."
+            f"test {entry.name!r} needs at least {entry.at_least_units} losses of each learner; "
+            f"got {units(problem)}."
         )
+    raise DesignError(
+        f"test {entry.name!r} gives posterior probabilities, which err far more often than "
+        f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
+        f"{_offer(problem)}."
+    )
 
 
 def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
@@ -345,8 +354,10 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     if not situations:
         raise _nothing_to_test(problem)
     situation = situations[0]
-    if problem.bare and situation == "kfold" and not is_certain(problem.design.folds):
-        raise DesignError(*unclear_design("losses", problem.design.folds))
+    design = problem.design
+    if design.assumed and situation == "kfold" and not is_certain(design.folds):
+        receiver = () if problem.bare else (" to Losses, or to order with an array",)
+        raise DesignError(*unclear_design("losses", design.folds, *receiver))
     suitable = (
         (entry, automatic)
         for entry, automatic in automatic_tests(situation)
@@ -383,14 +394,6 @@ def _nothing_to_test(problem: Problem) -> DesignError:
 def _sizes_needed(problem: Problem) -> DesignError:
     """Return the error about splits whose training and test sizes are unknown."""
     n = units(problem)
-    if problem.design.kind == "time":
-        return DesignError(
-            f"The {n} rows are in order of time, and successive rows depend on each other, so no "
-            "test here is valid for them: give the means of several independent series, one row "
-            "per series, or pass ",
-            use(dataset=...),
-            " with the column of the times if the rows are independent of each other.",
-        )
     return DesignError(
         f"The test for {problem.describe()} needs the share of rows that each split tests: pass ",
         use(design=f"resample:{n}:0.2"),

@@ -40,7 +40,7 @@ class Standing(Presented):
     mean: float
     """Its mean, in the user's metric."""
     difference: float
-    """Its mean loss minus that of the recommended one: positive is worse."""
+    """Its loss minus that of the recommended one, as the test estimates it: positive is worse."""
     low: float
     high: float
     """Simultaneous interval of the difference; infinite where an end is open or not known."""

@@ -96,11 +96,13 @@ def _table(source: Any) -> Table | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IntervalPairs(Presented):
+class TestedIntervals(Presented):
     """One paired test on intervals for all pairs of learners.
 
     `pvalues` and `adjusted_pvalues` (pairs, 2) hold the smallest and largest p-value.
     """
+
+    __test__ = False
 
     test: str
     pairs: tuple[tuple[str, str], ...]
@@ -161,7 +163,7 @@ def run_interval_test(
     alternative: str = "two-sided",
     correction: str = "holm",
     alpha: float = 0.05,
-) -> IntervalPairs | BootstrapBResult:
+) -> TestedIntervals | BootstrapBResult:
     """Run one test on a table of intervals: a paired test on all pairs, or Bootstrap-B.
 
     Both ends of the p-values are adjusted. A pair is significant if the largest adjusted p-value
@@ -170,7 +172,7 @@ def run_interval_test(
     one_of(test, "test on intervals", TESTS)
     one_of(correction, "correction", tuple(CORRECTIONS))
     alpha = probability(alpha, "alpha")
-    if test == "bootstrap-b":
+    if test not in INTERVAL_TESTS:
         return bootstrap_b(intervals=table.ends, alpha=alpha, names=table.learners)
     for name in pair or ():
         if name not in table.learners:
@@ -183,7 +185,7 @@ def run_interval_test(
     adjusted = adjust(result.pvalues.T, correction).T
     low, high = adjusted.T
     words = np.where(high <= alpha, "significant", "inconclusive")
-    return IntervalPairs(
+    return TestedIntervals(
         test=test,
         pairs=pairs,
         pvalues=result.pvalues,

@@ -147,7 +147,7 @@ def decide(
     settings: Settings,
     *,
     subject: Subject | None = None,
-    missing: MissingLosses | None = None,
+    left_out: MissingLosses | None = None,
 ) -> Decision:
     """Decide about losses.
 
@@ -159,7 +159,7 @@ def decide(
         The options of `order` as one value.
     subject : Subject, optional
         What the decision is about, for its statements.
-    missing : MissingLosses, optional
+    left_out : MissingLosses, optional
         Losses that some learners lack and that were left out: only claims that also hold with them
         are made.
 
@@ -176,8 +176,8 @@ def decide(
     problem = as_problem(losses, prefer=settings.prefer, missing=settings.missing)
     if subject is not None:
         problem = replace(problem, subject=subject)
-    if missing is not None:
-        problem = replace(problem, missing=missing)
+    if left_out is not None:
+        problem = replace(problem, missing=left_out)
     return _decide(problem, settings)
 
 

@@ -159,7 +159,7 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
         runs, folds = (1, array.shape[1]) if array.ndim == 2 else array.shape[1:]
         array = array.reshape(len(array), runs, folds)
         kind = "cv" if folds > 1 else "scores"
-        design = Design(kind=kind, runs=runs, folds=folds)
+        design = Design(kind=kind, runs=runs, folds=folds, assumed=True)
     positions, preference, notes = arrange(range(len(array)), prefer, _means(array))
     return Problem(
         values=np.ascontiguousarray(array[positions]),

@@ -224,7 +224,10 @@ def choose_model(
         unattainable=_unattainable(decided),
         intervals=_intervals(decided),
         counts=_counts(evals),
-        account=(*evals.account, *_weight_sentences(scores, macro=macro)),
+        account=(
+            *(sentence for sentence in scores.account if sentence not in scores.left_out),
+            *_weight_sentences(scores, macro=macro),
+        ),
         left_out=scores.left_out,
         missing_bounds=bounds,
         against=_against(decided, against, margin),
@@ -295,7 +298,7 @@ def _decide(
         test_reason=reason,
         n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
-    decision = decide(table, settings, subject=subject, missing=missing_losses)
+    decision = decide(table, settings, subject=subject, left_out=missing_losses)
     return _Decided(decision=decision, scores=scores, table=table, unit=unit)
 
 

@@ -111,6 +111,8 @@ class ItemPlan(Presented):
         unknown.
     level : float
         The corrected level of the test.
+    settled : bool
+        Whether the difference is shown already.
     largest : float
         The largest possible difference.
     """
@@ -126,6 +128,7 @@ class ItemPlan(Presented):
     items_to_settle: int | None
     epochs_to_settle: int | None
     level: float
+    settled: bool = False
     largest: float = float("inf")
 
     def explain(self) -> str:
@@ -232,5 +235,6 @@ def item_plan(
         items_to_settle=items_to_settle,
         epochs_to_settle=epochs_to_settle,
         level=level,
+        settled=settled,
         largest=unit,
     )

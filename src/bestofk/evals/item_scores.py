@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Bools, Floats, Ints, one_of, whole
 from bestofk._base.errors import Advice, ArgumentError, TableError, use
 from bestofk._base.formatting import counted, joined, shortened
+from bestofk.data.tables.limits import check_cells
 from bestofk.evals.rows import STATUSES
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 Codes = npt.NDArray[np.int32]
 MISSING = ("drop", "refuse", "allow")
 _CODE = {status: code for code, status in enumerate(STATUSES)}
+
+_BYTES_PER_SCORE = 20
+"""Size of a score in a log, at least."""
+_BYTES_PER_CELL = 50
+"""Memory of a model and an item in the tables of scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -156,7 +162,7 @@ def item_scores(
 ) -> ItemScores:
     """Return the scores of `Evals.by_item`."""
     one_of(missing, "missing", MISSING)
-    k, n = len(evals.learners), len(evals.items)
+    k, n = _grid(evals)
     account: list[str] = []
     score, counts = counted_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=account
@@ -191,7 +197,7 @@ def item_scores(
     clusters, cluster = evals.clusters, np.arange(len(index), dtype=np.int32)
     if clusters:
         clusters, cluster = dense_names(evals.item_cluster[index], evals.clusters)
-    epochs = count[:, index]
+    epochs, left_out = count[:, index], tuple(account)
     if epochs.max(initial=1) > 1:
         account.append(
             f"Epochs are averaged per item ({_range_phrase(epochs[epochs > 0])} each), never "
@@ -210,8 +216,18 @@ def item_scores(
         metric=evals.metric,
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),
-        left_out=tuple(account),
+        left_out=left_out,
     )
+
+
+def _grid(evals: Evals) -> tuple[int, int]:
+    """Return the numbers of models and items; raise if their table would be far too large."""
+    k, n = len(evals.learners), len(evals.items)
+    check_cells(
+        "the logs", file_size=_BYTES_PER_SCORE * len(evals.score), rows=k, columns=n,
+        bytes_per_cell=_BYTES_PER_CELL,
+    )  # fmt: skip
+    return k, n
 
 
 def counted_scores(
@@ -285,7 +301,7 @@ def _with_missing(evals: Evals, score: Floats, counts: Bools, value: float) -> t
 
     An item that a learner never ran has one missing score.
     """
-    k, n = len(evals.learners), len(evals.items)
+    k, n = _grid(evals)
     cell = evals.cell
     count = np.bincount(cell[counts], minlength=k * n)
     total = np.bincount(cell[counts], weights=score[counts], minlength=k * n)

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bestofk._base.formatting import number
 from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
@@ -45,9 +46,15 @@ class AgainstModel(Presented):
 
     def explain(self) -> str:
         """Return the comparison in a sentence."""
+        than = f"worse than {self.against} by more than the margin"
+        verdict = {
+            "within": f"{self.name} is shown not to be {than}",
+            "beyond": f"{self.name} is shown to be {than}",
+            "open": f"It is open whether {self.name} is {than}",
+        }[self.verdict]
         return (
-            f"{self.name}: difference {self.difference:.4g} from {self.against}, at most "
-            f"{self.at_most:.4g} worse; {self.verdict}."
+            f"{verdict}: their means differ by {number(abs(self.difference))}, and {self.name} is "
+            f"worse by at most {number(self.at_most)}."
         )
 
 

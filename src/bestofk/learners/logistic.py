@@ -92,7 +92,8 @@ def _inverse_at_zero(z: Floats, n_classes: int, strength: float) -> Floats:
     if q > _MAX_MATRIX_ROWS:
         diagonal = curvature * np.einsum("ij,ij->j", z, z)
         diagonal[:-1] += 1.0
-        return np.asarray(1.0 / diagonal[None, :])
+        inverse: Floats = 1.0 / diagonal[None, :]
+        return inverse
     hessian = curvature * (z.T @ z)
     hessian[np.arange(q - 1), np.arange(q - 1)] += 1.0
     return np.ascontiguousarray(np.linalg.inv(hessian))

@@ -293,7 +293,8 @@ def _unknown(name: str) -> ArgumentError | UnknownNameError:
         )
     unknown = UnknownNameError("learner", name, LEARNERS)
     meant = suggestion(name)
-    if meant and not unknown.near:
+    is_class_name = meant.startswith("did you mean") or name != name.lower()
+    if meant and (is_class_name or not unknown.near):
         return ArgumentError(f"There is no learner {name!r:.120}: {meant.rstrip('?')}"
                              f"{'?' if meant.endswith('?') else '.'}")  # fmt: skip
     return unknown
@@ -606,8 +607,8 @@ def parse_learner(text: str) -> tuple[str, Any]:
 
     Examples
     --------
-    >>> parse_learner("nmc(scale='std')")
-    ("nmc(scale='std')", NearestMean(scale='std'))
+    >>> parse_learner("nmc(scale='range')")
+    ("nmc(scale='range')", NearestMean(scale='range'))
     >>> parse_learner("forest=sklearn.ensemble:RandomForestClassifier(n_estimators=200)")
     ('forest', RandomForestClassifier(n_estimators=200))
     >>> parse_learner("Ridge(alpha=2.0)")

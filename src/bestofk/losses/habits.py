@@ -36,7 +36,7 @@ READING_HABITS: Mapping[str, Habit] = {
     **dict.fromkeys(("score", "score_column", "value", "values", "val_col", "y_col"), "metric"),
     **dict.fromkeys(("plan", "cv", "splits"), "design"),
     **dict.fromkeys(("sep", "delim"), "delimiter"),
-    **dict.fromkeys(("nan_policy", "na", "dropna"), "missing='drop', or another value of missing"),
+    **dict.fromkeys(("nan_policy", "na", "dropna"), use(missing="drop")),
     **dict.fromkeys(("path", "file", "filename", "filepath_or_buffer"), "the file first"),
     "columns": "learners",
 }  # fmt: skip

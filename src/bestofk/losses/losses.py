@@ -99,13 +99,19 @@ def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:
 
 
 def settle_design(
-    array: Floats, absent: Mask, design: Design | str | None
+    array: Floats, absent: Mask, design: Design | str | None, *, dims_stated: bool = True
 ) -> tuple[Floats, Mask, Design]:
-    """Check or make the design of five axes; ``"5x2"`` splits one row of folds into runs."""
+    """Check or make the design of five axes; ``"5x2"`` splits one row of folds into runs.
+
+    `dims_stated` says that the user named the axes, which states one run of folds.
+    """
     k, d, runs, folds, repetitions = array.shape
     if design is None:
         kind = "cv" if folds > 1 else "scores"
-        return array, absent, Design(kind=kind, runs=runs, folds=folds, repetitions=repetitions)
+        settled = Design(
+            kind=kind, runs=runs, folds=folds, repetitions=repetitions, assumed=not dims_stated
+        )
+        return array, absent, settled
     if isinstance(design, Design):
         if (design.runs, design.folds, design.repetitions) != (runs, folds, repetitions):
             raise ArgumentError(
@@ -310,7 +316,11 @@ class Metric:
         if not self.higher_is_better:
             return loss
         shown = self.offset - loss
-        return shown if self.offset == 0.0 else np.round(shown, 15) + 0.0
+        if self.offset == 0.0:
+            return shown
+        if isinstance(shown, float):
+            return round(float(shown), 15) + 0.0
+        return np.round(shown, 15) + 0.0
 
     def difference(self, losses: Number) -> Number:
         """Convert a difference of losses to the user's metric."""
@@ -337,8 +347,8 @@ class Metric:
 
     @property
     def mean(self) -> str:
-        """``mean error``."""
-        return f"mean {self.name}"
+        """``mean error``; the name itself if it says that it is a mean."""
+        return self.name if self.name.startswith("mean ") else f"mean {self.name}"
 
 
 def metric_of(loss_name: str) -> Metric:
@@ -382,8 +392,9 @@ class Losses:
         ``"bootstrap"``, ``"time"``, ``"test-set"``, ``"seeds"``, ``"scores"``) takes its sizes
         from the axes; ``"5x2"`` or ``"10x10"`` also splits one row of runs x folds losses into
         runs. ``"kfold:20"``, ``"resample:30:0.2"`` and ``"time:12"`` are written as for
-        `compare`. If None:
-        cross-validation if there are several folds, else scores of unknown origin.
+        `compare`. If None: cross-validation if there are several folds, else scores of unknown
+        origin. If neither `design` nor `dims` is stated, no test is chosen automatically for a
+        number of folds that several designs have, such as 30.
     missing : {"refuse", "drop", "allow"} or array_like of bool
         ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. ``"drop"``: leave
         out the data sets (or the runs or folds of a single data set) that some learner lacks. A
@@ -457,7 +468,7 @@ class Losses:
         absent = spread(mask, known)
         if design is None and by_instances(dims):
             design = "test-set"
-        array, absent, settled = settle_design(array, absent, design)
+        array, absent, settled = settle_design(array, absent, design, dims_stated=dims is not None)
         learners = clean_names(algorithms, array.shape[0], "algorithms", "learner")
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
         refuse_bad_cells(array, absent, learners, sets)
@@ -515,7 +526,8 @@ class Losses:
         import json
 
         optional = ("subsets", "groups", "test_fraction")
-        names = [name for name in Design.__dataclass_fields__ if name not in optional]
+        left_out = (*optional, "assumed")
+        names = [name for name in Design.__dataclass_fields__ if name not in left_out]
         design = [getattr(self.design, name) for name in names]
         parts = [getattr(self.design, name) for name in optional]
         design += [str(part) for part in parts if part is not None]

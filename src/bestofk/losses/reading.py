@@ -155,8 +155,6 @@ def design_of_file(
         kind = "test-set"
     elif "time" in roles and folds > 1:
         kind = "time"
-        if design is None and n_sets == 1:
-            _refuse_untestable_series(table, roles["time"], folds)
     known: dict[str, tuple[int, ...]] = {}
     for role, by_set in sizes.items():
         first = by_set[0].ravel()
@@ -201,22 +199,6 @@ def design_of_file(
         n_train=known.get("n_train"),
         n_test=known.get("n_test"),
         groups=groups,
-    )
-
-
-def _refuse_untestable_series(table: Table, column: str, rows: int) -> None:
-    """Raise if no test is made for series whose training sizes are unknown."""
-    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-
-    for entry in PAIRWISE_TESTS.values():
-        if not entry.needs_sizes and any(one.situation == "time" for one in entry.automatic):
-            return
-    raise TableError(
-        f"{table.source}: the {rows} rows are in order of time (column {column!r}), and successive "
-        "rows depend on each other, so they are no independent data sets: give one row per "
-        "independent series, or pass ",
-        use(dataset=column),
-        " if the rows are independent of each other.",
     )
 
 

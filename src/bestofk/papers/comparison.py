@@ -72,8 +72,8 @@ class ComparedNumbers:
     ...     ours=np.array([[6.4], [5.9]]), printed=np.array([[6.51], [5.4]]),
     ...     low=np.array([[6.2], [5.1]]), high=np.array([[6.8], [5.7]]), digits=2, target=1.0)
     >>> print(table.summary())
-    Table 1: 1 of 2 within the limits of chance and rounding (tolerance 0.30), 2 of 2 within 1
-    point; the largest difference is 0.50 (wine, NN).
+    Table 1: 1 of 2 within the limits of chance and rounding (tolerance 0.30 to 0.31), 2 of 2
+    within 1 point; the largest difference is 0.50 (wine, NN).
     >>> table.within.tolist()
     [[True], [False]]
     """
@@ -347,7 +347,7 @@ def share_limits(
     --------
     >>> low, high = share_limits(np.array([0.0, 5.0]), runs=100, printed_runs=1000, level=0.05)
     >>> low.tolist(), high.tolist()
-    ([0.0, 1.0], [1.0, 11.0])
+    ([0.0, 1.0], [1.0, 10.0])
     """
     from scipy.stats import hypergeom
 

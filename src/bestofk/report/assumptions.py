@@ -150,7 +150,7 @@ def _independent_rows(order: Decision, problem: Problem) -> list[CheckedAssumpti
     rows = "rows" if problem.design.groups is None else "groups of rows"
     return [
         CheckedAssumption(
-            claim=f"The {rows} of the data are independent of each other.",
+            claim=f"The {rows} of the data do not depend on each other.",
             state="cannot be checked",
             why="bestofk detects only exact copies of rows; rows of one source (a patient, a day) "
             "have to be passed as groups.",

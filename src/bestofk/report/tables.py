@@ -657,7 +657,7 @@ def _numbers_table(value: Result) -> OutputTable:
     rows = {
         name: _text(quantity)
         for name, quantity in value.to_dict().items()
-        if not (quantity in (None, "", [], {}) or name in ("explanation", "version"))
+        if not (_is_empty(quantity) or name in ("explanation", "version"))
     }
     return OutputTable(
         name="result",
@@ -667,6 +667,11 @@ def _numbers_table(value: Result) -> OutputTable:
             Column("value", "Value", "text", list(rows.values())),
         ),
     )
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether there is no value, or a text or collection without content."""
+    return value is None or (hasattr(value, "__len__") and len(value) == 0)
 
 
 def _text(value: Any) -> str:

@@ -83,15 +83,17 @@ def compare(
 
     Parameters
     ----------
-    learners : list or mapping, optional
-        Built-in names, specifications such as
-        ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, scikit-learn estimators,
-        or a mapping of name to either. By default the panel of the papers: max, nmc, logistic,
-        c4.5, nn, naive-bayes, which has a preference of its own: the simpler one first.
+    learners : list, mapping, estimator or str, optional
+        Built-in names, scikit-learn classes by name (``"RandomForestClassifier"``), specifications
+        such as ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, estimators, pairs
+        of name and either, or a mapping of name to either. A text can hold several with commas
+        between them. Estimators of one class get names with the parameters that differ. A single
+        learner is compared with a baseline. By default the built-in panel.
     data, target
-        One of: features and target (``compare(learners, X, y)``); a data frame and the name of
-        its target column; a file (and the name of its target column); a `DataSet`; the name of an
-        embedded data set; a list of files, names or data sets.
+        One of: features and target (``compare(learners, X, y)``); a data frame (pandas, polars,
+        Arrow) and the name of its target column; a file (and the name of its target column); a
+        `DataSet`; the name of an embedded data set; a list of files, names or data sets. Copies
+        of a row stay in one fold; identifiers are left out. The study reports both.
     cv : int, str, splitter, pairs of rows or Plan, optional
         A number of folds; ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``,
         ``"holdout:0.33"``, ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``,
@@ -99,12 +101,13 @@ def compare(
         of scikit-learn; or any iterable of (train, test). Folds are stratified for labels. By
         default ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left
         out together) and ``"10x10"`` on several; see `bestofk.run.inputs.default_plan`.
-    scoring : str, callable, cost matrix, or list of them, optional
-        The metric: a name listed by ``bestofk list metrics``, a scorer name of scikit-learn
-        (``"accuracy"``, ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer`, a
-        callable ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``, or costs (rows are the
-        truth). The first of several decides; all are reported from the same fits. By default
-        ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    scoring : str, scorer, metric, cost matrix, or list of them, optional
+        A name listed by ``bestofk list metrics``, a scorer name of scikit-learn (``"accuracy"``,
+        ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer` or
+        ``scorer(estimator, X, y)``, a function with a direction
+        (``bk.metric(f, higher_is_better=True)``), or costs (rows are the truth). The first of
+        several decides; all are reported from the same fits. By default ``"zero-one"`` for labels
+        and ``"squared"`` for numbers.
     groups : name of a column, or array of shape (n,), optional
         Rows of one group (a patient, a day) stay on one side of every split, and tests count
         groups, not rows. A named column is excluded from the features.
@@ -121,7 +124,7 @@ def compare(
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
         ``StopRule()``. The plan is ``"10x10"`` unless `cv` names another. Several data sets are
-        run one after the other, with the signed rank test or the sign test.
+        run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; running
         fits are then stopped.
@@ -133,7 +136,7 @@ def compare(
     n_jobs : int
         Number of workers; -1 for one per core.
     random_state : int
-        Fixes the splits and the seeds of all learners.
+        Fixes the splits and the seeds of all learners whose ``random_state`` is not set.
     progress : bool, "log" or Progress
         A live bar on a terminal or in a notebook and a line every half minute elsewhere;
         ``"log"``: lines every ten seconds.
@@ -164,8 +167,8 @@ def compare(
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     seed: int = settings.random_state  # type: ignore[assignment]
-    if isinstance(cv, int) and not isinstance(cv, bool):
-        cv = f"kfold:{cv}"
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        cv = str(cv)
     plan = None if cv is None else make_plan(cv, random_state=seed)
     columns = {"groups": groups, "sample_weight": sample_weight,
                "folds": None if plan is None else plan.column or None}  # fmt: skip
@@ -196,9 +199,9 @@ def compare(
         plan = long_enough(plan, rule)
     notes += seed_notes(named)
     experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
+    check_settings(experiment, settings)
     if learners is not None:
         refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
-    check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:

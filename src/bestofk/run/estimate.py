@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, one_of, probability, whole
 from bestofk._base.errors import ArgumentError, BestOfKWarning
-from bestofk._base.results import Presented
+from bestofk._base.results import Presented, json_ready
 from bestofk.data.dataset import DataSet
 from bestofk.learners.predict import predict_plan
 from bestofk.learners.registry import for_data
@@ -37,7 +37,7 @@ NOTES = {
     "leave-one-out": "each row tested by a model of all others",
     "bootstrap": "rows tested by models of samples without them: pessimistic",
     ".632": "0.368 resubstitution + 0.632 bootstrap",
-    ".632+": "the same with more weight on the bootstrap if the model overfits",
+    ".632+": "as .632, with more weight on the bootstrap if the model overfits",
 }
 MAX_SHARE_OF_POPULATION = 0.05
 """A test set of a larger share of the population needs the finite population correction."""
@@ -99,29 +99,34 @@ class ErrorEstimates(Presented):
         return columns
 
     def explain(self) -> str:
-        """Return a table with one line per method, and the rules of thumb that do not hold."""
+        """Describe every estimate, and the rules of thumb that do not hold."""
+        level = f"{100 * self.level:g} %"
+        lines = [f"Error of {self.learner} on {self.dataset}, {self.rows} rows."]
+        for one in self.estimates:
+            low, high = one.intervals["Wilson"]
+            line = (
+                f"By {one.method} it is {one.error:.4f} ({NOTES[one.method]}), with a {level} "
+                f"interval (Wilson) from {low:.3f} to {high:.3f}."
+            )
+            if one.broken_rules:
+                line += f" Do not trust the normal interval: {'; '.join(one.broken_rules)}."
+            lines.append(line)
+        if self.population is not None:
+            lines.append(
+                f"The normal intervals have the correction for a population of {self.population}."
+            )
+        return "\n".join(lines)
+
+    def to_text(self) -> str:
+        """Return a table of all estimates and intervals."""
         names = list(self.estimates[0].intervals)
-        head = f"{'method':<17}{'error':>7}  " + "".join(f"{name:>18}" for name in names)
-        lines = [
-            f"Error of {self.learner} on {self.dataset}, {self.rows} rows; intervals at "
-            f"{100 * self.level:g} % (Langford: an upper bound).",
-            head,
-        ]
+        lines = [f"{'method':<17}{'error':>7}  " + "".join(f"{name:>18}" for name in names)]
         for one in self.estimates:
             ends = [
                 f"at most {high:.3f}" if name == "Langford" else f"{low:.3f} to {high:.3f}"
                 for name, (low, high) in one.intervals.items()
             ]
             lines.append(f"{one.method:<17}{one.error:>7.4f}  " + "".join(f"{e:>18}" for e in ends))
-        lines += [f"{one.method}: {NOTES[one.method]}." for one in self.estimates]
-        for one in self.estimates:
-            if one.broken_rules:
-                rules = "; ".join(one.broken_rules)
-                lines.append(f"{one.method}: do not trust the normal interval ({rules}).")
-        if self.population is not None:
-            lines.append(
-                f"The normal intervals have the correction for a population of {self.population}."
-            )
         return "\n".join(lines)
 
 
@@ -380,18 +385,21 @@ class EstimatorStudy(Presented):
         }
 
     def explain(self) -> str:
-        """Return a table with one line per method."""
+        """Describe bias and error of every method in a sentence."""
         lines = [
-            f"{self.learner} on {len(self.truths)} data sets of {self.rows} rows ({self.problem}); "
-            f"its mean true error is {self.truths.mean():.4f}.",
-            f"{'method':<17}{'bias':>9}{'+-':>8}{'sd':>9}{'rmse':>9}",
+            f"{self.learner} on {len(self.truths)} data sets of {self.rows} rows ({self.problem})."
         ]
         columns = self._columns()
         lines += [
-            f"{m:<17}{b:>+9.4f}{e:>8.4f}{s:>9.4f}{r:>9.4f}"
-            for m, b, e, s, r in zip(*columns.values(), strict=True)
+            f"{method}: the bias is {bias:+.4f} (standard error {error:.4f}), the standard "
+            f"deviation is {deviation:.4f} and the root mean squared error is {rmse:.4f}."
+            for method, bias, error, deviation, rmse in zip(*columns.values(), strict=True)
         ]
         return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the study with its summary, for strict JSON."""
+        return {**Presented.to_dict(self), **json_ready(self._columns())}
 
 
 def study_estimators(

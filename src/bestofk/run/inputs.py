@@ -396,7 +396,9 @@ def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
     """
     import pandas as pd
 
-    data = replace(data, remarks=(*data.remarks, *suspicious_columns(data)))
+    remarks = suspicious_columns(data)
+    if remarks:  # a copy has to encode its rows again
+        data = replace(data, remarks=(*data.remarks, *remarks))
     duplicates = find_duplicates(data)
     if duplicates is None:
         return data

@@ -13,7 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
+from bestofk._base.errors import (
+    Advice,
+    ArgumentError,
+    Expression,
+    Part,
+    UnknownNameError,
+    use,
+)
 from bestofk._base.registry import Registry
 from bestofk.learners.specification import find
 
@@ -413,7 +420,7 @@ def as_losses(scoring: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
 
 def _by_name(name: str, classes: Labels | None) -> Loss:
     if re.search(r"\.py\s*:\s*\w+$", name):
-        return as_loss(find(name, name), classes=classes)
+        return _of_file(name, classes)
     plain = _ALIASES.get(name.lower().replace("_", "-"), name)
     for known in (plain, plain.replace("_", "-")):
         if known in LOSSES:
@@ -426,6 +433,20 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
                 raise
             raise refuse("scoring", "pinball:Q with Q strictly between 0 and 1", name) from None
     return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
+
+
+def _of_file(name: str, classes: Labels | None) -> Loss:
+    """Return the metric ``models.py:name``; a function needs a direction there, too."""
+    metric_or_scorer = find(name, name)
+    is_function = callable(metric_or_scorer) and not _is_scorer(metric_or_scorer)
+    if is_function and _positional(metric_or_scorer) != 3:
+        file, _, called = name.rpartition(":")
+        code = f"bk.metric({called}, higher_is_better=True)"
+        raise ArgumentError(
+            f"{called} is a function, and nothing says whether higher is better: add the line "
+            f"my_metric = {code} (or False) to {file}, and name {file}:my_metric."
+        )
+    return as_loss(metric_or_scorer, classes=classes)
 
 
 _ALIASES = {
@@ -595,15 +616,19 @@ def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
             return ArgumentError(f"{name} is a function, not a scorer: use ", use(scoring=scorer),
                                  ".")  # fmt: skip
         # scikit-learn: functions that end with _score are to be maximised, others minimised
-        higher = name.endswith("_score")
-        return ArgumentError(
-            f"{name} is a function, not a scorer: use scoring=bk.metric({name}, "
-            f"higher_is_better={higher})."
-        )
+        directed = _with_direction(name, name.endswith("_score"))
+        return ArgumentError(f"{name} is a function, not a scorer: use ", directed, ".")
     return ArgumentError(
         f"{name} is a function of the targets and the predictions, and nothing says whether higher "
-        f"is better: use scoring=bk.metric({name}, higher_is_better=True), or False for a loss."
+        "is better: use ",
+        _with_direction(name, True),
+        ", or False for a loss.",
     )
+
+
+def _with_direction(name: str, higher_is_better: bool) -> Advice:
+    code = f"bk.metric({name}, higher_is_better={higher_is_better})"
+    return use(scoring=Expression(code))
 
 
 def _scorer_of(function: Any, classes: Labels | None) -> str | None:

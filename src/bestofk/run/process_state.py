@@ -64,19 +64,27 @@ class ClassMethods:
     """
 
     def __init__(self, estimators: Iterable[Any]) -> None:
+        classes = dict.fromkeys(c for e in estimators for c in _classes_of(e))
+        self._names = {each: frozenset(vars(each)) for each in classes}
         self._methods = [
             (each, name, method)
-            for each in dict.fromkeys(c for e in estimators for c in _classes_of(e))
+            for each in classes
             for name, method in vars(each).items()
             if callable(method) or isinstance(method, classmethod | staticmethod | property)
         ]
 
     def restore(self) -> None:
-        """Restore the methods that were replaced or deleted."""
+        """Restore the methods that were replaced or deleted, and remove those that hide others."""
         for each, name, method in self._methods:
             if each.__dict__.get(name) is not method:
                 with contextlib.suppress(Exception):  # metaclasses may refuse
                     setattr(each, name, method)
+        for each, names in self._names.items():
+            if len(each.__dict__) > len(names):
+                for name in set(each.__dict__) - names:
+                    if any(callable(base.__dict__.get(name)) for base in each.__mro__[1:]):
+                        with contextlib.suppress(Exception):  # as above
+                            delattr(each, name)
 
 
 def _classes_of(estimator: Any) -> list[type]:

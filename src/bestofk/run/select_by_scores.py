@@ -8,6 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
+from bestofk._base.registry import resolve
 from bestofk.data.dataset import DataSet
 from bestofk.decide.procedures.multinomial_selection import (
     MultinomialSelection,
@@ -82,14 +83,19 @@ def select_by_scores(
     scores = np.stack([_scores(learner.estimator, dataset, splits, classes) for learner in named])
     truth = dataset.encoded().y[tested]
     names = [learner.name for learner in named]
-    if procedure == "multinomial-selection":
-        return multinomial_selection(scores, truth, names=names, alpha=alpha, correction=correction)
+    function: Any = resolve(PROCEDURES[procedure].function)
+    if function is not roc_hull:
+        selection: MultinomialSelection = multinomial_selection(
+            scores, truth, names=names, alpha=alpha, correction=correction
+        )
+        return selection
     if len(classes) != 2:
         raise ArgumentError(f"roc-hull needs two classes; {dataset.name} has {len(classes)}.")
     if positive is not None and positive not in classes:
         raise ArgumentError(f"positive must be one of {classes}; got {positive!r}.")
     code = 1 if positive is None else classes.index(positive)
-    return roc_hull(scores[:, :, code], truth == code, names=names)
+    hull: RocHull = roc_hull(scores[:, :, code], truth == code, names=names)
+    return hull
 
 
 def _scores(estimator: Any, data: DataSet, splits: Any, classes: list[Any]) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import factorial
 from typing import Any, Literal, get_args
 
@@ -108,6 +108,9 @@ class Design:
         The number of groups of rows, each entirely on one side of every split; None if the rows
         are independent. Tests use groups as units: they have at most ``groups - 1`` degrees of
         freedom.
+    assumed : bool
+        Whether only the number of folds suggests this design. No test is then chosen automatically,
+        unless this number is almost always one run of cross-validation. Not compared.
 
     Examples
     --------
@@ -128,6 +131,7 @@ class Design:
     subsets: Subsets | None = None
     groups: int | None = None
     test_fraction: float | None = None
+    assumed: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)

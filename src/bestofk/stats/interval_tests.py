@@ -6,8 +6,9 @@ all losses inside the intervals (equations 3 and 4 of Otero et al. 2013).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from bestofk.stats.pairwise.paired_tests import sign
 from bestofk.stats.pairwise.signed_ranks import wilcoxon
 from bestofk.stats.tails import pvalue_of_t
 
-INTERVAL_TESTS = ("paired-t", "wilcoxon", "sign")
 MAX_VERTICES = 1 << 12
 """Try all corners of the box if there are at most this many."""
 
@@ -158,7 +158,7 @@ def interval_test(
     low, high = np.broadcast_arrays(a_low - b_high, a_high - b_low)
     if low.shape[-1] < 2:
         raise ArgumentError(f"a must contain at least 2 intervals; got {low.shape[-1]}.")
-    p = _t_ends(low, high, sides) if test == "paired-t" else _corner_ends(low, high, test, sides)
+    p = _ENDS[test](low, high, sides)
     words = np.where(p[..., 1] <= alpha, "significant", "inconclusive")
     return IntervalTest(
         test=test,
@@ -182,9 +182,8 @@ def _ends(value: Any, where: str) -> tuple[Floats, Floats]:
     return array[0], array[1]
 
 
-def _corner_ends(low: Floats, high: Floats, test: str, alternative: Any) -> Floats:
+def _corner_ends(low: Floats, high: Floats, alternative: Any, *, function: Any) -> Floats:
     """Return [p-, p+] of a test whose tails are monotone in every difference."""
-    function = sign if test == "sign" else wilcoxon
     both = np.stack([low, high])
     result = function(both, np.zeros_like(both), alternative=alternative)
     p = np.asarray(result.pvalue, dtype=np.float64)
@@ -275,6 +274,15 @@ def _at_corners(low: Floats, high: Floats) -> float:
         if cosines.max() <= float(_cosine(best)) + 1e-15:
             return float(_cosine(best))
         best = moved[int(np.argmax(cosines))]
+
+
+_ENDS: dict[str, Callable[[Floats, Floats, Any], Floats]] = {
+    "paired-t": _t_ends,
+    "wilcoxon": partial(_corner_ends, function=wilcoxon),
+    "sign": partial(_corner_ends, function=sign),
+}
+"""The function that finds [p-, p+] from the lower and upper ends of the differences."""
+INTERVAL_TESTS = tuple(_ENDS)
 
 
 def fuzzy_test(

@@ -170,12 +170,14 @@ SAY_NOTHING = {
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
     "diff", "hull vertex",
-    "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
+    "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
+    "losses",
     "margin verdict", "multinomial_selection", "needed", "order_many", "decisions_by_alpha",
     "decisions_by_preference",
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
-    "race", "raced learner", "roc curve", "roc_hull", "settled items", "simulate",
+    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
+    "simulate",
     "type1_error", "worst_chosen",
 }  # fmt: skip
 

@@ -312,8 +312,8 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
 def test_the_better_side_is_right_for_scores():
     rng = np.random.default_rng(4)
     values = np.array([0.9, 0.7, 0.8])[:, None] + 0.01 * rng.random((3, 12))
-    losses = bk.Losses(values, algorithms=["x", "y", "z"], higher_is_better=True,
-                       loss_name="AUC")  # fmt: skip
+    losses = bk.Losses(values, dims=("algorithm", "fold"), algorithms=["x", "y", "z"],
+                       design="kfold:12", higher_is_better=True, loss_name="AUC")  # fmt: skip
     order = bk.order(losses)
     picture = layout_critical_difference(order)
     assert "mean AUC, the best at the right" in texts(picture)

@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import time
@@ -133,3 +134,27 @@ def test_a_missing_package_is_named(monkeypatch):
     with pytest.raises(MissingExtraError) as missing:
         list(on_cluster(experiment))
     assert str(missing.value) == "The engine dask needs an extra: pip install 'bestofk[dask]'."
+
+
+def test_a_lost_connection_is_not_logged():
+    import logging
+
+    from bestofk.run.engines.dask_cluster import _quiet_loggers
+
+    logger = logging.getLogger("distributed.client")
+    before = logger.level
+    with _quiet_loggers():
+        assert not logger.isEnabledFor(logging.CRITICAL)
+        assert not logging.getLogger("asyncio").isEnabledFor(logging.ERROR)
+    assert logger.level == before
+
+
+def test_a_local_cluster_has_no_address_in_the_network():
+    import distributed
+
+    from bestofk.run.engines.dask_cluster import _local_cluster
+
+    with _local_cluster(distributed, 1) as cluster:
+        assert cluster.scheduler_address.startswith("inproc://")
+        # without bokeh there is no dashboard, and the link names the scheduler
+        assert re.search("127.0.0.1|/status$", cluster.dashboard_link)

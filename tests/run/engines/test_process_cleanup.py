@@ -155,3 +155,16 @@ def test_a_signal_during_a_fork_is_deferred():
     finally:
         forking.clear()
         signal.signal(signal.SIGTERM, before)
+
+
+@LINUX
+def test_a_learner_that_stops_itself_exceeds_the_timeout():
+    learners = {"stops": strange.StopsItself(), "max": "max"}
+    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
+    blocks = blocks_of(experiment, experiment.cells())
+    begin = time.monotonic()
+    results = run_in_workers(ComparisonTask(experiment), blocks, jobs=1, here=True, timeout=0.3)
+    kinds = {at[0]: cell.failure and cell.failure.kind
+             for at, cell in strange.by_place(experiment, results).items()}  # fmt: skip
+    assert kinds == {"stops": "timeout", "max": None}
+    assert time.monotonic() - begin < 60.0

@@ -9,9 +9,19 @@ from io import BytesIO
 from typing import Any
 
 from bestofk._base.errors import MissingExtraError, TableError
-from bestofk.data.tables.limits import EXPANDED, allowed_bytes, check_columns, too_large
+from bestofk.data.tables.limits import (
+    BYTES_PER_OBJECT,
+    EXPANDED,
+    RowBudget,
+    allowed_bytes,
+    check_columns,
+    too_large,
+)
 from bestofk.data.tables.table import RowLines, Table, size_words
 from bestofk.data.tables.values import arrow_column
+
+_BYTES_PER_LETTER = 3
+"""Copies of a text while its column is read."""
 
 
 def is_workbook(data: bytes) -> bool:
@@ -21,7 +31,7 @@ def is_workbook(data: bytes) -> bool:
     try:
         with zipfile.ZipFile(BytesIO(data)) as packed:
             return "xl/workbook.xml" in packed.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return False
 
 
@@ -34,11 +44,11 @@ def read_workbook(data: bytes, source: str) -> Table:
     _check_size(data, source)
     try:
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
-        sheets = [
-            (sheet.title, [tuple(row) for row in sheet.iter_rows(values_only=True)])
-            for sheet in book.worksheets
-        ]
+        budget = RowBudget(source, file_size=len(data))
+        sheets = [(sheet.title, _rows(sheet, budget)) for sheet in book.worksheets]
         book.close()
+    except TableError:
+        raise
     except Exception:
         # openpyxl may raise any exception on a damaged workbook
         raise TableError(f"{source}: not an Excel workbook, or a damaged one.") from None
@@ -54,6 +64,18 @@ def read_workbook(data: bytes, source: str) -> Table:
         f"{source}: the workbook contains {len(filled)} sheets ({title!r}, {others}): keep only "
         "one, or save one as CSV."
     )
+
+
+def _rows(sheet: Any, budget: RowBudget) -> list[tuple[Any, ...]]:
+    """Read the rows of a sheet within the budget; a text counts in every cell that shares it."""
+    # the stated dimensions may be those of an enormous, empty sheet
+    sheet.reset_dimensions()
+    rows = []
+    for cells in sheet.iter_rows(values_only=True):
+        text = sum(len(cell) for cell in cells if type(cell) is str)
+        budget.spend(1, bytes_per_row=BYTES_PER_OBJECT + 8 * len(cells) + _BYTES_PER_LETTER * text)
+        rows.append(tuple(cells))
+    return rows
 
 
 def _table(rows: list[tuple[Any, ...]], source: str, title: str) -> Table:

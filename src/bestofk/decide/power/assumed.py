@@ -230,7 +230,7 @@ def _on_parts(
     assert plan.subsets is not None
     if plan.subsets.kind != "nested":
         raise ArgumentError(
-            f"plan_size: the power of {plan.spec!r} is not known; use '10x5+nested' or '10x10', or "
+            f"plan_size: the power of {str(plan)!r} is not known; use '10x5+nested' or '10x10', or "
             "give losses."
         )
     fitting = _automatic(plan.subsets.kind)

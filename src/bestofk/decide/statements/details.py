@@ -28,9 +28,11 @@ from bestofk.decide.statements.wording import (
     difference_text,
     difference_words,
     family_words,
+    is_are,
     listing,
     pairs_in_short,
     shown_means,
+    some,
     uncertainty_of,
 )
 from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
@@ -94,17 +96,36 @@ def _in_family(decision: Decision, standing: Standing) -> bool:
 
 def _numbers_of(decision: Decision, standing: Standing, texts: Mapping[Name, str]) -> str:
     """Return ``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
+    typical = _is_typical(decision) and standing.verdict != "not tested"
+    of_means = _difference_of_means(decision, standing) if typical else standing.difference
+    direction = {"better": -1, "worse": 1}.get(standing.verdict, standing.difference)
     parts = [texts[standing.name], _by(standing.difference, uncertainty_of(decision))]
-    against_the_mean = {"better": 1, "worse": -1}.get(standing.verdict, 0) * standing.difference > 0
+    against_the_mean = direction * of_means < 0
     if against_the_mean:
-        parts[1] = f"although its mean is {parts[1]}"
+        although = f"although its mean is {_by(of_means, uncertainty_of(decision))}"
+        parts[1] = f"typically {parts[1]} {although}" if typical else although
     if standing.verdict != "not tested":
         interval = difference_words(decision, standing)
-        if interval and not against_the_mean:
+        if interval and (typical or not against_the_mean):
             parts.append(interval)
         if standing.adjusted_pvalue is not None:
             parts.append(pvalue_words(standing.adjusted_pvalue, decision.alpha))
     return f"{called(standing.name)} ({', '.join(parts)})"
+
+
+def _is_typical(decision: Decision) -> bool:
+    """Return whether the test estimates the typical difference, not that of the means."""
+    choice = decision.test_choice
+    entry = None if choice is None else choice.entry
+    return entry is not None and entry.estimand == "typical"
+
+
+def _difference_of_means(decision: Decision, standing: Standing) -> float:
+    """Return the mean loss of a learner minus that of the recommended one."""
+    assert decision.recommended is not None
+    losses = decision.mean_losses
+    difference = losses[standing.name] - losses[decision.recommended]
+    return 0.0 if abs(difference) <= 1e-12 * max(map(abs, losses.values())) else difference
 
 
 def _by(difference: float, uncertainty: float | None) -> str:
@@ -182,7 +203,19 @@ def margin_statements(decision: Decision) -> tuple[Statement, ...]:
             f"{decision.alpha:g}."
         )
     first = f"Against {called(decision.recommended)} with a margin of {number(decision.margin)}."
-    return statements("margin", [" ".join((first, *sentences))])
+    text = " ".join((first, *sentences))
+    return (Statement(kind="margin", text=text, short=_margin_in_short(decision)),)
+
+
+def _margin_in_short(decision: Decision) -> str:
+    """Return ``a and b are shown to be at most 0.01 worse than c``."""
+    shown = [
+        name for name, one in decision.margins.items() if one.verdict in ("better", WITHIN_MARGIN)
+    ]
+    who = f"{some(shown)} {is_are(shown)}" if shown else f"no other {decision.noun} is"
+    assert decision.recommended is not None
+    margin, best = number(decision.margin or 0.0), called(decision.recommended)
+    return f"{who} shown to be at most {margin} worse than {best}."
 
 
 def _also_worse(decision: Decision, name: Name) -> str:

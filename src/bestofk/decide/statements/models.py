@@ -63,7 +63,8 @@ def _settled(choice: Any) -> bool:
 def _plan_statements(plan: Any) -> tuple[Statement, ...]:
     needed = plan.items_to_settle
     short = ""
-    if needed is not None and needed > plan.items and isfinite(plan.smallest_shown):
+    in_reach = needed is not None and plan.items < needed <= MAX_TIMES_ITEMS * plan.items
+    if in_reach and isfinite(plan.smallest_shown):
         first, second = plan.pair
         short = f"about {needed:,} items (now {plan.items:,}) would settle {first} vs {second}"
     return (Statement(kind="next", text=plan.explain(), short=short),)
@@ -136,7 +137,7 @@ def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
     >>> _ratio_phrase(36.0, 2.0), _ratio_phrase(1.0, 3.0), _ratio_phrase(9.2, 10.0, "long")
     ('18 times as much', '33 % as much', '92 % as long')
     >>> _ratio_phrase(0.999, 1.0)
-    '100 % as much'
+    '99.9 % as much'
     """
     if cost <= 0 or other <= 0:
         return "more" if other > cost else "less"
@@ -235,16 +236,21 @@ def item_plan_text(plan: Any, power: float) -> str:
             f"The smallest difference between {a} and {b} that {items} would show{level} with "
             f"probability {power:g} is {number(plan.smallest_shown)}."
         )
-    if plan.items_to_settle is None or plan.items_to_settle <= plan.items:
+    needed = plan.items_to_settle
+    if (
+        plan.settled
+        or abs(plan.difference) <= 1e-12
+        or (needed is not None and needed <= plan.items)
+    ):
         return text
-    if plan.items_to_settle > MAX_TIMES_ITEMS * plan.items:
+    if needed is None or needed > MAX_TIMES_ITEMS * plan.items:
         return (
             f"{text} The observed difference, {number(abs(plan.difference))}, cannot be settled in "
             f"practice: it would take more than {MAX_TIMES_ITEMS} times as many items."
         )
     text += (
         f" If the true difference is the observed {number(abs(plan.difference))}, about "
-        f"{plan.items_to_settle:,} items (now {plan.items:,}) would settle it"
+        f"{needed:,} items (now {plan.items:,}) would settle it"
     )
     if plan.epochs_to_settle is not None:
         text += f", or {plan.epochs_to_settle:,} epochs of the same items (now {plan.epochs})"

@@ -34,6 +34,11 @@ FIRST_WORKER_SECONDS = 30.0
 """Time limit for the first worker to join."""
 MAX_SENDS = 4
 """Times to send a block whose task was lost together with the workers that had it."""
+_LOGGERS = (
+    "distributed", "distributed.client", "distributed.comm", "distributed.core",
+    "distributed.utils", "distributed.batched", "tornado.application", "asyncio",
+)  # fmt: skip
+"""Loggers that report lost connections, some from threads that end later."""
 
 
 def run_on_dask(
@@ -172,6 +177,7 @@ class DaskCluster(Generic[ItemT, ResultT]):
         self.tickets = count()
         self.killed_worker = distributed.KilledWorker
         with contextlib.ExitStack() as undo:
+            undo.enter_context(_quiet_loggers())
             self.is_own = not isinstance(scheduler, distributed.Client)
             if self.is_own:
                 address: Any = scheduler
@@ -282,6 +288,20 @@ def _checked_client(client: Any) -> Any:
     if client.status != "running":
         raise RunError(f"scheduler is a Dask client that is {client.status}: connect it again.")
     return client
+
+
+@contextlib.contextmanager
+def _quiet_loggers() -> Iterator[None]:
+    """Keep messages about lost connections off the screen; bestofk raises an error instead."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 @contextlib.contextmanager

@@ -221,6 +221,16 @@ class NewmanKeulsResult(Presented):
     windows: tuple[RangeWindow, ...]
     test: str = "Newman-Keuls"
 
+    @property
+    def verdict_pvalue(self) -> float:
+        """P-value of the first step, the window of all learners."""
+        groups = len(self.order)
+        p = float(survival(self.windows[0].statistic, groups=groups, df=self.df))
+        if self.test == "Duncan":
+            # rejected at alpha if and only if p is at most 1 - (1 - alpha)^(K - 1)
+            return -math.expm1(math.log1p(-min(p, 1 - 1e-16)) / (groups - 1))
+        return p
+
     def different(self, i: int, j: int) -> bool:
         """Return whether no underline contains both learners."""
         for index, where in ((i, "i"), (j, "j")):

@@ -150,6 +150,13 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="duncan",
+        explanation=(
+            "Groups the learners whose neighbouring means cannot be told apart, with a larger "
+            "level for larger groups.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it to decide: the chance of a false claim grows with the number of "
+            "learners.",
+        ),
         function="bestofk.stats.multiple.range_tests:duncan",
         summary="as newman-keuls, with larger levels for larger groups: many false claims",
         covers=_SPLITS,
@@ -161,7 +168,6 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         called="Duncan's multiple range test",
         citations=("duncan1955multiple",),
         assumptions=(_EQUAL_SAMPLES,),
-        first_step="tukey",
     ),
     MultipleTest(
         name="tukey",

@@ -138,7 +138,7 @@ class PairwiseTest(FunctionEntry):
     bayesian: bool = False
     """The result is a posterior; its `pvalue` does not control an error rate."""
     at_least_units: int = 0
-    """The result is unreliable on fewer data sets, and procedures raise an error."""
+    """On fewer units the test is unreliable or has no result, and procedures raise an error."""
     random: bool = False
     """The function takes `random_state`."""
     unpaired: bool = False

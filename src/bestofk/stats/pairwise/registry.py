@@ -100,9 +100,9 @@ _UNSTABLE = Caution(
     replaced=True,
 )
 _HALVES = Caution(
-    words="The chance of a wrong claim is larger for nearest neighbours (measured: 13 to 14 "
-    "percent for two learners, up to 24 percent for ten) and, on 100 rows, for other learners (up "
-    "to 12 percent). The plan 10x5+nested has a test with measured rates of at most 6 percent."
+    words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
+    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The "
+    "plan 10x5+nested has a test with measured rates of at most 6 percent."
 )
 
 
@@ -242,7 +242,7 @@ SPLIT_TESTS = (
             Caution(
                 words="The chance of a wrong claim is larger than alpha: successive windows depend "
                 "on each other (lag-1 autocorrelation {autocorrelation}); measured rates are up to "
-                "29 percent. The test ewc-t allows for it; fewer, longer windows depend less.",
+                "13 percent. The test ewc-t allows for it; fewer, longer windows depend less.",
                 when="autocorrelated",
             ),
         ),
@@ -516,14 +516,14 @@ SPLIT_TESTS = (
 SKEWNESS_CAUTIONS = (
     Caution(
         words="The chance of a wrong claim is larger if the differences are strongly skewed, which "
-        "{units} are too few to rule out: the largest measured rates are 17 percent with fewer "
-        "than 12 and 15 percent with fewer than 30.",
+        "{units} are too few to rule out. The largest measured rates are 19 percent with fewer "
+        "than 12 and 16 percent with fewer than 30.",
         when="few units",
         below=30,
     ),
     Caution(
         words="The chance of a wrong claim is larger because the differences are strongly skewed "
-        "(skewness {skewness}): the largest measured rate is 8 percent.",
+        "(skewness {skewness}): the largest measured rate is 9 percent.",
         when="skewed",
         below=30,
     ),
@@ -567,6 +567,13 @@ UNIT_TESTS = (
             ),
             _SHORT_WINDOWS,
         ),
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if the differences are skewed: "
+                "measured rates are up to 15 percent for two learners. The test skew-corrected-t "
+                "allows for skewed differences."
+            ),
+        ),
         discrete=True,
         random=True,
         smallest_pvalue=smallest_pvalue,
@@ -593,7 +600,7 @@ UNIT_TESTS = (
         cautions=(
             Caution(
                 words="The chance of a wrong claim is larger if the differences are skewed: "
-                "measured rates are up to 18 percent for two learners. The test skew-corrected-t "
+                "measured rates are up to 19 percent for two learners. The test skew-corrected-t "
                 "allows for skewed differences."
             ),
         ),
@@ -657,12 +664,13 @@ UNIT_TESTS = (
         ),
         interval=_T_INTERVAL,
         power="unknown",
+        at_least_units=4,
         cautions=(
             Caution(
                 words="The chance of a wrong claim is larger than alpha: successive differences "
                 "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
                 "have the information of only {effective}. With fewer than 20, measured rates are "
-                "up to 37 percent.",
+                "up to 61 percent.",
                 when="autocorrelated",
                 below=20,
             ),
@@ -934,7 +942,16 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         ),
         interval="the differences that the test does not reject",
         power="skew-corrected t",
-        cautions=SKEWNESS_CAUTIONS,
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if the differences are strongly "
+                "skewed, which {units} are too few to rule out: the largest measured rates are 81 "
+                "percent with 8 and 31 percent with 20.",
+                when="few units",
+                below=30,
+            ),
+            SKEWNESS_CAUTIONS[1],
+        ),
     ),
     PairwiseTest(
         name="cluster-sign-flip",
@@ -962,7 +979,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         cautions=(
             Caution(
                 words="If the differences of graded scores are skewed, measured rates are up to "
-                "40 percent. The test cluster-t allows for skewed differences.",
+                "15 percent. The test cluster-t allows for skewed differences.",
                 when="graded scores",
             ),
         ),

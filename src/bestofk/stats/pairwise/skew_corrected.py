@@ -152,7 +152,7 @@ def skew_corrected_t(
         h = sqrt(n) (W + g W^2 / 3 + g^2 W^3 / 27 + g / (6 n))
 
     The statistic is t or h, whichever is closer to 0, and 0 if their signs differ. h alone rejects
-    equal learners in 7 percent if the differences have heavy tails, and t alone in up to 18 percent
+    equal learners in 8 percent if the differences have heavy tails, and t alone in up to 19 percent
     if they are skewed. `python studies/skewed_differences.py` measures both and this test.
 
     If all differences are equal, the test treats them as `paired_t` does.

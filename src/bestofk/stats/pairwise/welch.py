@@ -8,6 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, refuse, refuse_named_table, side
 from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise.differences import loss_unit
 from bestofk.stats.pairwise.resolution import never_zero, resolution_step
 from bestofk.stats.pairwise.result import (
     Interval,
@@ -79,7 +80,7 @@ def welch_t(
             f"a and b must have leading axes that broadcast; got the shapes {first.shape} and "
             f"{second.shape}."
         ) from None
-    unit = max(float(np.nanmax(np.abs(x), initial=0.0)) for x in (first, second)) or 1.0
+    unit = loss_unit(*(np.nan_to_num(x) for x in (first, second)))
     (mean_a, v_a, n_a), (mean_b, v_b, n_b) = (_moments(x / unit) for x in (first, second))
     estimate = mean_a - mean_b
     scale = np.maximum(np.abs(mean_a), np.abs(mean_b))

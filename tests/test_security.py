@@ -1,0 +1,213 @@
+"""The statements of SECURITY.md: which inputs are executed, and which never are."""
+
+import json
+import pickle
+import re
+import sqlite3
+import subprocess
+import sys
+import warnings
+from contextlib import closing, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import BestOfKError
+from bestofk.learners.specification import parse_learner
+from bestofk.run.store.store import open_store
+
+SECURITY = (Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8")
+
+
+class Bomb:
+    """An object that writes a file when it is unpickled."""
+
+    def __init__(self, target):
+        self.target = str(target)
+
+    def __reduce__(self):
+        return (open, (self.target, "w"))
+
+
+@pytest.fixture
+def mark(tmp_path):
+    """A file that must not be created."""
+    return tmp_path / "executed"
+
+
+def test_the_page_names_every_boundary():
+    for words in (
+        "learner specification", "Python file", "plugin", "worker processes", "BESTOFK_KERNELS",
+        "store", "evaluation log", "report", "BESTOFK_MAX_MEMORY", "working folder",
+    ):  # fmt: skip
+        assert words in SECURITY, words
+
+
+def test_the_page_states_the_limits_of_the_code():
+    from bestofk.data.tables import limits
+
+    assert f"more than {limits.MAX_RATIO} times their size" in SECURITY
+    assert f"{limits.EXPANDED >> 20} MB" in SECURITY
+
+
+@pytest.mark.parametrize(
+    "suffix", [".csv", ".json", ".parquet", ".eval", ".xlsx", ".arff", ".db", ""]
+)
+def test_pickles_are_never_loaded(suffix, tmp_path, mark):
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(pickle.dumps(Bomb(mark)))
+    for read in (bk.read_losses, bk.read_dataset, bk.read_evals, bk.open_study):
+        with pytest.raises(BestOfKError):
+            read(path)
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "os:system('touch executed')",
+        "subprocess:Popen(['touch', 'executed'])",
+        "builtins:eval('1')",
+        "nmc(scale=__import__('os').system('touch executed'))",
+        "nmc(scale=open('executed', 'w'))",
+        "sklearn.tree:DecisionTreeClassifier(max_depth=(lambda: open('executed', 'w'))())",
+        "bestofk.cli:main(['compare'])",
+        "importlib:import_module('antigravity')",
+    ],
+)
+def test_a_specification_is_not_evaluated(spec, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BestOfKError):
+        parse_learner(spec)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_specification_does_not_import_from_the_working_folder(tmp_path, mark):
+    (tmp_path / "mine.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    command = Path(sys.executable).with_name("bestofk")
+    if not command.exists():
+        pytest.skip("the command is not installed")
+    done = subprocess.run(
+        [command, "compare", "iris", "--learner", "mine:Learner", "--learner", "max"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert not mark.exists()
+
+
+def test_a_python_file_is_executed(tmp_path, mark):
+    (tmp_path / "models.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    with pytest.raises(BestOfKError):
+        parse_learner(f"{tmp_path}/models.py:nothing")
+    assert mark.exists()
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A store of a small study."""
+    path = tmp_path / "study.db"
+    execution = bk.Execution(store=path, progress=False, engine="serial")
+    bk.compare(["max", "nmc"], "iris", cv="2x2", random_state=1, execution=execution)
+    return path
+
+
+def change_spec(path, change):
+    with closing(sqlite3.connect(path)) as db:
+        (text,) = db.execute("SELECT specification FROM bestofk_studies").fetchone()
+        spec = json.loads(text)
+        change(spec)
+        db.execute("UPDATE bestofk_studies SET specification = ?", (json.dumps(spec),))
+        db.commit()
+
+
+def test_a_store_imports_and_runs_nothing(stored, tmp_path, monkeypatch):
+    (tmp_path / "evil_module.py").write_text("raise SystemExit('imported')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def change(spec):
+        spec["learners"][0]["settings"] = "evil_module.Learner()"
+        spec["command"] = ["bestofk", "compare", "--learner", "evil_module:Learner"]
+
+    change_spec(stored, change)
+    study = bk.open_study(stored)
+    study.report(tmp_path / "report.html")
+    assert "evil_module" not in sys.modules
+
+
+def test_a_report_marks_a_command_from_a_store(stored, tmp_path):
+    def change(spec):
+        spec["command"] = ["rm", "-rf", "/"]
+        for decision in spec["decisions"]:
+            decision["command"] = ["rm", "-rf", "/"]
+
+    change_spec(stored, change)
+    page = bk.open_study(stored).report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert re.search(r"repeats it \(text from the store; read it before you run it\)", page)
+
+
+def test_a_store_with_a_pickle_in_place_of_predictions(stored, mark):
+    with closing(sqlite3.connect(stored)) as db:
+        data = pickle.dumps(Bomb(mark))
+        db.execute("UPDATE bestofk_cells SET predictions = ?", (data,))
+        db.commit()
+    with warnings.catch_warnings(), suppress(BestOfKError):
+        warnings.simplefilter("ignore")  # damaged results are ignored with a warning
+        bk.open_study(stored)
+    with open_store(str(stored)) as store, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        study = store.studies()[0].spec
+        list(store.batches_of(study))
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("sql", [
+    "CREATE VIEW v AS SELECT 1",
+    "CREATE TRIGGER t AFTER INSERT ON bestofk_cells BEGIN DELETE FROM bestofk_cells; END",
+    "ALTER TABLE bestofk_cells ADD COLUMN more AS (loss + 1)",
+])  # fmt: skip
+def test_a_store_with_views_triggers_or_computed_columns_is_refused(sql, stored):
+    with closing(sqlite3.connect(stored)) as db:
+        db.execute(sql)
+        db.commit()
+    with pytest.raises(bk.StoreError, match="which bestofk does not write; it was not changed"):
+        bk.open_study(stored)
+
+
+@pytest.mark.parametrize("change", [
+    {"repetitions": -1}, {"repetitions": "many"}, {"learners": []}, {"title": 5}, {"datasets": {}},
+    {"notes": [1]},
+])  # fmt: skip
+def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
+    change_spec(stored, lambda spec: spec.update(change))
+    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+        bk.open_study(stored)
+
+
+def test_texts_for_people_have_no_control_characters():
+    rng = np.random.default_rng(0)
+    table = {"a\x1b[31m": rng.random(10).tolist(), "b": rng.random(10).tolist()}
+    decision = bk.order(table, design="cv", higher_is_better=False)
+    for text in (str(decision), repr(decision)):
+        assert "\x1b" not in text
+    learners = {"a\x1b[2J": "max", "b": "nmc"}
+    execution = bk.Execution(progress=False, engine="serial")
+    study = bk.compare(learners, "iris", cv="2x2", execution=execution)
+    assert "\x1b" not in str(study) + repr(study)
+
+
+def test_an_xml_file_with_entities_is_refused(tmp_path):
+    (tmp_path / "description.xml").write_text(
+        '<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/passwd">]><oml:run>&e;</oml:run>'
+    )
+    (tmp_path / "predictions.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n")
+    with pytest.raises(BestOfKError):
+        bk.read_losses(tmp_path)
+
+
+def test_logs_and_tables_run_no_formula_and_no_template(tmp_path):
+    path = tmp_path / "losses.csv"
+    path.write_text("learner,fold,error\n=cmd|'/c calc'!A0,1,0.1\n{{7*7}},1,0.2\n")
+    losses = bk.read_losses(path)
+    assert set(losses.algorithms) == {"=cmd|'/c calc'!A0", "{{7*7}}"}
