@@ -44,9 +44,8 @@ def gate() -> None:
 
     \b
     Examples:
-      bestofk gate new.csv --baseline production.csv
-      bestofk gate new.csv --margin 0.02 --markdown comment.md
-    """
+      bestofk gate inspect-sums --metric match --model mockllm/medium --no-ledger --baseline inspect-sums --baseline-model mockllm/large
+    """  # noqa: E501
 
 
 _reading = option_group(
@@ -138,7 +137,8 @@ def check(
     check_path(figure, "--figure", FIGURE_SUFFIXES)
     with warnings_as_lines():
         result = run_gate(
-            new, baseline, margin=margin, alpha=alpha, undecided=undecided, build=build,
+            _known(new), None if baseline is None else _known(baseline), margin=margin,
+            alpha=alpha, undecided=undecided, build=build,
             model=model, baseline_model=baseline_model, ledger=None if no_ledger else ledger,
             method=method, missing=missing, **_arguments(**reading),
         )  # fmt: skip
@@ -156,6 +156,13 @@ def check(
     else:
         print_sentences(result.explain() if explain else result.headline())
     context.exit(result.exit_code)
+
+
+def _known(path: str) -> Any:
+    """Return a path, or that of embedded logs."""
+    from bestofk.cli.evals import _known_paths
+
+    return _known_paths((path,))[0]
 
 
 @gate.command()
