@@ -46,7 +46,7 @@ def cpu_seconds(command: list[str]) -> tuple[float, str]:
 
 def table1(runs: int) -> Row:
     command = [sys.executable, "-m", "bestofk", "reproduce", "multitest", "--table", "1"]
-    seconds, output = cpu_seconds([*command, "--runs", str(runs), "--jobs", "2", "--json"])
+    seconds, output = cpu_seconds([*command, "--runs", str(runs), "--n-jobs", "2", "--json"])
     for table in json.loads(output)["tables"]:
         print(table["summary"])
     limit = TABLE1_LIMIT * runs / TABLE1_RUNS

@@ -1,13 +1,16 @@
-"""Measure start-up: importing bestofk, and the help text.
+"""Measure start-up: importing bestofk, the help text, and answers to misspelt calls.
 
 - ``import-bestofk``: the time of `import numpy` over ours (limit: at least 1 / 1.6).
 - ``help``: twice `import argparse, json` plus 60 ms, over ``bestofk --help`` (limit: at least 1).
+- ``refuse-...``: 0.3 CPU-seconds over those of a misspelt file, embedded name, option or learner
+  (limit: at least 1).
 
-Medians of alternating starts.
+Medians of alternating starts; CPU-seconds are user and system time of the process.
 """
 
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -17,12 +20,30 @@ from pathlib import Path
 from timing import Row
 
 STARTS = 31
+REFUSAL_SECONDS = 0.3
+REFUSED = {
+    "refuse-file": ("compare", "chrun.csv"),
+    "refuse-name": ("compare", "irsi"),
+    "refuse-option": ("compare", "iris", "--metrics", "f1"),
+    "refuse-learner": ("compare", "iris", "--learner", "lgistic"),
+    "refuse-table": ("order", "brest-cancer-10x10"),
+    "refuse-log": ("evals", "nowhere.json"),
+}
+"""Calls with a mistake."""
 
 
 def start(*command: str) -> float:
     begin = time.perf_counter()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - begin
+
+
+def cpu_seconds(*command: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(command, check=False, capture_output=True)
+    assert done.returncode == 2, done.stderr
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def measure() -> list[Row]:
@@ -39,6 +60,10 @@ def measure() -> list[Row]:
         for name, command in commands.items():
             times[name].append(start(*command))
     median = {name: statistics.median(values) for name, values in times.items()}
+    refusals = [
+        (name, statistics.median(cpu_seconds(script, *words) for _ in range(STARTS // 3)))
+        for name, words in REFUSED.items()
+    ]
     limit = 2 * median["python"] + 0.060
     return [
         (
@@ -48,4 +73,5 @@ def measure() -> list[Row]:
             median["numpy"],
         ),
         ("help", limit / median["help"], median["help"], limit),
+        *((name, REFUSAL_SECONDS / own, own, REFUSAL_SECONDS) for name, own in refusals),
     ]

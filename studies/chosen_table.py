@@ -44,7 +44,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
         "margin": MARGIN,
     },
 }
-"""Options of `order`."""
+"""Options of `order`; the test is Wilcoxon's."""
 RATES = ("worst", "beyond", "cheapest", "best", "nothing")
 
 
@@ -67,7 +67,7 @@ def chosen_cases(smoke: bool = False) -> list[Case]:
 
 def chosen_row(case: Case, simulation: Simulation) -> Row:
     """Return the row of a case."""
-    options = dict(DECISIONS[case.decision])
+    options = {"test": "wilcoxon", **DECISIONS[case.decision]}
     if "prefer" in options:
         options["prefer"] = list(simulation.learners)
     result = worst_chosen(simulation=simulation, by=case.by, within=case.within, **options)

@@ -28,7 +28,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
 }
 """Options of `order`: defaults, or the family of the paper with the listed preference."""
 FAMILIES = ("default", "preference")
-TABLES, DATA_SETS = 2000, 400
+TABLES, DATA_SETS = 1000, 400
 SMOKE = (20, 4)
 
 MEAN, SD, WORSE = 0.25, 0.03, 0.1
@@ -37,6 +37,8 @@ NUMBERS_OF_SETS = (6, 12, 30)
 SHAPES: dict[str, dict[str, Any]] = {
     "normal": {},
     "lognormal": {"shape": "lognormal"},
+    "skewed in opposite directions": {"shape": "opposite exponential"},
+    "strongly skewed in opposite directions": {"shape": "opposite lognormal"},
     "rounded to 2 digits": {"shape": "rounded"},
     "counts of 50": {"shape": "counts"},
     "variances differ over data sets": {"varying": True},
@@ -50,7 +52,11 @@ KINDS = {"gaussian": 5, "binary": 10}
 """Columns of a learner's own block."""
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
-PLANS = {"learners": (NESTED, ROWS[:2]), "learners in 10x10": (REPEATED, ROWS)}
+PLANS = {
+    "learners": (NESTED, ROWS[:2]),
+    "learners in 10x10": (REPEATED, ROWS),
+    "learners in 5x2": ("5x2", ROWS[:2]),
+}
 """Part of the table: plan and numbers of rows; the default plan of `compare` comes first."""
 
 

@@ -21,6 +21,7 @@ from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.pairwise import (
     corrected_repeated_kfold_t,
     corrected_resampled_t,
+    ewc_t,
     nested_cv_t,
     paired_t,
     permutation,
@@ -163,6 +164,21 @@ def in_time(sets, seed):
             show(f"a series of {n} rows, {name}", shown)
 
 
+def in_slow_time(sets, seed):
+    """Many short windows of series with a long memory."""
+    for name, learner in LEARNERS.items():
+        for memory in (0.8, 0.98):
+            rng = np.random.default_rng(seed)
+            tables = []
+            for number in range(sets):
+                X, y = series(rng, 300, memory)
+                splits = plan("time:50", random_state=number).materialise(300, y.astype(int))
+                tables.append(errors(splits, X, y, learner))
+            verdicts = {"50 windows, corrected t": resampled(50), "50 windows, cosines": ewc_t}
+            shown = {row[0]: row[1:] for row in rates(tables, verdicts)}
+            show(f"a series of 300 rows with memory {memory:g}, {name}", shown)
+
+
 def resampled(windows):
     """Return the test of the library: the last window tests one part, trained on all others."""
 
@@ -195,6 +211,7 @@ def main() -> None:
         in_groups(sets, options.seed)
     if options.part != "groups":
         in_time(sets, options.seed)
+        in_slow_time(sets, options.seed)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,42 @@ def halvings(rng: np.random.Generator, many: int, difference: float, *, rows: in
     return pairwise.five_by_two_f(d, np.zeros((5, 2))).pvalue
 
 
+def nested(rng: np.random.Generator, many: int, difference: float, *, rows: int = 300) -> Floats:
+    """Simulate 10x5+nested with learners whose loss on a row does not depend on the training."""
+    losses = rng.normal(difference, SD * np.sqrt(60), (many, rows))
+    outer, inner = [], []
+    usable = rows - rows % 5
+    for _ in range(10):
+        means = losses[:, rng.permutation(rows)[:usable].reshape(5, -1)].mean(axis=2)
+        outer.append(means)
+        inner += [means[:, [i, j]] for i in range(5) for j in range(i + 1, 5)]
+    d = np.concatenate([*outer, *inner], axis=1)
+    return pairwise.nested_cv_t(d, 0 * d, runs=10, folds=5, rows=rows).pvalue
+
+
+def clusters(
+    rng: np.random.Generator, many: int, difference: float, *, items: int, size: int = 5,
+    test: str = "cluster_t",
+) -> Floats:  # fmt: skip
+    """Simulate items in clusters of five, half of whose variance is shared in a cluster."""
+    count = max(items // size, 2)
+    of = np.repeat(np.arange(count), size)
+    d = difference + SD * np.sqrt(0.5) * (
+        rng.standard_normal((many, count))[:, of] + rng.standard_normal((many, count * size))
+    )
+    if test == "cluster_t":
+        return np.asarray(pairwise.cluster_t(d, 0 * d, clusters=of).pvalue)
+    flips = {"method": "resample", "resamples": 2000, "random_state": 0}
+    return np.asarray(pairwise.cluster_sign_flip(d, 0 * d, clusters=of, **flips).pvalue)
+
+
+def data_sets_skew_corrected(
+    rng: np.random.Generator, many: int, difference: float, *, data_sets: int = 15
+) -> Floats:
+    d = rng.normal(difference, SD, (many, data_sets))
+    return pairwise.skew_corrected_t(d, np.zeros(data_sets)).pvalue
+
+
 def data_sets_wilcoxon(
     rng: np.random.Generator, many: int, difference: float, *, data_sets: int = 15
 ) -> Floats:
@@ -131,8 +167,18 @@ CASES = (
         pvalues=halvings,
     ),
     Case(
-        name="15 data sets, Wilcoxon",
+        name="10x5+nested, nested t",
+        plan=lambda **k: bk.plan_size(design="10x5+nested", rows=300, sd=SD, **k),
+        pvalues=nested,
+    ),
+    Case(
+        name="15 data sets, skewness-corrected t",
         plan=lambda **k: bk.plan_size(datasets=15, sd=SD, **k),
+        pvalues=data_sets_skew_corrected,
+    ),
+    Case(
+        name="15 data sets, Wilcoxon",
+        plan=lambda **k: bk.plan_size(datasets=15, sd=SD, test="wilcoxon", **k),
         pvalues=data_sets_wilcoxon,
     ),
     Case(
@@ -215,6 +261,8 @@ def _simulated(
     simulations: int,
 ) -> Measured:
     learners = {1: 2, 10: 5}[plan.comparisons]
+    if case.pvalues is nested:
+        simulations = max(simulations // 10, 50)
     rng = np.random.default_rng([learners, round(1e6 * difference), *case.name.encode()])
     rejected = 0
     for start in range(0, simulations, BATCH):
@@ -229,6 +277,46 @@ def _simulated(
         simulated=rejected / simulations,
         simulations=simulations,
     )
+
+
+def measure_items(simulations: int = SIMULATIONS) -> list[Measured]:
+    """Measure the plans of evaluations in clusters of five, of 8, 20 and 40 clusters now."""
+    from bestofk.evals.item_plan import cluster_curve, items_for
+    from bestofk.stats.pairwise.clustered import clusters_of
+
+    rows = []
+    simulations = max(simulations // 10, 50)
+    for count in (8, 20, 40):
+        n = 5 * count
+        of = np.repeat(np.arange(count), 5)
+        for test, model in (("cluster_t", "skew-corrected t"), ("cluster_sign_flip", "sign flips")):
+            rng = np.random.default_rng([count, *test.encode()])
+            # observed differences with exactly the variance of the model between clusters
+            per_cluster = SD * np.sqrt(0.5 + 0.5 / 5)
+            signs = np.where(np.arange(count) % 2, 1.0, -1.0) * np.sqrt((count - 1) / count)
+            d = per_cluster * signs[of]
+            curve = cluster_curve(d, clusters_of(of, n), model, 0.05)  # type: ignore[arg-type]
+            for difference in (0.6 * SD, 0.35 * SD):
+                items = items_for(curve, difference, n)
+                assert items is not None
+                items = 5 * int(np.ceil(items / 5))
+                planned = curve(difference, items)
+                p = clusters(rng, simulations, difference, items=items, test=test)
+                rows.append(Measured(
+                    case=f"{count} clusters of 5 items, {test.replace('_', ' ')}", learners=2,
+                    size=f"{items} items", difference=difference, planned=planned,
+                    simulated=float(np.mean(p <= 0.05)), simulations=simulations,
+                ))  # fmt: skip
+    return rows
+
+
+def items_markdown(rows: list[Measured]) -> str:
+    """Return the table of evaluations."""
+    lines = ["| evaluation now | size asked for | planned | simulated |", "|---|---|---|---|"]
+    lines += [
+        f"| {row.case} | {row.size} | {100 * row.planned:.1f} | {_cell(row)} |" for row in rows
+    ]
+    return "\n".join(lines)
 
 
 def markdown(rows: list[Measured]) -> str:
@@ -259,4 +347,7 @@ def _cell(row: Measured) -> str:
 
 
 if __name__ == "__main__":
-    print(markdown(measure(200 if "--smoke" in sys.argv else SIMULATIONS)))
+    number = 200 if "--smoke" in sys.argv else SIMULATIONS
+    print(markdown(measure(number)))
+    print()
+    print(items_markdown(measure_items(number)))

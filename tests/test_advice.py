@@ -149,7 +149,7 @@ def test_arguments_are_printed_as_options_on_the_command_line():
         "--where budget=1h --where 'a=b c'"
     )
     assert typed(use(prefer=["a", "b"]), "compare") == "--prefer a,b"
-    assert typed(use(random_state=4), "order") == "--seed 4"
+    assert typed(use(random_state=4), "order") == "--random-state 4"
     # what the verb has no option for, and values that no option has
     assert typed(use(metric="auc"), "compare") == "metric='auc'"
     assert typed(use(prefer=None), "order") == "prefer=None"

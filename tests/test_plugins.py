@@ -84,11 +84,11 @@ def test_invariants_of_entries_cover_plugins(python):
 
 LISTS = """
 from bestofk.cli import main
-for verb in ("tests", "procedures", "learners", "plans"):
-    print(f"--- {verb}")
-    main([verb])
-    print(f"--- {verb} as JSON")
-    main([verb, "--json"])
+for kind in ("tests", "procedures", "learners", "plans"):
+    print(f"--- {kind}")
+    main(["list", kind])
+    print(f"--- {kind} as JSON")
+    main(["list", kind, "--json"])
 from bestofk.report.tables import entry_table
 print("--- tables")
 for kind in ("pairwise", "procedures", "learners", "plans"):
@@ -104,7 +104,7 @@ def test_listings_tables_comparisons_and_reports_have_plugins(python, tmp_path):
     printed = python(
         "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
         "--learner", "nmc", "--cv", "striped:5", "--test", "toy-z",
-        "--procedure", "lowest-mean", "--report", page, "--json", "--jobs", "1",
+        "--procedure", "lowest-mean", "--report", page, "--json", "--n-jobs", "1",
     )  # fmt: skip
     out = dict(part.split("\n", 1) for part in re.split("^--- ", printed, flags=re.M)[1:])
     verbs = ("tests", "procedures", "learners", "plans")

@@ -11,7 +11,7 @@ FOLDER = Path("commands")
 
 
 def commands() -> dict[str, Any]:
-    """``compare``, ``datasets fetch``, ...: the command of that name."""
+    """``compare``, ``measure type1``, ...: the command of that name."""
     import click
 
     from bestofk.cli.app import bestofk
@@ -40,11 +40,11 @@ def command_page(name: str, command: Any) -> str:
     usage = " ".join(["bestofk", name, *command.collect_usage_pieces(context)])
     lines = [f"# {name}", "", "```text", usage, "```", ""]
     lines += [*_help(command.help or ""), ""]
-    sections: dict[str, list[Any]] = {}
-    for parameter in command.get_params(context):
-        if isinstance(parameter, click.Option) and not parameter.hidden:
-            title = getattr(parameter, "group", None) or "Options"
-            sections.setdefault(title, []).append(parameter)
+    if hasattr(command, "sections"):
+        sections = command.sections(context)
+    else:
+        shown = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+        sections = {"Options": [one for one in shown if not one.hidden]}
     for title, options in sections.items():
         lines += [f"## {title}", ""]
         for option in options:
@@ -93,8 +93,10 @@ def index_page(found: dict[str, Any]) -> str:
     lines = [
         "# Command line", "",
         "Every command with all its options, made from the program itself. On a terminal, "
-        "`bestofk COMMAND --help` says the same, and `--json` gives the answer to a program "
-        "wherever there is a decision.", "", "| command | what it does |", "| --- | --- |",
+        "`bestofk COMMAND --help` says the same (`--help-all` if there are many options), and "
+        "`--json` gives the answer to a program. See also [Work on the command "
+        "line](../use/command-line.md) and [Exit codes](../use/exit-codes.md).", "",
+        "| command | what it does |", "| --- | --- |",
     ]  # fmt: skip
     for name, command in found.items():
         lines.append(f"| [{name}]({_stem(name)}.md) | {command.get_short_help_str(200)} |")

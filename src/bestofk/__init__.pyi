@@ -10,6 +10,7 @@ from ._base.errors import (
     TableError as TableError,
     UnknownNameError as UnknownNameError,
 )
+from .data.conversion import as_dataset as as_dataset
 from .data.dataset import DataSet as DataSet
 from .data.reading import load as load, read_dataset as read_dataset
 from .decide import power as power
@@ -36,10 +37,18 @@ from .evals.reading import read_evals as read_evals
 from .learners.registry import learner as learner
 from .losses.losses import Losses as Losses
 from .losses.reading import read_losses as read_losses
+from .report.diff import Difference as Difference, diff as diff
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
+from .run.estimate import ErrorEstimates as ErrorEstimates, estimate as estimate
+from .run.estimator import BestOfK as BestOfK
 from .run.execution import Execution as Execution
+from .run.metrics import metric as metric
+from .run.one_test_set import (
+    compare_fitted as compare_fitted,
+    order_predictions as order_predictions,
+)
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study
 from .splits.design import Design as Design

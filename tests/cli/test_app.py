@@ -4,6 +4,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -40,12 +41,26 @@ def examples():
                 yield shlex.split(line)[1:]
 
 
+def make_results(run):
+    """Write the files that the examples of diff name."""
+    quick = ["--learner", "max", "--learner", "nmc", "--cv", "5x2", "--engine", "serial"]
+    for seed, file in enumerate(["yesterday.json", "today.json"]):
+        call = ["compare", "iris", *quick, "--random-state", str(seed), "--json"]
+        code, out, _ = run(*call, "--store", "study.db")
+        assert code == 0
+        Path(file).write_text(out)
+
+
 @pytest.mark.parametrize("arguments", list(examples()), ids=" ".join)
 def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if "study.db" in arguments:
         quick = ["--learner", "max", "--learner", "nmc", "--cv", "5x2"]
         assert run("compare", "iris", *quick, "--store", "study.db", "--quiet")[0] == 0
+    if arguments[0] == "fetch":
+        pytest.skip("needs the network; see tests/papers/test_fetch.py")
+    if arguments[0] == "diff":
+        make_results(run)
     code, out, err = run(*arguments)
     assert (code, err) == (0, "")
     assert out
@@ -65,7 +80,7 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         (["order", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
         (["order", "{scores}", "--df", "many"], "--df must be a number, 'calibrated' or a file"),
         (["order", "{scores}", "--correction", "sidak"], "correction must be one of"),
-        (["order", "{scores}", "--nonsense"], "No such option"),
+        (["order", "{scores}", "--nonsense"], "There is no option --nonsense"),
         (["order", "{scores}", "--algorithm-column", "nobody"], "nobody"),
         (["order"], "Missing argument"),
         (["test", "{scores}"], "Missing option '--test'"),
@@ -95,7 +110,7 @@ def test_interruption_is_130(run, monkeypatch, scores):
 
 
 def test_a_reader_that_goes_away_is_no_failure(scores):
-    command = f"{sys.executable} -m bestofk tests | head -1"
+    command = f"{sys.executable} -m bestofk list tests | head -1"
     found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
     assert found.stdout == "Two learners:\n"
     assert found.stderr == ""
@@ -110,6 +125,16 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
         ("import bestofk", ()),
         ("from bestofk.cli import main; main(['--help'])", ()),
         ("from bestofk.cli import main; main(['order', '--help'])", ()),
+        # refusals are quick
+        ("from bestofk.cli import main; main(['compare', 'chrun.csv'])", ()),
+        ("from bestofk.cli import main; main(['compare', 'irsi'])", ()),
+        ("from bestofk.cli import main; main(['compare', 'iris', '--metrics', 'f1'])", ()),
+        ("from bestofk.cli import main; main(['compare', 'iris', '--learner', 'lgistic'])", ()),
+        ("from bestofk.cli import main; main(['order', 'chrun.csv'])", ()),
+        ("from bestofk.cli import main; main(['evals', 'nowhere.json'])", ()),
+        ("from bestofk.cli import main; main(['show', 'nowhere.db'])", ("numpy",)),
+        ("from bestofk.cli import main; main(['compare', 'iris', '--cv', '5x22x'])", ("numpy",)),
+        ("from bestofk.cli import main; main(['compare', 'iris', '--test', 'x'])", ("numpy",)),
         ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Losses",
          ("numpy",)),
     ],
@@ -140,7 +165,7 @@ def test_a_scheduler_that_is_no_address_is_one_sentence(run, address):
         "compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "kfold:2",
         "--engine", "dask", "--scheduler", address,
     )  # fmt: skip
-    assert (code, out) == (1, "")
+    assert (code, out) == (4, "")
     assert "such as 'tcp://host:8786'" in err
     assert len(err.splitlines()) == 1
 
@@ -219,7 +244,7 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, fork_se
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["compare", "--nope"], "No such option"),
+        (["compare", "--nope"], "There is no option"),
         (["nothing"], "There is no command"),
         ([], "Usage: bestofk"),
         (["measure"], "Usage: bestofk measure"),

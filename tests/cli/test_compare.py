@@ -65,7 +65,7 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypat
     )
     code = main(
         ["compare", "iris", "--learner", "max", "--learner", "chatty:Chatty()",
-         "--cv", "kfold:2", "--engine", engine, "--jobs", "1", "--json"]
+         "--cv", "kfold:2", "--engine", engine, "--n-jobs", "1", "--json"]
     )  # fmt: skip
     out, err = capfd.readouterr()
     assert code == 0, err
@@ -74,7 +74,7 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypat
 
 
 QUICK_RACE = ["compare", "wine", "--learner", "max", "--learner", "nmc", "--learner", "c4.5",
-              "--prefer", "listed", "--jobs", "1"]  # fmt: skip
+              "--prefer", "listed", "--n-jobs", "1"]  # fmt: skip
 
 
 def test_it_stops_when_it_is_settled(run, tmp_path):

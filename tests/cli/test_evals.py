@@ -13,12 +13,13 @@ PRICES = str(example_prices("inspect-sums"))
 
 def test_the_cheapest_that_is_not_shown_to_be_worse(run):
     code, out, err = run(
-        "evals", "inspect-sums", "--metric", "match", "--prices", PRICES, "--prefer", "cost"
-    )
+        "evals", "inspect-sums", "--metric", "match", "--prices", PRICES, "--prefer", "cost",
+        "--explain",
+    )  # fmt: skip
     assert (code, err) == (0, "")
     # 12 tokens in, 9 out at 0.4 and 1.6 for a million; 0.344 / 0.0192 is 17.9
     assert out.startswith(
-        "Use mockllm/medium (mean match 0.8542, cost 0.0192 per 1,000 samples): it is "
+        "Use mockllm/medium (mean match 0.85, cost 0.0192 per 1,000 samples): it is "
         "significantly better than mockllm/small, which costs less"
     )
     assert "mockllm/large costs 0.344 per 1,000 samples, 18 times as much." in out
@@ -68,7 +69,10 @@ def test_a_table_with_columns_of_other_names(run, tmp_path):
     ))  # fmt: skip
     words = ["evals", str(path), "--format", "table", "--column", "learner=who", "--column",
              "item=what", "--column", "score=points", "--quiet"]  # fmt: skip
-    assert run(*words) == (0, "b\na\n", "")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "pass --higher-is-better or --lower-is-better." in err
+    assert run(*words, "--higher-is-better") == (0, "b\na\n", "")
 
 
 def test_a_report_is_written(run, tmp_path):
@@ -79,7 +83,7 @@ def test_a_report_is_written(run, tmp_path):
 
 
 def test_the_help_names_every_format(run):
-    _, out, _ = run("evals", "--help")
+    _, out, _ = run("evals", "--help-all")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in EVAL_FORMATS if name not in words] == []
 
@@ -87,14 +91,13 @@ def test_the_help_names_every_format(run):
 def test_what_stands_beside_the_verdict(run):
     code, out, _ = run(
         "evals", "inspect-sums", "--metric", "match", "--prefer", "tokens", "--cluster", "passage",
-        "--margin", "0.05",
+        "--margin", "0.05", "--explain",
     )  # fmt: skip
     assert code == 0
     for said in (
-        "cluster-sign-flip", "8 clusters of items count", "by at most", "(95 % confidence)",
+        "cluster-t", "each of 8 clusters of items counts", "by at most", "(95 % confidence)",
         "may be worse than the best by more than your margin of 0.05",
-        "Only 3 clusters separate mockllm/medium from mockllm/large",
-        "the p-value cannot fall below 0.25",
+        "which 8 clusters are too few to rule out",
         "The smallest difference between", "epochs of the same items (now 2)",
         "Epochs are averaged per item",
     ):  # fmt: skip
@@ -106,9 +109,9 @@ def test_what_stands_beside_the_verdict(run):
     [
         (["--pass-at", "2"], "mean pass@2"),
         (["--pass-all", "2"], "mean pass^2"),
-        (["--cluster", "passage", "--test", "yang"], "Evidence: yang"),
+        (["--cluster", "passage", "--test", "yang"], "How sure: yang"),
         (["--procedure", "cheapest-adequate", "--margin", "0.2", "--prefer", "tokens"], "Use "),
-        (["--macro"], "Use mockllm/large"),
+        (["--macro"], "mockllm/large has the highest mean match"),
     ],
 )
 def test_ways_to_ask(run, options, said):

@@ -1,12 +1,16 @@
-"""Commands that list learners, tests, plans and other entries."""
+"""``bestofk list``: names, explanations, groups and completion."""
 
 import json
 
 import pytest
+from click.shell_completion import ShellComplete
+
+from bestofk.cli.app import bestofk
+from bestofk.cli.listings import LISTINGS, PAPERS
 
 
 @pytest.mark.parametrize(
-    ("verb", "count"),
+    ("kind", "count"),
     [
         ("tests", 30),
         ("procedures", 7),
@@ -14,28 +18,81 @@ import pytest
         ("learners", 8),
         ("datasets", 4),
         ("problems", 5),
-        ("losses", 8),
+        ("metrics", 8),
     ],
 )
-def test_listings(run, verb, count):
-    code, out, _ = run(verb, "--json")
+def test_listings(run, kind, count):
+    code, out, _ = run("list", kind, "--json")
     assert code == 0
-    rows = json.loads(out)[verb]
+    rows = json.loads(out)[kind]
     assert len(rows) >= count
-    _, text, _ = run(verb)
+    _, text, _ = run("list", kind)
     for row in rows:
         assert row["name"] in text
         assert row["summary"] in text
 
 
-@pytest.mark.parametrize(
-    "verb",
-    ["tests", "procedures", "plans", "learners", "datasets", "problems", "losses", "reproduce"],
-)
-def test_listings_keep_to_the_width_and_lose_no_word(run, verb, monkeypatch):
-    verbs = [verb, "--list"] if verb == "reproduce" else [verb]
-    _, whole, _ = run(*verbs)
+@pytest.mark.parametrize("kind", [*LISTINGS, "reproduce"])
+def test_listings_keep_to_the_width_and_lose_no_word(run, kind, monkeypatch):
+    words = ["reproduce", "--list"] if kind == "reproduce" else ["list", kind]
+    _, whole, _ = run(*words)
     monkeypatch.setenv("COLUMNS", "90")
-    _, wrapped, _ = run(*verbs)
+    _, wrapped, _ = run(*words)
     assert wrapped.split() == whole.split()
     assert max(map(len, wrapped.splitlines())) <= 90
+
+
+@pytest.mark.parametrize("kind", ["tests", "procedures", "plans"])
+def test_every_method_is_explained_in_three_sentences(run, kind):
+    for name, entry in LISTINGS[kind].entries().items():
+        assert len(entry.explanation) == 3, name
+        what, right, wrong = entry.explanation
+        assert all(sentence.endswith(".") for sentence in entry.explanation), name
+        assert right.startswith("Use it"), name
+        assert wrong.startswith("Do not"), name
+        assert not what.startswith(("Use", "Do")), name
+
+
+def test_an_explanation_comes_before_the_source(run):
+    code, out, _ = run("list", "tests", "nested-cv-t")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].strip() == "nested-cv-t"
+    assert lines[2].strip().startswith("Use it for any learners")
+    assert out.index("Do not use it") < out.index("Bates")
+    code, _, err = run("list", "tests", "nested")
+    assert code == 2
+    assert "nested-cv-t" in err
+    code, _, err = run("list", "foo")
+    assert (code, "there are learners, metrics" in err) == (2, True)
+    assert run("list", "test", "sign")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "old"),
+    [
+        ("procedures", "test-first anova-choice newman-keuls-choice most-wins roc-hull "
+         "multinomial-selection"),
+        ("learners", "tan voted-perceptron"),
+        ("tests", "use-all-data folds runs sorted-runs folds-averaged-t"),
+    ],
+)  # fmt: skip
+def test_methods_of_the_papers_come_last(run, kind, old):
+    _, out, _ = run("list", kind)
+    first, _, second = out.partition(f"{PAPERS}:\n")
+    for name in old.split():
+        assert f"\n  {name}\n" in "\n" + second
+        assert f"\n  {name}\n" not in "\n" + first
+
+
+def completions(*words, incomplete=""):
+    complete = ShellComplete(bestofk, {}, "bestofk", "_BESTOFK_COMPLETE")
+    return [item.value for item in complete.get_completions(list(words), incomplete)]
+
+
+def test_shell_completion():
+    assert completions(incomplete="co") == ["compare"]
+    assert "tests" in completions("list")
+    assert completions("list", "tests", incomplete="nested") == ["nested-cv-t", "nested-cv-z"]
+    assert completions("compare", incomplete="--samp") == ["--sample-weight"]
+    assert completions("compare", "--task", incomplete="cl") == ["classification"]

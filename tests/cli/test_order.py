@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bestofk
@@ -11,8 +12,10 @@ import bestofk
 def test_order_prints_the_verdict(run, scores):
     code, out, err = run("order", scores)
     assert (code, err) == (0, "")
-    assert out.startswith("Use large: it has the smaller mean error (0.115 against 0.23).")
-    assert ["2", "small", "0.2300"] in [line.split()[:3] for line in out.splitlines()]
+    assert out.startswith(
+        "Use large: it is significantly better than small (mean error 0.115 vs 0.230)."
+    )
+    assert ["small", "0.230"] in [line.split()[:2] for line in out.splitlines()]
 
 
 def test_order_as_json_is_one_object(run, scores):
@@ -119,7 +122,7 @@ def test_the_text_is_the_explanation_around_the_table(run):
     from bestofk import order
     from bestofk.losses import example_losses
 
-    _, out, _ = run("order", "breast-cancer-10x10")
+    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
     decision = order(example_losses("breast-cancer-10x10"))
     assert out.splitlines()[0] == decision.headline()
     # The table shows the verdict and the standings.
@@ -134,11 +137,17 @@ def test_the_text_is_the_explanation_around_the_table(run):
 GOLDEN = Path(__file__).parents[1] / "losses" / "golden"
 
 
+def test_verbose_says_what_is_read_on_stderr(run, scores):
+    code, out, err = run("order", scores, "-v", "-q")
+    assert (code, out) == (0, "large\nsmall\n")
+    assert "8 rows of 3 columns" in err
+
+
 def test_the_help_names_every_format_of_a_table(run):
     from bestofk.data.tables.reading import FORMATS
     from bestofk.losses import LOSS_FORMATS
 
-    _, out, _ = run("order", "--help")
+    _, out, _ = run("order", "--help-all")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in (*LOSS_FORMATS, *FORMATS) if name not in words] == []
 
@@ -176,3 +185,28 @@ def test_what_is_not_guessed_is_asked_for_in_options(run, name, said):
     code, out, err = run("order", str(GOLDEN / name))
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_predictions(run, tmp_path):
+    rng = np.random.default_rng(2)
+    y = (rng.random(150) < 0.4).astype(int)
+    good, poor = (rng.normal(shift * y).clip(-3, 3) / 6 + 0.5 for shift in (2.0, 0.2))
+    file = tmp_path / "preds.csv"
+    lines = ["id,y_true,pred_a,pred_b,patient"]
+    lines += [f"{i},{y[i]},{good[i]:.4f},{poor[i]:.4f},{i // 3}" for i in range(150)]
+    file.write_text("\n".join(lines))
+    code, _, err = run("order", str(file))
+    assert code == 2
+    assert "--truth y_true" in err
+    code, _, err = run("order", str(file), "--truth", "y_true")
+    assert code == 2
+    assert "--scoring roc_auc" in err
+    code, out, _ = run(
+        "order", str(file), "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
+    )
+    assert code == 0
+    assert "Use pred_a" in out
+    assert "delong" in out
+    code, _, err = run("order", str(file), "--scoring", "roc_auc")
+    assert code == 2
+    assert "needs --truth" in err

@@ -29,7 +29,7 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     [
         (["order", "digits-5x2", "--report", "no/such/r.html"], 2, "does not exist"),
         (["order", "digits-5x2", "--report", "."], 2, "must name a file"),
-        (["report", "nothing.db"], 1, "nothing.db"),
+        (["report", "nothing.db"], 2, "nothing.db"),
     ],
 )
 def test_wrong_calls_say_so_in_a_line(arguments, code, words, tmp_path, monkeypatch, capsys):

@@ -13,13 +13,13 @@ DATA = os.environ.get("BESTOFK_DATA")
 
 needs_data = pytest.mark.skipif(
     not (DATA and Path(DATA, "uci").is_dir()),
-    reason="BESTOFK_DATA names no folder with uci/: bestofk datasets fetch uci --to DIR",
+    reason="BESTOFK_DATA names no folder with uci/: bestofk fetch uci --to DIR",
 )
 
 
 @needs_data
 def test_command_writes_every_form(tmp_path, capsys):
-    names = {kind: tmp_path / f"out.{kind}" for kind in ("markdown", "html")}
+    names = {"markdown": tmp_path / "out.md", "html": tmp_path / "out.html"}
     options = [word for kind, path in names.items() for word in (f"--{kind}", str(path))]
     call = ["reproduce", "multitest", "--table", "fig3", "--runs", "2", "--data", DATA]
     assert main([*call, *options, "--figures", str(tmp_path / "figures"), "--json"]) == 0
@@ -36,7 +36,7 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("BESTOFK_DATA", raising=False)
     assert main(["reproduce", "multitest"]) == 2
     said = capsys.readouterr().err
-    assert "bestofk datasets fetch uci --to DIR" in said
+    assert "bestofk fetch uci --to DIR" in said
     assert main(["reproduce", "multitest", "--table", "fig3", "--data", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert "1 data set of 1 is missing: hepatitis" in said
@@ -51,7 +51,7 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
         (["multitset"], "did you mean 'multitest'?"),
         (["multitest", "--table", "9"], "There is no table of multitest '9'"),
         (["multitest", "--variant", "papre"], "did you mean 'paper'"),
-        (["multitest", "--jobs", "0"], "--jobs must be at least 1"),
+        (["multitest", "--n-jobs", "0"], "--n-jobs must be at least 1"),
         (["multitest", "--runs", "0"], "--runs"),
     ],
 )

@@ -9,7 +9,14 @@ from rich.console import Console
 
 from bestofk import Losses, order
 from bestofk.cli.app import VERBS, bestofk
-from bestofk.cli.terminal import STYLES, learner_table, scale, shown_columns, why_preferred
+from bestofk.cli.terminal import (
+    STYLES,
+    learner_table,
+    print_decision,
+    scale,
+    shown_columns,
+    why_preferred,
+)
 from bestofk.losses import example_losses
 
 
@@ -64,11 +71,11 @@ def test_no_scale_where_its_ends_are_the_same():
 def test_verdicts_have_words_and_colours():
     text = shown(three(), 120, force_terminal=True, color_system="standard")
     plain = shown(three(), 120)
-    for verdict in ("recommended", "no evidence", "worse"):
+    for verdict in ("recommended", "too close to call", "worse"):
         assert verdict in plain
         assert STYLES[verdict]
     assert "\x1b[1;32mrecommended" in text
-    assert "\x1b[33mno evidence" in text
+    assert "\x1b[33mtoo close to call" in text
     assert "\x1b[31mworse" in text
     assert "\x1b" not in plain
 
@@ -103,39 +110,43 @@ def test_columns_are_as_wide_as_their_characters():
 
 def test_the_headline_first_then_the_table_then_the_sentences(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "110")
-    code, out, err = run("order", "breast-cancer-10x10", "--prefer", "logistic-regression")
+    code, out, err = run(
+        "order", "breast-cancer-10x10", "--prefer", "logistic-regression", "--explain"
+    )
     assert (code, err) == (0, "")
     places = [out.index(words) for words in ("Use ", "verdict", "Order: ", "Evidence: ")]
     assert places == sorted(places)
     assert out.index("Use ") == 0
     # the rows of the table say it already
-    assert "Shown to be worse than" not in out
+    assert "Significantly worse than" not in out
     assert max(map(len, out.splitlines())) <= 110
 
 
 def test_sentences_say_what_the_table_has_no_room_for(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    _, out, _ = run("order", "breast-cancer-10x10")
-    assert "Shown to be worse than logistic-regression: " in out
+    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
+    assert "Significantly worse than logistic-regression: " in out
     assert max(map(len, out.splitlines())) <= 60
 
 
 def test_one_sided_families_say_what_was_not_tested(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
     asked = ("--family", "preference", "--prefer", "dummy,1-nn,logistic-regression")
+    asked += ("--explain",)
     _, out, _ = run("order", "breast-cancer-10x10", *asked)
     assert "not tested for being" in out
 
 
 def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    _, out, _ = run("order", "breast-cancer-10x10")
+    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
     assert max(map(len, out.splitlines())) > 200
 
 
 def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(run, monkeypatch):
     asked = ("compare", "iris", "--learner", "max", "--learner", "naive-bayes")
-    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--jobs", "1")
+    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--n-jobs", "1")
+    asked += ("--explain",)
     for width, tables in (("72", 2), ("200", 1)):
         monkeypatch.setenv("COLUMNS", width)
         code, out, _ = run(*asked)
@@ -164,7 +175,7 @@ def test_many_options_stand_in_sections(run, verb):
 
     command = bestofk.get_command(Context(bestofk), verb)
     options = [one for one in command.params if isinstance(one, Option) and not one.hidden]
-    _, out, _ = run(verb, "--help")
+    _, out, _ = run(verb, "--help-all" if getattr(command, "common", ()) else "--help")
     for option in options:
         rows = re.findall(rf"^  {option.opts[0]}(?= [^a-z.]|,|$)", out, re.MULTILINE)
         assert len(rows) == 1, option.name
@@ -175,3 +186,74 @@ def test_many_options_stand_in_sections(run, verb):
         assert titles[0] == "Input:"
         assert titles[-1] == "Output:"
         assert len(titles) >= 3
+
+
+SIX = ["baseline", "logistic", "naive-bayes", "nearest-neighbour", "decision-tree", "forest"]
+
+
+def six(seed, *, datasets=False, **facts):
+    """Six learners with near ties, large gaps and noise."""
+    rng = np.random.default_rng(seed)
+    shape = (12,) if datasets else (10, 10)
+    dims = ("algorithm", "dataset") if datasets else ("algorithm", "run", "fold")
+    gaps = rng.choice([0.0, 0.001, 0.02, 0.1]) * rng.permutation(6)
+    spread = rng.choice([0.01, 0.05])
+    values = 0.2 + np.expand_dims(gaps, tuple(range(1, 1 + len(shape))))
+    values = values + rng.normal(scale=spread, size=(6, *shape))
+    return Losses(values, dims=dims, algorithms=SIX, loss_name="error", **facts)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"prefer": "listed"}, {"margin": 0.01}, {"prefer": ["forest"]}, {"datasets": True}],
+    ids=str,
+)
+def test_the_short_answer_has_at_most_15_lines(capsys, monkeypatch, seed, options):
+    monkeypatch.setenv("COLUMNS", "80")
+    options = dict(options)
+    decision = order(six(seed, datasets=options.pop("datasets", False)), **options)
+    print_decision(decision)
+    lines = capsys.readouterr().out.splitlines()
+    # an option that requests a statement adds its line
+    assert len(lines) <= 15 + ("margin" in options)
+    assert max(map(len, lines)) <= 80
+    starts = [line.partition(":")[0] for line in lines]
+    assert starts.index("How sure") < starts.index("Next")
+    head = next(k for k, line in enumerate(lines) if line.rstrip().endswith(" verdict"))
+    table = lines[head + 1 :][:6]
+    rows = [next(name for name in SIX if name in line) for line in table]
+    assert rows == list(decision.by_mean)
+    marked = [line for line in table if line.startswith(">")]
+    assert len(marked) == 1
+    assert str(decision.recommended) in marked[0]
+    words = " ".join(lines).split()
+    # no word is broken or cut
+    assert set(words) >= set(decision.headline().split())
+    assert "…" not in "".join(lines)
+
+
+def test_the_short_answer_keeps_the_caution_and_the_estimand(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run("order", "breast-cancer-10x10")
+    text = " ".join(out.split())
+    assert "Caution: Unstable learners" in text
+    assert "mean error rate of learners trained on about 512 rows" in text
+    assert "Evidence: " not in out
+    _, full, _ = run("order", "breast-cancer-10x10", "--explain")
+    assert "Evidence: " in full
+    assert "Estimand: the mean difference" in full
+
+
+def test_advice_about_speed_is_an_option_that_works(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("bestofk.decide.statements.study.MIN_SECONDS", 0.0)
+    learners = ("--learner", "sklearn.ensemble:RandomForestClassifier(n_estimators=20)")
+    asked = ("compare", "iris", "--learner", "nmc", *learners, "--cv", "kfold:5", "--n-jobs", "1")
+    _, out, _ = run(*asked)
+    text = " ".join(out.split())
+    if "RandomForestClassifier(n_estimators=20) has the lowest" in text:
+        assert "times faster to fit: use --prefer fit_time to take that into account." in text
+    code, out, _ = run(*asked, "--prefer", "fit_time")
+    assert code == 0
+    assert "faster to fit" not in out

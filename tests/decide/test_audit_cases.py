@@ -37,7 +37,7 @@ SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
 def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prefer):
     decision = bk.order(on_data_sets(SEVEN), prefer=prefer)
     assert decision.recommended == decision.smallest_mean == "e"
-    assert decision.test == "paired-t"
+    assert decision.test == "skew-corrected-t"
     assert decision.decidable
     assert [one.verdict for one in decision.standings] == ["worse"] * 4
 

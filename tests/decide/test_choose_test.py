@@ -1,3 +1,4 @@
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -31,8 +32,7 @@ TABLES = {
     "corrected-resampled-t": table(
         folds=12, design=split_design("resample", 12, n_train=(90,), n_test=(10,))
     ),
-    "wilcoxon": table(datasets=12),
-    "paired-t": table(datasets=6),
+    "skew-corrected-t": table(datasets=12),
     "mcnemar": table(
         folds=40,
         values=np.random.default_rng(3).integers(0, 2, (3, 1, 1, 40, 1)),
@@ -63,7 +63,7 @@ def test_auto_on_one_run_of_folds():
 
 def test_auto_on_graded_losses_of_one_test_set():
     graded = table(folds=30, design=split_design("test-set", 30))
-    assert bk.order(graded).test == "permutation"
+    assert bk.order(graded).test == "skew-corrected-t"
 
 
 def test_auto_on_bootstrap_samples():
@@ -134,7 +134,7 @@ def test_df_reaches_the_test():
     by_hand = bk.pairwise.repeated_kfold_t(x[0], x[1], df=4)
     assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
     with pytest.raises(ArgumentError, match="df does not apply"):
-        bk.order(TABLES["wilcoxon"], df=4)
+        bk.order(TABLES["skew-corrected-t"], df=4)
 
 
 def test_calibrated_df_is_named_in_the_verdict():
@@ -203,3 +203,36 @@ def test_the_step_of_error_rates_is_one_instance_of_a_fold():
     graded = table(runs=2, folds=4, values=wrong / 7, design=design)
     choice = choose_test(as_problem(graded), "corrected-repeated-kfold-t")
     assert choice.arguments["resolution"] == pytest.approx(1 / 7)
+
+
+class TestDesignsThatTheNumberOfFoldsSuggests:
+    VALUES = np.random.default_rng(1).random((2, 50))
+
+    @pytest.mark.parametrize(
+        "make", [lambda x: x, bk.Losses, lambda x: bk.Losses(x, higher_is_better=True)]
+    )
+    def test_no_test_is_chosen_for_an_unclear_number(self, make):
+        with pytest.raises(DesignError, match="50 splits may come from several") as refusal:
+            bk.order(make(self.VALUES))
+        assert "design='10x5'" in str(refusal.value)
+        assert bk.order(bk.Losses(self.VALUES, design="10x5")).problem.design.runs == 10
+        assert bk.order(make(self.VALUES), test="kfold-t").test == "kfold-t"
+
+    def test_the_refusal_survives_copies_of_the_table(self):
+        table = bk.Losses(self.VALUES, algorithms=["a", "b"])
+        for copy in (table.reorder(["b", "a"]), pickle.loads(pickle.dumps(table))):
+            assert copy == bk.Losses(copy.values, dims=copy.dims, algorithms=copy.algorithms)
+            with pytest.raises(DesignError, match="to Losses"):
+                bk.order(copy)
+
+    def test_a_stated_or_clear_design_is_tested(self):
+        stated = bk.Losses(self.VALUES, dims=("algorithm", "fold"))
+        assert bk.order(stated).test == bk.order(bk.Losses(self.VALUES, design="kfold:50")).test
+        assert bk.order(bk.Losses(self.VALUES[:, :10])).test == bk.order(self.VALUES[:, :10]).test
+        scores = bk.Losses(self.VALUES, datasets=[str(i) for i in range(50)])
+        assert bk.order(scores).problem.n_datasets == 50
+
+
+def test_short_series_are_refused():
+    with pytest.raises(DesignError, match="needs at least 4 losses of each learner; got 3"):
+        bk.order(bk.Losses(np.random.default_rng(1).random((2, 3)), design="time"))

@@ -10,7 +10,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide import Settings, StoredTest, decide
-from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.registry import PROCEDURES
 
 CALIBRATION = bk.pairwise.Calibration(
@@ -36,7 +36,6 @@ GIVEN = [
     {"prefer": {0: 3, 1: 2}, "random_state": None},
     {"prefer": "fit_time", "procedure": "cheapest-adequate", "margin": 1},
     {"prefer": MeasuredCosts(what="complexity", costs={"a": 3.0, "b": 70.5})},
-    {"prefer": PanelOrder(names=("max", "nmc"))},
     {"test": "use-all-data", "df": 10, "random_state": 7},
     {"test": "use-all-data", "df": 7.5},
     {"test": "use-all-data", "df": "calibrated"},

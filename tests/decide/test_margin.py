@@ -88,7 +88,9 @@ def test_verdicts_and_words(cross_validated):
     }
     text = decision.explain()
     assert "Against b with a margin of 0.01. Shown not to be worse by more than that: a (p" in text
-    assert "Open: d. Shown to be worse: c." in text
+    assert (
+        "nor to be worse: d. Significantly worse, and not shown to be within the margin: c." in text
+    )
     held = decision.to_dict()
     assert held["margin"] == 0.01
     standings = {one["name"]: one for one in held["standings"]}

@@ -73,7 +73,7 @@ def test_reports_are_strict_json():
 def test_arrays_of_five_axes_are_data_sets_with_repetitions():
     values = drawn(3, 10, 1, 5, 2)
     decision = bk.decide.multitest(values)
-    assert decision.test == "wilcoxon"
+    assert decision.test == "skew-corrected-t"
     assert "5-fold cross-validation, 2 repetitions of each" in decision.explain()
     np.testing.assert_allclose(list(decision.means.values()), values.mean(axis=(1, 2, 3, 4)))
     single = bk.decide.multitest(values[:, :1])

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.decide.preference import FACTOR, MeasuredCosts, PanelOrder, arrange
+from bestofk.decide.preference import FACTOR, MeasuredCosts, arrange
 
 NAMES = ("a", "b", "c", "d")
 MEANS = np.array([0.4, 0.2, 0.3, 0.1])
@@ -35,7 +35,6 @@ def test_none_goes_by_the_means():
         # equal prices leave it to the means
         ({"a": 1, "b": 1, "c": 1, "d": 1}, "dbca", "stated"),
         ({"a": 1, "b": 2, "c": 1, "d": 2}, "cadb", "stated"),
-        (PanelOrder(names=("b", "a", "x", "d", "c")), "badc", "panel: complexity"),
         (
             MeasuredCosts(what="fit_time", costs={"a": 1, "b": 10, "c": 100, "d": 1000}),
             "abcd",

@@ -132,4 +132,4 @@ def test_engines_are_checked_before_any_work():
     with pytest.raises(ArgumentError, match="engine"):
         lab.simulate(PAIR, SMALL, "2x4", sets=2, engine="threads")
     with pytest.raises(ArgumentError, match="scheduler applies only to the engine 'dask'"):
-        lab.simulate(PAIR, SMALL, "2x4", sets=2, scheduler="tcp://127.0.0.1:9")
+        lab.simulate(PAIR, SMALL, "2x4", sets=2, engine="processes", scheduler="tcp://127.0.0.1:9")

@@ -134,7 +134,7 @@ def test_the_command_line_in_workers(models, fork_server) -> None:
     words = [
         "-m", "bestofk", "compare", "iris", "--learners", "my_models.py",
         "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--cv", "kfold:3",
-        "--jobs", "1", "--engine", "processes", "--quiet",
+        "--n-jobs", "1", "--engine", "processes", "--quiet",
     ]  # fmt: skip
     ran = fork_server.run(words)
     assert ran.returncode == 0, ran.stderr

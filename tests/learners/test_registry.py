@@ -7,12 +7,18 @@ import pytest
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.learners import LEARNERS, learner
+from bestofk.learners.registry import panel
+from bestofk.learners.specification import parse_learner
 
-PAPERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron"]
+PAPERS = {"max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron", "furia"}
+PANEL = (
+    "baseline", "logistic", "naive-bayes", "nearest-neighbour", "decision-tree", "random-forest",
+)  # fmt: skip
 
 
-def test_the_learners_of_the_papers_are_there_in_order() -> None:
-    assert list(LEARNERS) == PAPERS
+def test_learners_of_the_papers_and_of_the_panel_are_registered() -> None:
+    assert set(LEARNERS) >= PAPERS
+    assert panel("classification") == PANEL
     for entry in LEARNERS.values():
         assert entry.summary
         assert entry.paper
@@ -22,6 +28,15 @@ def test_the_learners_of_the_papers_are_there_in_order() -> None:
 def test_parameters_reach_the_estimator() -> None:
     assert learner("nmc", scale="std").scale == "std"
     assert learner("logistic", C=2.0).get_params() == {"C": 2.0}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_each_learner_can_be_named_and_created(name) -> None:
+    entry = LEARNERS[name]
+    estimator = learner(name)
+    assert isinstance(estimator, entry.load())
+    assert {key: estimator.get_params()[key] for key in entry.settings} == dict(entry.settings)
+    assert parse_learner(name)[0] == name
 
 
 def test_unknown_names_and_parameters() -> None:

@@ -147,7 +147,8 @@ class TestArgumentsReachTheirStep:
         )  # fmt: skip
         assert order.smallest_mean == "b"
         assert order.test_choice.name == "5x2cv-t"
-        with pytest.raises(TypeError, match="unexpected keyword argument 'higher'"):
+        advice = r"order has no argument 'higher': write higher_is_better=True\."
+        with pytest.raises(bk.ArgumentError, match=advice):
             bk.order(self.FRAME, higher_is_better=True, algorithm="who", higher=True)
 
     def test_the_hint_on_gaps_works_in_every_function(self):

@@ -35,7 +35,7 @@ def test_names_without_a_role(name):
         ("accuracy_score", "score"), ("balanced accuracy", "score"), ("Cohen kappa", "score"),
         ("error", "loss"), ("Error rate", "loss"), ("test_error", "loss"), ("RMSE", "loss"),
         ("log_loss", "loss"), ("Percent_incorrect", "loss"), ("loss", "loss"),
-        ("mean_squared_error", "loss"), ("brier_score", "loss"), ("score", "score"),
+        ("mean_squared_error", "loss"), ("brier_score", "loss"), ("score", "unknown"),
         ("test_score", "score"), ("value", "unknown"), ("mean_test_score", "score"),
         ("reward", "score"), ("correct", "score"), ("perplexity", "loss"), ("result", "unknown"),
         ("svm", None), ("time", None), ("", None),

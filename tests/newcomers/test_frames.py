@@ -122,7 +122,9 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     file, store = write(frame, y, tmp_path / "patients.csv"), tmp_path / "study.db"
     arguments = ["compare", file, "--learner", "svm=sklearn.svm:SVC()", "--learner", "c4.5",
              "--cv", "kfold:3"]  # fmt: skip
-    code, out, _ = run(*arguments, "--store", store, "--report", tmp_path / "report.html")
+    code, out, _ = run(
+        *arguments, "--store", store, "--report", tmp_path / "report.html", "--explain"
+    )
     note = (
         "Preparation inside the folds: 4 columns 1-of-n (1 missing cell as zeros), 2 missing cells"
     )

@@ -9,6 +9,7 @@ from tests.report.page_kinds import Failing, table
 
 import bestofk as bk
 from bestofk._base.formatting import interval_words, pvalue_words
+from bestofk.decide.statements.wording import shown_means
 from bestofk.report.card import card_of
 
 QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
@@ -28,13 +29,13 @@ def test_without_a_preference_the_gap_is_that_to_the_next(monkeypatch):
     found = rows(order)
     best, second = order.ranking[:2]
     one = order.standings[0]
-    assert list(found) == ["Recommended", "Smallest mean error", "Gap", "Preference", "Left out",
+    assert list(found) == ["Recommended", "Lowest mean error", "Gap", "Preference", "Left out",
                            "Based on", "Date"]  # fmt: skip
-    assert found["Recommended"] == f"{best} | mean error {order.means[best]:.4g}"
-    assert found["Smallest mean error"] == "the recommended one"
+    assert found["Recommended"] == f"{best} | mean error {shown_means(order)[best]}"
+    assert found["Lowest mean error"] == "the recommended one"
     ends = interval_words(one.low, one.high).replace("-", "−")
     p = pvalue_words(one.adjusted_pvalue, 0.05)
-    verdict = {"worse": "it is shown to be worse", "no evidence": "no evidence of a difference"}
+    verdict = {"worse": "it is significantly worse", "too close to call": "too close to call"}
     assert found["Gap"] == (
         f"{one.difference:.2g} to the next, {second} | 95 % interval {ends}, {p}: "
         f"{verdict[one.verdict]}"
@@ -51,10 +52,10 @@ def test_with_a_preference_the_gap_is_that_to_the_smallest_mean():
     order = bk.order(losses, prefer=list(reversed(by_mean)))
     assert order.recommended != order.smallest_mean
     found = rows(order)
-    assert found["Smallest mean error"].startswith(f"{by_mean[0]} (0.")
+    assert found["Lowest mean error"].startswith(f"{by_mean[0]} (0.")
     gap = order.means[order.recommended] - order.means[by_mean[0]]
     assert found["Gap"].startswith(f"{gap:.2g} to {by_mean[0]} | 95 % interval ")
-    assert found["Gap"].endswith("no evidence of a difference")
+    assert found["Gap"].endswith("too close to call")
     assert (
         found["Preference"]
         == f"stated, the most preferred first | {', '.join(order.by_preference)}"
@@ -66,7 +67,7 @@ def test_scores_keep_their_name_and_direction():
     order = bk.order(bk.Losses(values, algorithms=["a", "b", "c"], higher_is_better=True,
                                loss_name="accuracy"))  # fmt: skip
     found = rows(order)
-    assert "Largest mean accuracy" in found
+    assert "Highest mean accuracy" in found
     largest = values.mean((1, 2)).max()
     assert found["Recommended"] == f"{order.recommended} | mean accuracy {largest:.4g}"
 

@@ -12,13 +12,15 @@ import json
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.formatting import number, pvalue_words
+from bestofk._base.formatting import pvalue_words
 from bestofk.cli.terminal import shown_columns
+from bestofk.decide.statements.wording import shown_means
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.tables import learners_table, pairs_table
 from bestofk.report.verdict_groups import forest_of
@@ -31,7 +33,7 @@ BATCHES = 2
 PAIRED = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "benjamini-yekutieli", "none")
 """Corrections for families other than all pairs."""
 GROUP = re.compile(
-    r"(Shown to be (?:worse|better) than|No evidence of a difference from|Not tested against"
+    r"(Significantly (?:worse|better) than|Too close to call against|Not tested against"
     r"|Not shown to be (?:worse|better) than) (L\d)(?:, and not tested for being \w+)?: (.*)"
 )
 """A sentence that lists learners which stand alike to the recommended one."""
@@ -217,7 +219,7 @@ def pairs_said(order):
             said.p[frozenset((a, b))] = row["Adjusted p"]
             said.plain_p[frozenset((a, b))] = row["p"]
             said.low[a, b], said.high[a, b] = row["From"], row["To"]
-            if row["Verdict"] != "no evidence":
+            if row["Verdict"] != "too close to call":
                 said.claims.add((a, b) if row["Verdict"] == "A better" else (b, a))
         yield said
 
@@ -257,11 +259,12 @@ def text_said(order):
                 said.p[frozenset((name, best))] = p[0]
             both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", inside)
             # "better by" turns the difference and its interval about
-            turned = " better by " in f" {inside}"
+            # the difference of the means may have the other direction
+            turned = " better by " in f" {inside}".replace("its mean is better by", "")
             if both:
                 ends = (name, best) if not turned else (best, name)
                 said.low[ends], said.high[ends] = both[1], both[2]
-            if start.startswith("Shown"):
+            if start.startswith("Significantly"):
                 said.claims.add((best, name) if " worse " in start else (name, best))
     assert sorted(listed) == sorted(name for name in order.by_preference if name != best)
     return said
@@ -272,7 +275,7 @@ def headline_said(order):
     best, text = order.recommended, order.headline()
     said = Said(where="headline")
     names = r"(L\d(?:(?:, | and )L\d)*)"
-    for match in re.finditer(rf"It is significantly better than {names}", text):
+    for match in re.finditer(rf"[Ii]t is significantly better than {names}", text):
         said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
     out = rf"{names}, which [^,]*, (?:is|are) out because (L\d) is significantly better\."
     for match in re.finditer(out, text):
@@ -282,10 +285,10 @@ def headline_said(order):
     has = r"(L\d) has the (?:(?!L\d|shown).)*, and is significantly better\."
     for name in re.findall(has, text):
         said.claims.add((name, best))
-    for match in re.finditer(rf"{names} (?:is|are) shown to be worse", text):
+    for match in re.finditer(rf"{names} (?:is|are) significantly worse", text):
         said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
-    for name, p in re.findall(rf"(L\d) has the [^(]*, but is not shown to be better \([^)]*({P})",
-                              text):  # fmt: skip
+    close = rf"(L\d) has the [^(]*\([^)]*\), but the two are too close to call \(({P})"
+    for name, p in re.findall(close, text):
         said.p[frozenset((name, best))] = p
     return said
 
@@ -447,7 +450,7 @@ def check_json(truth):
         assert (standing["low"], standing["high"]) == pytest.approx(truth.worse_by(name, best))
         verdict = {(best, name): "worse", (name, best): "better"}
         claimed = [verdict[claim] for claim in verdict if claim in truth.claims]
-        assert standing["verdict"] in (claimed or ["no evidence", "not tested"])
+        assert standing["verdict"] in (claimed or ["too close to call", "not tested"])
     worse = {s["name"] for s in told["standings"] if s["verdict"] == "worse"}
     assert set(told["adequate"]) == set(told["by_preference"]) - worse
     for i, j in told["edges"]:
@@ -471,7 +474,7 @@ def check_live(truth):
             row += 1
     assert claims == truth.claims
     for name, shown in zip(names, data["shown"], strict=True):
-        assert shown == number(truth.told["means"][name])
+        assert shown == shown_means(order)[name]
 
 
 def check_figures(truth):
@@ -517,9 +520,45 @@ def check_text(truth):
     verdicts = {one.name: one.verdict for one in order.standings}
     if order.preference.stated:
         return
-    # without a preference the first sentences name every learner
+    # without a preference the first sentences name the groups, or count them
+    text = order.headline()
     worse = {name for name, verdict in verdicts.items() if verdict == "worse"}
-    assert {loser for winner, loser in first.claims if winner == order.recommended} == worse
+    named = {loser for winner, loser in first.claims if winner == order.recommended}
+    assert named <= worse
+    if not re.search("others|the other ", text):
+        assert named == worse
+    close = {name for name, verdict in verdicts.items() if verdict == "too close to call"}
+    if order.decidable and order.mean_losses[order.smallest_mean] != max(
+        order.mean_losses.values()
+    ):
+        assert ("too close to call" in text) == bool(close)
+
+
+def check_table_order(truth):
+    """Every table is by mean, best first, in the user's metric, with one recommended row."""
+    order, told = truth.order, truth.told
+    means = told["means"]
+    sign = -1.0 if order.metric.higher_is_better else 1.0
+    terminal = {column.key: list(column.cells) for column in shown_columns(order, 160)}
+    frame = order.table()
+    by_column = dict(zip(frame["learner"], frame[frame.columns[2]], strict=False))
+    for names in (terminal["learner"], list(frame["learner"])):
+        losses = [sign * means[name] for name in names]
+        assert all(b - a >= -1e-12 for a, b in pairwise(losses))
+        assert set(names) == set(order.by_preference)
+    assert list(order.means) == list(order.mean_losses)
+    assert order.means == pytest.approx(means, abs=1e-12)
+    assert all(by_column[name] == order.means[name] for name in by_column)
+    marks = dict(zip(terminal["learner"], terminal["mark"], strict=True))
+    assert [name for name, mark in marks.items() if mark] == [order.recommended]
+    marked = frame.loc[frame["verdict"] == "recommended", "learner"].tolist()
+    assert marked == [order.recommended]
+    texts = shown_means(order)
+    assert terminal["mean"] == [texts[name] for name in terminal["learner"]]
+    if not order.preference.stated:
+        # the first sentence never recommends a worse mean
+        assert order.recommended == order.smallest_mean
+        assert terminal["learner"][0] == order.recommended
 
 
 def check_advice(truth):
@@ -558,6 +597,8 @@ def check(order):
         check_said(truth, said, worse_by=True)
         check_claims(truth, said)
     check_text(truth)
+    check_table_order(truth)
+    check_table_order(truth)
     check_advice(truth)
     check_live(truth)
     check_figures(truth)

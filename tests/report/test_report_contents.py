@@ -16,7 +16,7 @@ from bestofk.report.methods import methods_of
 from bestofk.report.write_report import adjusted_by_all, live_data, render_report
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
 QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 
@@ -42,7 +42,7 @@ def two(values=None, **options):
 def test_every_test_procedure_and_correction_is_cited():
     entries = [
         entry
-        for registry in (PAIRWISE_TESTS, MULTIPLE_TESTS, PROCEDURES, CORRECTIONS)
+        for registry in (PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS, PROCEDURES, CORRECTIONS)
         for entry in registry.values()
     ]
     assert all(entry.called for entry in entries)
@@ -120,10 +120,10 @@ def test_assumptions_about_data_sets_and_constants():
     states = {one.claim: one.state for one in assumptions_of(bk.order(table, test="wilcoxon"))}
     assert states[enough] == "doubtful"
     assert states["Learners differ by more than a constant."] == "doubtful"
-    # on so few data sets the paired t test is taken, whose p-values may be as small as any
+    # the p-values of the default test may be as small as any
     states = {one.claim: one.state for one in assumptions_of(bk.order(table))}
     assert enough not in states
-    assert "Differences between two learners are roughly normal." in states
+    assert "Differences between two learners are not extremely skewed." in states
 
 
 def test_a_test_without_an_entry_gets_no_assumption_of_another():
@@ -134,7 +134,7 @@ def test_a_test_without_an_entry_gets_no_assumption_of_another():
     order = two(test=by_sign)
     claims = [one.claim for one in assumptions_of(order)]
     assert "The assumptions of the test 'by_sign' hold." in claims
-    assert len(claims) == 3  # that, the same splits for all, and the correction
+    assert len(claims) == 4  # that, the same splits for all, the rows, and the correction
 
 
 def test_a_study_tells_failures_settings_and_versions(tmp_path):
@@ -251,8 +251,7 @@ def test_names_with_line_ends_make_no_new_lines():
     values = np.add(np.random.default_rng(0).random((2, 10)), [[0.0], [5.0]])
     page = render_report(bk.order(bk.Losses(values, algorithms=["a\nb", "c"])))
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
-    assert text_of(lead).startswith("Use a b: it has the smaller mean loss (0.5")
-    assert lead.endswith("c is shown to be worse.")
+    assert text_of(lead).startswith("Use a b: it is significantly better than c (mean loss 0.5")
 
 
 def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small():

@@ -176,15 +176,12 @@ def test_every_option_reaches_the_decision():
     assert wins.decision.procedure == "most-wins"
 
 
-def test_the_panel_has_a_preference_and_a_list_has_none():
+def test_only_a_stated_preference_counts():
     X, y = rows()
-    panel = bk.compare(None, X, y, cv="kfold:3", **QUICK)
-    assert str(panel.decision.preference) == "panel: complexity"
-    assert panel.decision.by_preference == ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
-    assert "The panel comes with a preference, simpler learners first" in panel.explain()
-    listed = bk.compare(["max", "nmc", "nn"], X, y, cv="kfold:3", **QUICK)
-    assert str(listed.decision.preference) == "none"
-    stated = bk.compare(None, X, y, cv="kfold:3", prefer=["nn"], **QUICK)
+    for learners in (None, ["max", "nmc", "nn"]):
+        study = bk.compare(learners, X, y, cv="kfold:3", **QUICK)
+        assert str(study.decision.preference) == "none"
+    stated = bk.compare(None, X, y, cv="kfold:3", prefer=["nearest-neighbour"], **QUICK)
     assert str(stated.decision.preference) == "stated"
 
 
@@ -207,8 +204,8 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     study = bk.compare(learners, X, y, scoring=loss, cv="2x3", **QUICK)
     assert study.losses.metric.name == name
     assert study.losses.metric.higher_is_better is higher
-    word = "largest" if higher else "smallest"
-    assert f"it has the {word} mean {name} (" in study.headline()
+    word = "highest" if higher else "lowest"
+    assert f"lr has the {word} mean {name} (" in study.headline()
     shown = study.to_dict()["means"]
     means = study.losses.values.mean(axis=(1, 2, 3, 4))
     expected = 1 - means if higher else means
@@ -235,15 +232,16 @@ def test_regression_and_callables_in_the_users_metric():
     X = rng.normal(size=(60, 3))
     y = X @ [1.0, 2.0, 0.0] + rng.normal(0, 0.1, 60)
     learners = {"weak": Ridge(1000.0), "ridge": Ridge(1.0)}
-    for loss, name, word in (
-        (None, "squared error", "smaller"),
-        ("neg_mean_squared_error", "mean squared error", "smaller"),
-        ("r2", "R²", "larger"),
-        (biased, "biased", "smaller"),
+    for loss, name, words in (
+        (None, "squared error", "mean squared error"),
+        ("neg_mean_squared_error", "mean squared error", "mean squared error"),
+        ("r2", "R²", "mean R²"),
+        (bk.metric(biased, higher_is_better=False), "biased", "mean biased"),
     ):
         study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
         assert study.losses.metric.name == name
-        assert study.headline().startswith(f"Use ridge: it has the {word} mean {name} (")
+        start = f"Use ridge: it is significantly better than weak ({words} "
+        assert study.headline().startswith(start)
 
 
 def biased(true, predicted):

@@ -25,7 +25,10 @@ def test_the_runner_has_what_was_asked():
         ({"n_jobs": True}, "n_jobs must be"),
         ({"n_jobs": 1.5}, "n_jobs must be"),
         ({"engine": "hadoop"}, "engine must be one of"),
-        ({"scheduler": "tcp://x:1"}, "scheduler applies only to the engine 'dask'"),
+        (
+            {"engine": "processes", "scheduler": "tcp://x:1"},
+            "scheduler applies only to the engine 'dask'",
+        ),
         ({"timeout": 0}, "timeout must be a number above 0"),
         ({"budget": -1}, "budget must be a number above 0"),
         ({"on_failure": "cry"}, "on_failure must be one of 'record', 'stop'"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.errors import RunError
+from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.cells import FAILURE_KINDS, Failure
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.workers import run_in_workers
@@ -146,13 +146,15 @@ def test_warnings_are_kept_with_the_cell_and_not_shown():
 
 
 @pytest.mark.parametrize("loss", ["log-loss", "brier", "auc"])
-def test_a_learner_without_probabilities_cannot_be_scored_by_them(loss):
+def test_a_learner_without_probabilities_is_refused_before_the_first_fit(loss):
     learners = {"plain": strange.NoProbabilities(), "nmc": "naive-bayes", "max": "max"}
-    study = run(learners, scoring=loss)
-    failure, _ = study.failures
-    assert (failure.learner, failure.kind) == ("plain", "cannot-score")
-    assert f"has no predict_proba, which the loss '{loss}' needs" in failure.reason
-    assert study.losses.algorithms == ("nmc", "max")
+    with pytest.raises(ArgumentError) as caught:
+        run(learners, scoring=loss)
+    assert str(caught.value).startswith("plain has no ")
+    assert f"predict_proba, which the metric '{loss}' needs" in str(caught.value)
+    # the other metrics are only reported
+    study = run(learners, scoring=["zero-one", loss])
+    assert study.losses.algorithms == ("plain", "nmc", "max")
 
 
 def test_probabilities_that_are_no_numbers_are_a_failure():
@@ -165,7 +167,7 @@ def test_probabilities_that_are_no_numbers_are_a_failure():
 
 def test_a_loss_that_is_no_number_is_a_failure_of_the_cell(good):
     with pytest.raises(RunError, match="the loss 'lambda' came out as nan"):
-        run(good, scoring=lambda true, predicted: float("nan"))
+        run(good, scoring=bk.metric(lambda true, predicted: float("nan"), higher_is_better=False))
 
 
 def test_a_scorer_that_raises_is_a_failure_of_the_cell(good):
@@ -178,7 +180,7 @@ def test_a_scorer_that_raises_is_a_failure_of_the_cell(good):
         return 0.0
 
     with pytest.raises(RunError, match="ZeroDivisionError: no such weight"):
-        run(good, scoring=broken)
+        run(good, scoring=bk.metric(broken, higher_is_better=False))
 
 
 def test_stop_ends_the_run_with_the_reason(good, tmp_path):

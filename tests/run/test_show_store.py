@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import bestofk as bk
-from bestofk._base.errors import StoreError, UnknownNameError
+from bestofk._base.errors import TableError, UnknownNameError
 from bestofk.cli.show import show
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.store.payloads import Payload
@@ -60,7 +60,7 @@ def test_what_is_printed(filled):
         for line in lines
     )
     assert any(line.startswith("   learners   tree, ") for line in lines)
-    assert any("loss zero-one, seed 5, 2 repetitions" in line for line in lines)
+    assert any("loss zero-one, random state 5, 2 repetitions" in line for line in lines)
     assert f"   time       {0.375 * (n - failed - 1):.3g} s in fit and predict" in lines
 
 
@@ -129,8 +129,8 @@ def test_an_empty_store(lasting_url):
 
 def test_what_is_no_store(tmp_path):
     missing = refusal(tmp_path / "nothing.db")
-    assert isinstance(missing, StoreError)
-    assert str(missing) == f"{tmp_path / 'nothing.db'}: there is no such store."
+    assert isinstance(missing, TableError)
+    assert str(missing) == f"There is no store {str(tmp_path / 'nothing.db')!r}."
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "table.csv").write_text("learner,fold,error\n")
     assert "not a bestofk store" in str(refusal(tmp_path / "table.csv"))

@@ -117,7 +117,10 @@ def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
 def test_what_cannot_be_pickled_is_evaluated_all_the_same(engine):
     learners = {"lock": (strange.CannotBePickled(),)}
     study = compared(
-        learners, scoring=strange.LockedLoss(), n_jobs=1, execution=bk.Execution(engine=engine)
+        learners,
+        scoring=bk.metric(strange.LockedLoss(), higher_is_better=False),
+        n_jobs=1,
+        execution=bk.Execution(engine=engine),
     )
     expected = compared({"plain": (strange.Majority(),)}, execution=bk.Execution(engine="serial"))
     assert not study.failures

@@ -1,10 +1,10 @@
 """Decisions in all situations, each with a heading that describes the case."""
 
 import numpy as np
-from exact_tables import NAMES, exactly, folds, instances, sets
+from exact_tables import DIMS, NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
-from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.stats.adjust import CORRECTIONS
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
@@ -31,7 +31,7 @@ def by_ranks_and_by_mean():
 
 def no_preference():
     yield "two learners, one is shown to be worse", bk.order(folds((0.30, 0.20)))
-    yield "two learners, no evidence", bk.order(folds((0.201, 0.200), spread=0.02))
+    yield "two learners, too close to call", bk.order(folds((0.201, 0.200), spread=0.02))
     yield "two learners with the same mean", bk.order(folds((0.2, 0.2)))
     yield "two identical learners", bk.order(exactly(np.full((2, 9), 0.2)))
     yield (
@@ -39,12 +39,12 @@ def no_preference():
         bk.order(folds((0.300, 0.200, 0.201))),
     )
     yield "three learners: both others are worse", bk.order(folds((0.30, 0.20, 0.25)))
-    yield "three learners, no evidence anywhere", bk.order(folds(NOTHING))
+    yield "three learners, nothing is shown anywhere", bk.order(folds(NOTHING))
     yield "three learners with the same mean", bk.order(folds((0.2, 0.2, 0.2)))
     yield "two share the smallest mean", bk.order(folds((0.2, 0.3, 0.2)))
     yield "three of four share the smallest mean", bk.order(folds((0.2, 0.2, 0.3, 0.2)))
     yield "eight learners", bk.order(folds(ABOUT_ALL))
-    yield "eight learners, no evidence anywhere", bk.order(folds(np.linspace(0.2, 0.201, 8)))
+    yield "eight learners, nothing is shown anywhere", bk.order(folds(np.linspace(0.2, 0.201, 8)))
     yield "eight learners, all others are worse", bk.order(folds(np.linspace(0.2, 0.4, 8)))
     yield (
         "the test by ranks contradicts the mean",
@@ -131,9 +131,6 @@ def stated_preference():
         "measured, fit_time: within a factor of two",
         bk.order(folds(NOTHING), prefer=costs("fit_time", 1.0, 1.9, 1.5)),
     )
-    panel = PanelOrder(names=NAMES)
-    yield "the panel: the preference decides", bk.order(folds(NOTHING), prefer=panel)
-    yield "the panel: evidence decides", bk.order(folds((0.30, 0.31, 0.20)), prefer=panel)
     yield "a list of eight: evidence decides", bk.order(folds(ABOUT_ALL), prefer="listed")
     yield (
         "a list of eight: the preference decides",
@@ -408,11 +405,15 @@ def notes():
     for gone, what in ((1, "one run"), (2, "two runs")):
         values = folds(FIRST_LOSES).values.copy()
         values[0, 0, :gone, 3] = np.nan
-        table = bk.Losses(values, algorithms=NAMES[:3], missing="allow", loss_name="zero-one")
+        table = bk.Losses(
+            values, dims=DIMS, algorithms=NAMES[:3], missing="allow", loss_name="zero-one"
+        )
         yield f"{what} dropped", bk.order(table, missing="drop")
     values = folds(FIRST_LOSES, runs=1).values.copy()
     values[0, 0, 0, 3] = np.nan
-    table = bk.Losses(values, algorithms=NAMES[:3], missing="allow", loss_name="zero-one")
+    table = bk.Losses(
+        values, dims=DIMS, algorithms=NAMES[:3], missing="allow", loss_name="zero-one"
+    )
     yield "one fold dropped", bk.order(table, missing="drop")
 
 

@@ -27,9 +27,15 @@ def tables(means, count):
             means, runs=1, folds=30, design=bk.Design(kind="resample", folds=30, **splits)
         ),
         "test-set": instances(wrong),
+        **{
+            kind: folds(means, runs=1, folds=60, design=bk.Design(kind=kind, folds=60))
+            for kind in ("test-set-auc", "test-set-metric")
+        },
+        "time": folds(means, runs=1, folds=40, design=bk.Design(kind="time", folds=40)),
         "datasets": sets(means),
         "halves": parted(means, Subsets(kind="halves", runs=20, folds=5), runs=10, folds=10),
         "nested": parted(means, Subsets(kind="nested", runs=100, folds=2), runs=10, folds=5),
+        "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
         "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
         "repetitions": bk.Losses(repeated, algorithms=NAMES[:count], loss_name="zero-one"),
     }
@@ -64,7 +70,7 @@ def of_a_pair():
             run_test(table, "kfold-t", pair=NAMES[:2], alternative=alternative),
         )
     same = exactly(np.full((2, 8), 0.2))
-    for name in ("wilcoxon", "sign", "paired-t", "permutation"):
+    for name in ("wilcoxon", "sign", "paired-t", "skew-corrected-t", "permutation"):
         yield f"{name}, two identical learners", run_test(same, name, pair=NAMES[:2])
     first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
     second = first - np.append(np.linspace(0.010, 0.025, 16), -0.4)

@@ -25,8 +25,24 @@ def refuse(where: str, must: str, got: object) -> ArgumentError:
     return ArgumentError(f"{where} must be {must}; got {shown}.")
 
 
+def refuse_named_table(value: Any, where: str) -> None:
+    """Raise for data frames and tables of losses, whose names and orientation would be lost."""
+    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+        raise ArgumentError(
+            f"{where} must be an array with the learners on the first axis; got a data frame, "
+            "whose names and orientation would be ignored: pass FRAME.to_numpy().T if each column "
+            "is a learner and lower numbers are better, or bestofk.order(FRAME, ...)."
+        )
+    if hasattr(value, "algorithms") and hasattr(value, "by_dataset"):
+        raise ArgumentError(
+            f"{where} must be an array with the learners on the first axis; got Losses: pass "
+            "LOSSES.by_dataset() for the mean of each data set, or bestofk.order(LOSSES)."
+        )
+
+
 def finite_array(value: Any, where: str, *, min_ndim: int = 1) -> Floats:
     """Return `value` as float64 without NaN or infinity, with at least `min_ndim` axes."""
+    refuse_named_table(value, where)
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from math import floor, isinf, log10
+from itertools import pairwise
+from math import floor, inf, isfinite, isinf, log10
 from typing import NamedTuple
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -23,6 +24,64 @@ def number(value: float) -> str:
     if isinf(value):
         return "infinite" if value > 0 else "minus infinite"
     return f"{value + 0.0:.4g}"
+
+
+MAX_DIGITS = 6
+"""Significant digits that keep different numbers apart; beyond them they are nearly equal."""
+
+
+def rounded(values: Sequence[float], uncertainty: float | None = None) -> list[str]:
+    """Format numbers of one kind with the same number of decimals.
+
+    The decimals show two digits of the uncertainty, or four digits of the largest number if the
+    uncertainty is unknown. Different numbers that would look equal get more digits, up to
+    `MAX_DIGITS`. Numbers below 0.001 are written with an exponent.
+
+    Examples
+    --------
+    >>> rounded([0.0433333, 0.08, 0.6666667], 0.075), rounded([3384.21, 3434.9], 60.0)
+    (['0.043', '0.080', '0.667'], ['3384', '3435'])
+    >>> rounded([0.24831, 0.24834], 0.02), rounded([0.2, 0.2], 0.02), rounded([0.123456, 12.0])
+    (['0.24831', '0.24834'], ['0.200', '0.200'], ['0.12', '12.00'])
+    >>> rounded([2e-6, 3.14159e-6], 1e-7), rounded([1.0, 0.0])
+    (['2.00e-06', '3.14e-06'], ['1.000', '0.000'])
+    """
+    numbers = [float(value) for value in values]
+    finite = [abs(value) for value in numbers if isfinite(value)]
+    largest = max(finite, default=0.0)
+    if largest == 0.0:
+        return [number(value) for value in numbers]
+    exponent = floor(log10(largest))
+    decimals = 3 - exponent
+    if uncertainty is not None and 0.0 < uncertainty < inf:
+        decimals = 1 - floor(log10(uncertainty))
+    most = MAX_DIGITS - 1 - exponent
+    decimals = max(min(decimals, most), min(-exponent, most))
+    # the fewest decimals that keep as many numbers apart as the most decimals do
+    apart = _looking_equal(numbers, max(decimals, most), largest)
+    while decimals < most and _looking_equal(numbers, decimals, largest) > apart:
+        decimals += 1
+    if largest < 1e-3:
+        return [
+            f"{value + 0.0:.{max(0, decimals + exponent)}e}" if isfinite(value) else number(value)
+            for value in numbers
+        ]
+    return [
+        # adding 0.0 turns a rounded -0.0 into 0.0
+        f"{round(value, max(0, decimals)) + 0.0:.{max(0, decimals)}f}"
+        if isfinite(value)
+        else number(value)
+        for value in numbers
+    ]
+
+
+def _looking_equal(numbers: Sequence[float], decimals: int, largest: float) -> int:
+    """Count neighbours that differ, beyond rounding noise, and are equal when rounded."""
+    ordered = sorted(numbers)
+    return sum(
+        round(low, decimals) == round(high, decimals) and high - low > 1e-12 * largest
+        for low, high in pairwise(ordered)
+    )
 
 
 def interval_words(low: float, high: float) -> str:
@@ -114,6 +173,18 @@ def capitalised(sentence: str) -> str:
     ('Learner 3 is out.', 'nmc is out.')
     """
     return f"L{sentence[1:]}" if sentence.startswith("learner ") else sentence
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a paragraph.
+
+    Examples
+    --------
+    >>> first_sentence("The rate is 0.2 for trees. Use another test.")
+    'The rate is 0.2 for trees.'
+    """
+    first, end, _ = text.partition(". ")
+    return f"{first}." if end else text
 
 
 def probability_words(p: float) -> str:
@@ -223,7 +294,7 @@ class SpokenMetric(NamedTuple):
     @property
     def mean(self) -> str:
         """The name of its mean, such as ``mean loss``."""
-        return f"mean {self.name}"
+        return self.name if self.name.startswith("mean ") else f"mean {self.name}"
 
     @property
     def smaller(self) -> str:

@@ -74,6 +74,10 @@ class FunctionEntry:
     """Keys of ``report/references.bib``, or of `bibtex`."""
     bibtex: str = ""
     """BibTeX entries of keys that are not in ``report/references.bib``."""
+    explanation: tuple[str, ...] = ()
+    """Three plain sentences: what it compares, when it is right, and when it is not."""
+    historical: bool = False
+    """Whether it is mainly of interest to repeat published results; listed after the others."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", self.family or self.name)

@@ -6,51 +6,103 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk._base.errors import BestOfKError, Interrupted, RunError, StoreError
-from bestofk.cli.say import say, use_plain_characters
+from bestofk.cli.say import say, use_plain_characters, wrapped
 from bestofk.version import __version__
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 INPUT = "Input"
 SECTIONS = {
     INPUT: (),
     "Decision": (
         "prefer", "margin", "alpha", "procedure", "test", "correction", "family", "control", "rope",
-        "guard", "df", "macro", "pass_at", "pass_all",
+        "guard", "as_published", "df", "macro", "pass_at", "pass_all",
     ),
     "Run": (
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
-        "budget", "on_failure", "retry_failed", "store", "replicate", "seed",
+        "budget", "on_failure", "retry_failed", "store", "replicate", "random_state",
     ),
     "Stopping early": ("stop", "stop_target", "settle", "risk", "max_runs"),
-    "Output": ("report_path", "output", "as_json", "quiet", "help", "help_option"),
+    "Output": (
+        "report_path", "figures", "latex", "csv", "output", "as_json", "explain", "quiet",
+        "verbose", "config", "help_all", "help",
+    ),
 }  # fmt: skip
 """Parameters of each section of a help text, in order; the first has all others."""
 
 
 class SectionedCommand(click.Command):
-    """A command whose help text has sections of options."""
+    """A command whose help text has sections of options.
+
+    If `common` names parameters, ``--help`` shows only those, and ``--help-all`` shows all.
+    """
+
+    def __init__(self, *arguments: Any, common: Sequence[str] = (), **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.common = tuple(common)
+        if common:
+            self.params.append(
+                click.Option(
+                    ["--help-all"], is_flag=True, is_eager=True, expose_value=False,
+                    callback=_show_all_help, help="Show all options and exit.",
+                )
+            )  # fmt: skip
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows: dict[str, dict[str, tuple[str, str]]] = {title: {} for title in SECTIONS}
-        for parameter in self.get_params(ctx):
-            row = None
-            if isinstance(parameter, click.Option):
-                row = parameter.get_help_record(ctx)
-            if row is not None and parameter.name is not None:
-                rows[section_of(parameter.name)][parameter.name] = row
-        for title, names in SECTIONS.items():
-            section = rows[title]
-            ordered = [section[name] for name in names or section if name in section]
-            if ordered:
-                with formatter.section(title):
-                    formatter.write_dl(ordered)
+        if self.common and not ctx.meta.get(HELP_ALL):
+            self._format_common(ctx, formatter)
+            return
+        for title, options in self.sections(ctx).items():
+            with formatter.section(title):
+                formatter.write_dl([row for o in options if (row := o.get_help_record(ctx))])
+
+    def _format_common(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        options = {option.name: option for option in self._options(ctx)}
+        shown = [options[name] for name in (*self.common, "help_all") if name in options]
+        with formatter.section("Options"):
+            formatter.write_dl([row for o in shown if (row := o.get_help_record(ctx))])
+        rest = len(options) - len(shown) - 1
+        formatter.write_paragraph()
+        formatter.write(f"{rest} more options: {ctx.command_path} --help-all\n")
+
+    def sections(self, ctx: click.Context) -> dict[str, list[click.Option]]:
+        """Return the options by title of their section, in order."""
+        options: dict[str, dict[str, click.Option]] = {title: {} for title in SECTIONS}
+        for option in self._options(ctx):
+            # click names its own help option differently from version to version
+            name = "help" if "--help" in option.opts else str(option.name)
+            options[section_of(name)][name] = option
+        ordered = {
+            title: [
+                options[title][name] for name in names or options[title] if name in options[title]
+            ]
+            for title, names in SECTIONS.items()
+        }
+        return {title: section for title, section in ordered.items() if section}
+
+    def _options(self, ctx: click.Context) -> list[click.Option]:
+        parameters = self.get_params(ctx)
+        return [one for one in parameters if isinstance(one, click.Option) and not one.hidden]
+
+
+HELP_ALL = "bestofk.help_all"
+"""Key of the context that is true while a help text with all options is written."""
+
+
+def _show_all_help(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta[HELP_ALL] = True
+        say(ctx.get_help())
+        ctx.exit()
 
 
 def section_of(name: str) -> str:
@@ -66,33 +118,55 @@ def section_of(name: str) -> str:
 
 MAX_MESSAGE = 1800
 """Characters of an error message; names in a file may be very long."""
-EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
+EXIT_DONE = 0
+EXIT_GATE_WORSE = 1
+"""Reserved for a release gate that says no."""
+EXIT_WRONG_CALL = 2
+EXIT_GATE_UNDECIDED = 3
+"""Reserved for a release gate that cannot decide."""
+EXIT_FAILED = 4
+EXIT_INTERRUPTED = 130
 
-VERBS = {
-    "compare": (
-        "bestofk.cli.compare:compare",
-        "Compare learners on data and decide: the main job.",
-    ),
-    "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
-    "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
-    "test": ("bestofk.cli.test:one_test", "Run one test on a table of losses."),
-    "size": ("bestofk.cli.size:size", "Find out what a design can show, or how large it must be."),
-    "measure": ("bestofk.cli.measure:measure", "Measure the error rate and the power of a test."),
-    "calibrate": ("bestofk.cli.measure:calibrate", "Calibrate a test on your own data."),
-    "tests": ("bestofk.cli.listings:tests", "List the tests and what they cover."),
-    "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
-    "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
-    "learners": ("bestofk.cli.listings:learners", "List the built-in learners."),
-    "losses": ("bestofk.cli.listings:losses", "List the losses and metrics."),
-    "datasets": ("bestofk.cli.datasets:datasets", "List the embedded data sets."),
-    "reproduce": (
-        "bestofk.cli.reproduce:reproduce",
-        "Reproduce the papers' tables next to the published numbers.",
-    ),
-    "problems": ("bestofk.cli.listings:problems", "List the simulated problems."),
-    "show": ("bestofk.cli.show:show", "Show the contents of a store."),
-    "report": ("bestofk.cli.report:report", "Write a report of a stored study."),
+VERB_GROUPS = {
+    "Commands": {
+        "compare": (
+            "bestofk.cli.compare:compare",
+            "Compare learners on data and decide which to use.",
+        ),
+        "order": ("bestofk.cli.order:order", "Decide from a table of losses or scores."),
+        "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
+        "estimate": (
+            "bestofk.cli.estimate:estimate",
+            "Estimate the error rate of one learner.",
+        ),
+        "size": (
+            "bestofk.cli.size:size",
+            "Find out what a design can show, or how large it must be.",
+        ),
+        "report": ("bestofk.cli.report:report", "Write a report of a stored study."),
+        "show": ("bestofk.cli.show:show", "Show the contents of a store."),
+        "diff": ("bestofk.cli.diff:diff", "Show what changed between two results."),
+        "list": (
+            "bestofk.cli.listings:listing",
+            "List learners, metrics, plans, tests, ..., or explain one.",
+        ),
+    },
+    "For methodologists": {
+        "test": ("bestofk.cli.test:one_test", "Run one test on a table of losses."),
+        "calibrate": ("bestofk.cli.measure:calibrate", "Calibrate a test on your own data."),
+        "measure": (
+            "bestofk.cli.measure:measure",
+            "Measure the error rate and the power of a test.",
+        ),
+        "reproduce": (
+            "bestofk.cli.reproduce:reproduce",
+            "Reproduce the papers' tables next to the published numbers.",
+        ),
+        "fetch": ("bestofk.cli.fetch:fetch", "Download the data sets of the papers."),
+    },
 }
+"""Import path and one line of help, by group and verb."""
+VERBS = {verb: entry for group in VERB_GROUPS.values() for verb, entry in group.items()}
 """Import path and one line of help, by verb."""
 
 
@@ -127,16 +201,31 @@ class LazyGroup(HelpfulGroup):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        with formatter.section("Commands"):
-            formatter.write_dl([(verb, line) for verb, (_, line) in VERBS.items()])
+        width = max(map(len, VERBS))
+        for title, verbs in VERB_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{verb:<{width}}", line) for verb, (_, line) in verbs.items()]
+                )
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the verbs that start with `incomplete`, without importing them."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [
+            CompletionItem(verb, help=line)
+            for verb, (_, line) in VERBS.items()
+            if verb.startswith(incomplete)
+        ]
+        return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in VERBS:
-            from bestofk._base.errors import UnknownNameError
+            from bestofk.cli.habits import no_such_verb
 
-            raise click.UsageError(str(UnknownNameError("command", args[0], VERBS)))
+            raise click.UsageError(no_such_verb(args[0], VERBS))
         return super().resolve_command(ctx, args)
 
 
@@ -215,6 +304,11 @@ def _run(arguments: list[str] | None) -> int:
     except MissingCommand as error:
         say(error.format_message(), err=True)
         return EXIT_WRONG_CALL
+    except click.NoSuchOption as error:
+        from bestofk.cli.habits import no_such_option
+
+        complain(no_such_option(error, command))
+        return EXIT_WRONG_CALL
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "bestofk"
         complain(f"{error.format_message()} See '{path} --help'.")
@@ -256,4 +350,4 @@ def complain(message: str) -> None:
     text = hide_passwords(" ".join(message.split()))
     if len(text) > MAX_MESSAGE:
         text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"
-    say(f"bestofk: {text}", err=True)
+    say(wrapped(f"bestofk: {text}", sys.stderr), err=True)

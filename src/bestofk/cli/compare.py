@@ -10,28 +10,44 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
-    check_report_path,
+    PREFER_COSTS,
+    as_published_option,
     command_line,
     decision_arguments,
     decision_options,
     echo_decision,
+    echo_explanation,
     jobs_option,
     names_in,
     preference,
-    quiet_option,
-    report_option,
+    progress_of,
+    published_settings,
     scheduler_option,
+    verbosity_options,
     warnings_as_lines,
 )
+from bestofk.cli.outputs import file_options, planned_outputs
+from bestofk.cli.say import say
 
 _STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "--risk",
                  "max_runs": "--max-runs"}  # fmt: skip
+PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
+"""The learners of the MultiTest paper."""
 _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@click.command(cls=SectionedCommand)
+COMMON = (
+    "target", "learners", "cv", "scoring", "groups", "prefer", "margin", "alpha", "budget",
+    "store", "report_path", "figures", "as_json", "explain", "quiet",
+)  # fmt: skip
+"""Options that most people need."""
+
+
+@click.command(cls=SectionedCommand, common=COMMON)
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
 @click.option(
@@ -39,7 +55,7 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     "learners",
     metavar="SPEC",
     multiple=True,
-    help="A name listed by: bestofk learners; name=spec; package.module:Class(param=value); or "
+    help="A name (bestofk list learners), name=SPEC, package.module:Class(param=value) or "
     "./models.py:name. Repeatable.",
 )
 @click.option(
@@ -49,9 +65,16 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     multiple=True,
     help="Run this Python file and use its mapping or list named learners.",
 )
-@click.option("--cv", help="See: bestofk plans. Default: 10x5+nested on one data set, else 10x10.")
+@click.option(
+    "--cv",
+    metavar="PLAN",
+    help="5x2, 10x10, ... (bestofk list plans).  [default: 10x5+nested on one data set, else "
+    "10x10]",
+)
 @click.option("--groups", metavar="COL", help="Keep rows with the same COL value in one fold.")
-@click.option("--weight", metavar="COL", help="Weight of each row, in fits and in the metric.")
+@click.option(
+    "--sample-weight", metavar="COL", help="Weight of each row, in fits and in the metric."
+)
 @click.option(
     "--stratify",
     type=click.Choice(["labels", "quantiles", "no"]),
@@ -63,7 +86,7 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     "--scoring",
     metavar="NAMES",
     multiple=True,
-    help="See: bestofk losses. Of accuracy,log-loss the first decides; all are reported.",
+    help="accuracy, roc_auc, ... (bestofk list metrics). Of several, the first decides.",
 )
 @click.option("--cost", metavar="FILE", help="Decide by this cost matrix; rows are the truth.")
 @jobs_option
@@ -119,6 +142,7 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--nominal", metavar="COLS", help="Nominal columns: a,b.")
 @click.option("--numeric", metavar="COLS", help="Numeric columns: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
+@click.option("--keep", metavar="COLS", help="Columns to use even if they look like identifiers.")
 @click.option(
     "--prepare",
     type=click.Choice(["auto", "none"]),
@@ -130,9 +154,11 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
               help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
-@report_option
-@decision_options
-@quiet_option
+@file_options
+@as_published_option
+@decision_options(PREFER_COSTS.replace("size.", "size, complexity."))
+@verbosity_options
+@config_option
 def compare(
     data: tuple[str, ...],
     target: str | None,
@@ -140,7 +166,7 @@ def compare(
     learner_files: tuple[str, ...],
     cv: str | None,
     groups: str | None,
-    weight: str | None,
+    sample_weight: str | None,
     stratify: str | None,
     repetitions: int,
     scoring: tuple[str, ...],
@@ -164,11 +190,14 @@ def compare(
     nominal: str | None,
     numeric: str | None,
     ignore: str | None,
+    keep: str | None,
     task: str,
     prepare: str,
-    report_path: str | None,
+    as_published: bool,
     as_json: bool,
+    explain: bool,
     quiet: bool,
+    verbose: bool,
     **decision: Any,
 ) -> None:
     """Compare learners on DATA: which one to use, how the others rank, and why.
@@ -179,50 +208,92 @@ def compare(
     \b
     Examples:
       bestofk compare iris
-      bestofk compare wine --learner nmc --learner nn --cv 5x2 --json
-      bestofk compare wine --learner max --learner nmc --cv 5x2 --report wine.html
-      bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
-      bestofk compare wine --learner nmc --learner nn --groups ash --cv group-kfold:5
+      bestofk compare wine --learner logistic --learner decision-tree --cv 5x2 --json
+      bestofk compare wine --learner logistic --learner random-forest --cv 5x2 --report wine.html
+      bestofk compare iris --learner logistic --learner 'sklearn.svm:SVC(C=10)'
+      bestofk compare wine --groups ash --cv group-kfold:5 --prefer fit_time
       bestofk compare breast-cancer --stop settled
+      bestofk compare iris --as-published
+      bestofk compare breast-cancer --learner logistic --learner naive-bayes --procedure roc-hull
     """
-    from bestofk.cli.terminal import print_study
-    from bestofk.decide.settings import Settings
-    from bestofk.learners.specification import chosen_learners
-    from bestofk.run.compare import compare as run_comparison
-    from bestofk.run.execution import Execution
-    from bestofk.run.inputs import dataset_of
+    outputs = planned_outputs(decision)
+    # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
+    for source in data:
+        _check_data(source)
+    from bestofk.learners.specification import check_specifications
 
+    check_specifications(learners)
     options: dict[str, Any] = {
         "target": target,
         "nominal": names_in(nominal),
         "numeric": names_in(numeric),
         "ignore": names_in(ignore),
+        "keep": names_in(keep),
         "groups": groups,
-        "sample_weight": weight,
+        "sample_weight": sample_weight,
         "folds": _column_of_folds(cv),
     }
     if task != "auto":
         options["task"] = task
-    check_report_path(report_path)
+    arguments = decision_arguments(decision)
+    if as_published:
+        arguments = published_settings(arguments)
+        cv, prefer = cv or "5x2", prefer or "complexity"
+        if not learners and not learner_files:
+            learners = PUBLISHED_LEARNERS
+    plan = _plan(cv, stratify, decision["random_state"])
+    rule = _stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs)
+    fit_seconds, seconds = _seconds(timeout, "--timeout"), _seconds(budget, "--budget")
+    from bestofk.decide.registry import PROCEDURES
+
+    takes_losses = PROCEDURES[arguments["procedure"]].takes_losses
+    if takes_losses:
+        from bestofk.decide.settings import Settings
+
+        settings = Settings(prefer=preference(prefer), **arguments)
+    from bestofk.cli.terminal import print_study
+    from bestofk.learners.specification import chosen_learners
+    from bestofk.run.compare import compare as run_comparison
+    from bestofk.run.execution import Execution
+    from bestofk.run.inputs import dataset_of
+    from bestofk.run.select_by_scores import select_by_scores
+
     # Learners may print; keep that out of the answer.
+    if not takes_losses:
+        with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+            datasets = [dataset_of(source, **options) for source in data]
+            selected = select_by_scores(
+                chosen_learners(learners, learner_files),
+                datasets,
+                procedure=arguments["procedure"],
+                cv=cv or "kfold:10",
+                alpha=arguments["alpha"],
+                correction=arguments["correction"] or "holm",
+                random_state=arguments["random_state"],
+            )
+        echo_explanation(selected, as_json=as_json)
+        return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
+        if verbose:
+            for each in datasets:
+                say(" ".join(each.account), err=True)
         study = run_comparison(
             chosen_learners(learners, learner_files),
             datasets,
-            cv=_plan(cv, stratify, decision["seed"]),
+            cv=plan,
             scoring=_metrics(scoring, cost),
-            stop=_stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs),
-            settings=Settings(prefer=preference(prefer), **decision_arguments(decision)),
+            stop=rule,
+            settings=settings,
             execution=Execution(
                 n_jobs=n_jobs,
                 threads=threads,
                 engine=engine,
                 scheduler=scheduler,
-                timeout=_seconds(timeout, "--timeout"),
-                budget=_seconds(budget, "--budget"),
+                timeout=fit_seconds,
+                budget=seconds,
                 store=store,
-                progress=not quiet,
+                progress=progress_of(quiet=quiet, verbose=verbose),
                 on_failure=on_failure,
                 retry_failed=retry_failed,
                 repetitions=repetitions,
@@ -235,10 +306,16 @@ def compare(
         study,
         print_study,
         ranking=study.ranking,
-        report_path=report_path,
+        outputs=outputs,
         as_json=as_json,
+        explain=explain,
         quiet=quiet,
     )
+
+
+def _check_data(source: str) -> None:
+    """Raise an error if there is no such file or embedded data set."""
+    check_source(source, "file or embedded data set", "bestofk.data.embedded:DATASETS")
 
 
 def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
@@ -264,7 +341,7 @@ def _column_of_folds(plan: str | None) -> str | None:
     return None if plan is None else specify(plan, {}).column or None
 
 
-def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
+def _plan(plan: str | None, stratify: str | None, random_state: int) -> Any:
     """Return the plan, or its name if --stratify is not set."""
     if stratify is None:
         return plan
@@ -273,7 +350,7 @@ def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
     from bestofk.splits.plans import plan as make_plan
 
     stratified = {"labels": True, "no": False}.get(stratify, stratify)
-    return make_plan(plan, stratified=stratified, random_state=seed)
+    return make_plan(plan, stratified=stratified, random_state=random_state)
 
 
 def _metrics(texts: tuple[str, ...], cost: str | None) -> Any:

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.formatting import shortened
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
-    check_report_path,
     decision_arguments,
     decision_options,
     echo_decision,
     option_group,
     preference,
-    quiet_option,
-    report_option,
+    verbosity_options,
     warnings_as_lines,
 )
+from bestofk.cli.outputs import file_options, planned_outputs
+from bestofk.cli.say import say
 
 if TYPE_CHECKING:
     from bestofk.evals import Evals, ModelChoice
@@ -83,6 +85,10 @@ _log_options = option_group(
         help="Every task counts the same, or (default) every item does.",
     ),
     click.option(
+        "--against", metavar="MODEL",
+        help="Say for each other model whether it is within --margin of this one.",
+    ),
+    click.option(
         "--pass-at", type=click.IntRange(min=1), metavar="K",
         help="Compare by pass@k: one of K answers is right.",
     ),
@@ -93,12 +99,20 @@ _log_options = option_group(
 )  # fmt: skip
 
 
-@click.command(cls=SectionedCommand)
+COMMON = (
+    "metric", "task", "cluster", "prices", "missing", "count_errors_as_wrong", "prefer", "margin",
+    "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "quiet",
+)  # fmt: skip
+"""Options that most people need."""
+
+
+@click.command(cls=SectionedCommand, common=COMMON)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @_log_options
-@report_option
-@decision_options
-@quiet_option
+@file_options
+@decision_options("cost, tokens or latency; or models, most preferred first: a,b,c.")
+@verbosity_options
+@config_option
 def evals(
     paths: tuple[str, ...],
     metric: tuple[str, ...],
@@ -113,12 +127,14 @@ def evals(
     limits: str,
     missing: str,
     macro: bool,
+    against: str | None,
     pass_at: int | None,
     pass_all: int | None,
     prefer: str | None,
-    report_path: str | None,
     as_json: bool,
+    explain: bool,
     quiet: bool,
+    verbose: bool,
     **options: Any,
 ) -> None:
     """Decide which model of the logs to use, how the others rank, and why.
@@ -129,9 +145,9 @@ def evals(
 
     With --prefer cost, bestofk recommends the cheapest model that is not significantly worse. The
     costs come from the logs or from --prices; tokens and latency work alike. With --cluster, each
-    cluster of items counts once, and cluster-sign-flip, obuchowski, durkalski and yang are tests
-    to choose from. A margin of 0.01 adds whether the recommended model is shown to be at most 0.01
-    worse than the best.
+    cluster of items counts once, and cluster-t, cluster-sign-flip, obuchowski, durkalski and yang
+    are tests to choose from. A margin of 0.01 adds whether the recommended model is shown to be at
+    most 0.01 worse than the best.
 
     \b
     Examples:
@@ -141,10 +157,12 @@ def evals(
       bestofk evals inspect-sums --metric match --pass-at 2
       bestofk evals inspect-sums --metric match --cluster passage --json
     """
+    outputs = planned_outputs(options)
+    for path in paths:
+        check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
     from bestofk.evals.choosing import choose_model
 
-    check_report_path(report_path)
     with warnings_as_lines():
         logs = read_evals(
             _known_paths(paths),
@@ -157,6 +175,8 @@ def evals(
             columns=_columns(columns),
             higher_is_better=higher_is_better,
         )
+        if verbose:
+            say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)
         choice = choose_model(
             logs,
@@ -165,6 +185,7 @@ def evals(
             limits=limits,
             missing=missing,
             macro=macro,
+            against=against,
             pass_at=pass_at,
             pass_all=pass_all,
             **decision_arguments(options),
@@ -173,18 +194,19 @@ def evals(
         choice,
         _print_choice,
         ranking=choice.decision.ranking,
-        report_path=report_path,
+        outputs=outputs,
         as_json=as_json,
+        explain=explain,
         quiet=quiet,
         more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
     )
 
 
-def _print_choice(choice: ModelChoice) -> None:
+def _print_choice(choice: ModelChoice, *, explain: bool) -> None:
     from bestofk.cli.terminal import print_decision, print_sentences
 
-    print_decision(choice, _cost_column(choice))
-    if lines := _cost_lines(choice):
+    print_decision(choice, _cost_column(choice), explain=explain)
+    if explain and (lines := _cost_lines(choice)):
         print_sentences("\n".join(lines))
 
 

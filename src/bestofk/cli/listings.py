@@ -1,189 +1,336 @@
-"""``bestofk tests``, ``procedures``, ``plans``, ``learners``, ``losses`` and ``problems``."""
+"""``bestofk list``: names of tests, plans, learners, metrics, ..., and explanations of one."""
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk.cli.options import echo_json, json_option
-from bestofk.cli.say import say_entry
+from bestofk.cli.say import say, say_entry, say_facts, wrapped
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+PAPERS = "Methods of the papers (to repeat published results)"
+"""Title of the second group of a listing."""
 
 
-@click.command()
-@json_option
-def tests(as_json: bool) -> None:
-    """List the tests: what each does, which designs it covers, and its paper.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """A list of names: its groups of entries, and the facts about an entry."""
 
-    \b
-    Examples:
-      bestofk tests
-      bestofk tests --json
-    """
+    key: str
+    """Its key in the JSON object."""
+    summary: str
+    groups: Callable[[], dict[str, Iterable[Any]]]
+    """Entries by the title of their group; an empty title has no heading."""
+    facts: Callable[[Any], list[str]]
+    """Facts about an entry after its summary."""
+    row: Callable[[Any], dict[str, Any]]
+    """The entry as JSON."""
+    notes: tuple[str, ...] = ()
+    """Lines after the list."""
+
+    def entries(self) -> dict[str, Any]:
+        """Return all entries by name."""
+        return {entry.name: entry for group in self.groups().values() for entry in group}
+
+
+def _two_levels(registry: Mapping[str, Any], title: str = "") -> dict[str, Iterable[Any]]:
+    """Return the entries of a registry, with historical ones in a second group."""
+    entries = list(registry.values())
+    old = [entry for entry in entries if entry.historical]
+    return {
+        title: [entry for entry in entries if not entry.historical],
+        **({PAPERS: old} if old else {}),
+    }
+
+
+def _tests() -> dict[str, Iterable[Any]]:
     from bestofk.stats.multiple.registry import MULTIPLE_TESTS
     from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
-    groups: dict[str, Any] = {
-        "Two learners": PAIRWISE_TESTS,
-        "Two models on clusters of items (bestofk evals --test)": CLUSTERED_TESTS,
-        "All learners at once": MULTIPLE_TESTS,
+    pairwise = _two_levels(PAIRWISE_TESTS, "Two learners")
+    old = pairwise.pop(PAPERS, [])
+    return {
+        **pairwise,
+        "Two models on clusters of items (bestofk evals --test)": CLUSTERED_TESTS.values(),
+        "All learners at once": MULTIPLE_TESTS.values(),
+        PAPERS: old,
     }
-    if as_json:
-        echo_json(
-            {
-                "tests": [
-                    {
-                        "name": entry.name,
-                        "learners": "all" if registry is MULTIPLE_TESTS else "two",
-                        "summary": entry.summary,
-                        "covers": list(entry.covers),
-                        "sides": list(getattr(entry, "sides", ("two-sided",))),
-                        "paper": entry.paper,
-                        "doi": entry.doi,
-                    }
-                    for registry in groups.values()
-                    for entry in registry.values()
-                ]
-            }
-        )
-        return
-    for title, registry in groups.items():
-        click.echo(f"{title}:")
-        for entry in registry.values():
-            _show(
-                entry,
-                f"covers {', '.join(entry.covers)}",
-                "" if len(getattr(entry, "sides", ("two-sided",))) > 1 else "two-sided only",
-            )
-    click.echo("Without --test, the design decides; the output says which test and why.")
 
 
-@click.command()
-@json_option
-def procedures(as_json: bool) -> None:
-    """List the procedures, which turn evidence into an order or a choice.
+def _test_facts(entry: Any) -> list[str]:
+    only = "" if len(entry.sides) > 1 else "two-sided only"
+    return [f"covers {', '.join(entry.covers)}", *filter(None, [only])]
 
-    \b
-    Examples:
-      bestofk procedures
-      bestofk procedures --json
-    """
+
+def _test_row(entry: Any) -> dict[str, Any]:
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+
+    return {
+        "name": entry.name,
+        "learners": "all" if entry.name in MULTIPLE_TESTS else "two",
+        "summary": entry.summary,
+        "explanation": list(entry.explanation),
+        "historical": entry.historical,
+        "covers": list(entry.covers),
+        "sides": list(entry.sides),
+        "paper": entry.paper,
+        "doi": entry.doi,
+    }
+
+
+def _procedures() -> dict[str, Iterable[Any]]:
     from bestofk.decide.registry import PROCEDURES
 
-    if as_json:
-        echo_json({"procedures": [_row(entry) for entry in PROCEDURES.values()]})
-        return
-    for entry in PROCEDURES.values():
-        basis = "decides from losses"
-        if entry.takes_test:
-            basis += " by a pairwise test"
-        if not entry.takes_losses:
-            basis = "decides from scores of every instance (Python only)"
-        _show(entry, basis)
+    return _two_levels(PROCEDURES)
 
 
-@click.command()
-@json_option
-def plans(as_json: bool) -> None:
-    """List the resampling plans: which rows train, and which test.
+def _procedure_facts(entry: Any) -> list[str]:
+    if not entry.takes_losses:
+        return ["decides from scores of every instance (Python only)"]
+    return ["decides from losses by a pairwise test" if entry.takes_test else "decides from losses"]
 
-    \b
-    Examples:
-      bestofk plans
-      bestofk plans --json
-    """
+
+def _plans() -> dict[str, Iterable[Any]]:
     from bestofk.splits.registry import PLANS
 
-    if as_json:
-        echo_json({"plans": [_row(entry) for entry in PLANS.values()]})
-        return
-    for entry in PLANS.values():
-        _show(entry, f"e.g. {entry.example}")
+    return {"": PLANS.values()}
 
 
-@click.command()
-@json_option
-def learners(as_json: bool) -> None:
-    """List the built-in learners. Any scikit-learn estimator works too.
-
-    \b
-    Examples:
-      bestofk learners
-      bestofk learners --json
-    """
+def _learners() -> dict[str, Iterable[Any]]:
     from bestofk.learners.registry import LEARNERS
 
-    if as_json:
-        echo_json({"learners": [_row(entry) for entry in LEARNERS.values()]})
-        return
-    for entry in LEARNERS.values():
-        _show(entry, f"parameters counted as complexity: {entry.complexity}")
-    click.echo("Others: --learner 'sklearn.ensemble:RandomForestClassifier(n_estimators=200)'.")
+    return _two_levels(LEARNERS)
 
 
-@click.command()
-@json_option
-def losses(as_json: bool) -> None:
-    """List the losses and metrics for compare --scoring.
+def _problems() -> dict[str, Iterable[Any]]:
+    from bestofk.lab.problems.registry import PROBLEMS
 
-    \b
-    Examples:
-      bestofk losses
-      bestofk losses --json
-    """
+    return {"": PROBLEMS.values()}
+
+
+def _datasets() -> dict[str, Iterable[Any]]:
+    from bestofk.data.embedded import DATASETS
+
+    return {"": DATASETS.values()}
+
+
+def _dataset_facts(entry: Any) -> list[str]:
+    kind = entry.task if entry.classes is None else f"{entry.task}, {entry.classes} classes"
+    return [f"{entry.rows} rows, {entry.columns} columns, {kind}"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scorer:
+    """A scorer of scikit-learn in the list of metrics."""
+
+    name: str
+    summary: str
+    task: str = "any"
+
+
+def _metrics() -> dict[str, Iterable[Any]]:
     from sklearn.metrics import get_scorer_names
 
     from bestofk.run.metrics import LOSSES, listed_metric
 
-    scorers = [name for name in get_scorer_names() if name not in LOSSES]
-    rows = [
-        {"name": entry.name, "summary": entry.summary, "task": entry.task or "any"}
-        for entry in LOSSES.values()
-    ]
-    if as_json:
-        listed = [{"name": name, **listed_metric(name)} for name in scorers]
-        echo_json({"losses": rows, "scorers": listed})
-        return
-    for row in rows:
-        say_entry(row["name"], f"{row['summary']} ({row['task']})")
-    say_entry("pinball:Q", "pinball (quantile) loss for quantile Q (regression)")
-    click.echo("Scorers of scikit-learn, shown in their own direction:")
-    for name in scorers:
-        metric = listed_metric(name)
-        better = "larger" if metric["higher_is_better"] else "smaller"
-        say_entry(name, f"{metric['shown']}, {better} is better")
-    click.echo(
-        "The first of several decides: --scoring accuracy,log-loss. A class: --scoring f1:yes."
+    quantile = _Scorer(
+        name="pinball:Q", summary="pinball (quantile) loss for quantile Q", task="regression"
     )
-    click.echo("A cost matrix: --cost costs.csv, rows are the truth.")
+    scorers = []
+    for name in get_scorer_names():
+        if name not in LOSSES:
+            metric = listed_metric(name)
+            better = "larger" if metric["higher_is_better"] else "smaller"
+            scorers.append(_Scorer(name=name, summary=f"{metric['shown']}, {better} is better"))
+    return {
+        "": [*LOSSES.values(), quantile],
+        "Scorers of scikit-learn, shown in their own direction": scorers,
+    }
 
 
-@click.command()
-@json_option
-def problems(as_json: bool) -> None:
-    """List the simulated problems on which tests are measured.
-
-    \b
-    Examples:
-      bestofk problems
-      bestofk problems --json
-    """
-    from bestofk.lab.problems.registry import PROBLEMS
-
-    if as_json:
-        echo_json({"problems": [_row(entry) for entry in PROBLEMS.values()]})
-        return
-    for entry in PROBLEMS.values():
-        _show(entry, f"draws {entry.draws}")
-    click.echo("With settings: --problem 'binary(rows=100, class_probability=0.3)'.")
+def _metric_row(entry: Any) -> dict[str, Any]:
+    return {"name": entry.name, "summary": entry.summary, "task": entry.task or "any"}
 
 
 def _row(entry: Any) -> dict[str, Any]:
-    row = {"name": entry.name, "summary": entry.summary, "paper": entry.paper}
-    if hasattr(entry, "example"):
-        row["example"] = entry.example
-    return row
+    names = ("name", "summary", "explanation", "historical", "example", "task", "paper")
+    row = {name: getattr(entry, name) for name in names if hasattr(entry, name)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
-def _show(entry: Any, *facts: str) -> None:
-    say_entry(entry.name, entry.summary, details=(*facts, entry.paper))
+LISTINGS = {
+    "learners": Listing(
+        key="learners",
+        summary="the built-in learners, for --learner",
+        groups=_learners,
+        facts=lambda entry: [f"parameters counted as complexity: {entry.complexity}"],
+        row=_row,
+        notes=(
+            "Any scikit-learn estimator works too: --learner "
+            "'sklearn.ensemble:RandomForestClassifier(n_estimators=200)'.",
+        ),
+    ),
+    "metrics": Listing(
+        key="metrics",
+        summary="the losses and metrics, for --scoring",
+        groups=_metrics,
+        facts=lambda entry: [f"for {entry.task}"] if entry.task not in (None, "any") else [],
+        row=_metric_row,
+        notes=(
+            "The first of several decides: --scoring accuracy,log-loss. A class: --scoring f1:yes.",
+            "A cost matrix: --cost costs.csv, rows are the truth.",
+        ),
+    ),
+    "plans": Listing(
+        key="plans",
+        summary="the resampling plans, for --cv",
+        groups=_plans,
+        facts=lambda entry: [f"e.g. {entry.example}"],
+        row=_row,
+    ),
+    "tests": Listing(
+        key="tests",
+        summary="the tests and the designs that they cover, for --test",
+        groups=_tests,
+        facts=_test_facts,
+        row=_test_row,
+        notes=("Without --test, the design decides; the output says which test and why.",),
+    ),
+    "procedures": Listing(
+        key="procedures",
+        summary="the procedures, which turn evidence into an order or a choice, for --procedure",
+        groups=_procedures,
+        facts=_procedure_facts,
+        row=_row,
+    ),
+    "datasets": Listing(
+        key="datasets",
+        summary="the embedded data sets, for compare",
+        groups=_datasets,
+        facts=_dataset_facts,
+        row=_row,
+        notes=("The data sets of the papers: bestofk fetch uci --to DIR.",),
+    ),
+    "problems": Listing(
+        key="problems",
+        summary="the simulated problems on which tests are measured, for --problem",
+        groups=_problems,
+        facts=lambda entry: [f"draws {entry.draws}"],
+        row=_row,
+        notes=("With settings: --problem 'binary(rows=100, class_probability=0.3)'.",),
+    ),
+}
+
+
+def _kind(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a list; singular forms and a few other words work too."""
+    from bestofk._base.errors import UnknownNameError
+
+    if value is None:
+        return None
+    word = {"losses": "metrics", "scorers": "metrics", "models": "learners"}.get(value, value)
+    word = word if word in LISTINGS else f"{word}s"
+    if word not in LISTINGS:
+        raise click.UsageError(str(UnknownNameError("list", value, LISTINGS)))
+    return word
+
+
+def _complete_kind(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
+    return [
+        CompletionItem(name, help=listing.summary)
+        for name, listing in LISTINGS.items()
+        if name.startswith(start)
+    ]
+
+
+def _complete_name(context: click.Context, _: click.Parameter, start: str) -> list[str]:
+    listing = LISTINGS.get(context.params.get("kind", ""))
+    names = {} if listing is None else listing.entries()
+    return [name for name in names if name.startswith(start)]
+
+
+@click.command("list")
+@click.argument("kind", metavar="[WHAT]", required=False, callback=_kind,
+                shell_complete=_complete_kind)  # fmt: skip
+@click.argument("name", metavar="[NAME]", required=False, shell_complete=_complete_name)
+@json_option
+def listing(kind: str | None, name: str | None, as_json: bool) -> None:
+    """List names that options accept, or explain one of them.
+
+    WHAT is learners, metrics, plans, tests, procedures, datasets or problems. With NAME, explain
+    one entry: what it does, when it is right and when it is not.
+
+    \b
+    Examples:
+      bestofk list learners
+      bestofk list tests
+      bestofk list tests nested-cv-t
+      bestofk list plans 5x2 --json
+    """
+    if kind is None:
+        _say_listings(as_json)
+        return
+    chosen = LISTINGS[kind]
+    if name is not None:
+        _explain(chosen, name, as_json)
+        return
+    if as_json:
+        rows = [chosen.row(entry) for entry in chosen.entries().values()]
+        echo_json({chosen.key: rows})
+        return
+    for position, (title, entries) in enumerate(chosen.groups().items()):
+        if title:
+            say(f"{title}:" if position == 0 else f"\n{title}:")
+        for entry in entries:
+            details = [*chosen.facts(entry), getattr(entry, "paper", "")]
+            say_entry(entry.name, entry.summary, details=details)
+    if chosen.notes:
+        say()
+    for note in chosen.notes:
+        say(wrapped(note, sys.stdout))
+
+
+def _say_listings(as_json: bool) -> None:
+    if as_json:
+        echo_json({"lists": {name: listing.summary for name, listing in LISTINGS.items()}})
+        return
+    for name, listing in LISTINGS.items():
+        say_entry(f"bestofk list {name}", listing.summary)
+
+
+def _explain(listing: Listing, name: str, as_json: bool) -> None:
+    from bestofk._base.errors import UnknownNameError
+
+    entries = listing.entries()
+    if name not in entries:
+        raise UnknownNameError(listing.key.removesuffix("s"), name, entries)
+    entry = entries[name]
+    if as_json:
+        echo_json(listing.row(entry))
+        return
+    say_entry(entry.name, *(getattr(entry, "explanation", ()) or (f"{entry.summary}.",)))
+    say()
+    say_facts(_details(listing, entry))
+
+
+def _details(listing: Listing, entry: Any) -> dict[str, str]:
+    """Return what a reader may want to know after the plain sentences, by label."""
+    function = getattr(entry, "function", "").replace(":", ".")
+    source = getattr(entry, "paper", "")
+    doi = getattr(entry, "doi", None)
+    details = {
+        "In short": entry.summary if getattr(entry, "explanation", ()) else "",
+        "Details": "; ".join(listing.facts(entry)),
+        "Source": f"{source}, doi:{doi}" if doi else source,
+        "Python": function,
+    }
+    return {label: text for label, text in details.items() if text}

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from bestofk.cli.app import HelpfulGroup
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     df_option,
     df_value,
@@ -23,6 +24,7 @@ from bestofk.cli.options import (
     seed_option,
     warnings_as_lines,
 )
+from bestofk.cli.outputs import check_path
 from bestofk.cli.say import say
 
 DEFAULT_PAIR = ("naive-bayes", "c4.5")
@@ -33,7 +35,7 @@ simulation_options = option_group(
     click.option("--data", metavar="FILE",
                  help="Your own rows: a file, or the name of an embedded data set."),
     click.option("--target", metavar="COL", help="Column of --data to predict."),
-    click.option("--cv", default="10x10", show_default=True, help="See: bestofk plans."),
+    click.option("--cv", default="10x10", show_default=True, help="See: bestofk list plans."),
     click.option("--sets", type=int, default=1000, show_default=True,
                  help="Number of data sets."),
     click.option("--scoring", help="zero-one by default."),
@@ -45,7 +47,8 @@ simulation_options = option_group(
     click.option("--store", metavar="URL",
                  help="Save finished data sets in a file or database, and resume from it."),
     json_option,
-    click.option("--quiet", is_flag=True, help="Show no progress."),
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
+    config_option,
 )  # fmt: skip
 lab_options = option_group(
     simulation_options,
@@ -53,9 +56,9 @@ lab_options = option_group(
                  help="two-sided, greater or less."),
 )  # fmt: skip
 test_options = option_group(
-    click.option("--test", default="auto", show_default=True, help="See: bestofk tests."),
+    click.option("--test", default="auto", show_default=True, help="See: bestofk list tests."),
     click.option("--procedure", metavar="NAME",
-                 help="Measure a procedure that uses the test. See: bestofk procedures."),
+                 help="Measure a procedure that uses the test. See: bestofk list procedures."),
     click.option("--correction", metavar="NAME", help="Of the procedure: holm, ..."),
     df_option,
     click.option("--alpha", "alphas", type=float, multiple=True,
@@ -64,8 +67,8 @@ test_options = option_group(
 decision_options = option_group(
     click.option("--prefer", metavar="NAMES",
                  help="Learners, most preferred first: a,b,c; or: listed."),
-    click.option("--procedure", metavar="NAME", help="See: bestofk procedures."),
-    click.option("--test", metavar="NAME", help="See: bestofk tests."),
+    click.option("--procedure", metavar="NAME", help="See: bestofk list procedures."),
+    click.option("--test", metavar="NAME", help="See: bestofk list tests."),
     click.option("--family", metavar="NAME", help="Tested pairs: all, preference, ..."),
     click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
     click.option("--margin", type=float, help="A difference that does not matter."),
@@ -106,7 +109,7 @@ def _simulation(options: dict[str, Any]) -> dict[str, Any]:
     names = ("sets", "scoring", "n_jobs", "engine", "scheduler", "store")
     return {
         **{name: options[name] for name in names},
-        "random_state": options["seed"],
+        "random_state": options["random_state"],
         "progress": not options["quiet"],
     }
 
@@ -288,10 +291,10 @@ def _sizes(text: str) -> list[float]:
 
 
 @click.command()
-@click.option("--test", default="use-all-data", show_default=True, help="See: bestofk tests.")
+@click.option("--test", default="use-all-data", show_default=True, help="See: bestofk list tests.")
 @click.option("--problem", metavar="SPEC", help="Problem where learners are equal: binary, ...")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Level to keep.")
-@click.option("--out", metavar="FILE", help="Write the calibration, for: order --df FILE.")
+@click.option("--out", metavar="F.json", help="Write the calibration, for: order --df F.json.")
 @lab_options
 def calibrate(**options: Any) -> None:
     """Find the degrees of freedom with which a test keeps its level.
@@ -305,6 +308,8 @@ def calibrate(**options: Any) -> None:
       bestofk calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
       bestofk calibrate --test 5x2cv-t --cv 5x2 --sets 100 --json
     """
+    out = options["out"]
+    check_path(out, "--out", (".json",))
     from bestofk.lab.calibration import calibrate as calibrate_test
 
     with _running():
@@ -318,9 +323,7 @@ def calibrate(**options: Any) -> None:
             **_simulation(options),
         )
     echo_explanation(calibration, as_json=options["as_json"])
-    out = options["out"]
     if out is not None:
-        out = out if out.endswith(".json") else f"{out}.json"
         calibration.save(out)
         if not options["as_json"]:
             say(f"Written to {out}: bestofk order LOSSES --test {calibration.test} --df {out}.")

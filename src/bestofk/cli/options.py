@@ -8,14 +8,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning
+from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, Expression, TableError
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import VERBS, complain
+from bestofk.cli.config import expanded_words
+from bestofk.cli.outputs import Outputs
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
@@ -55,12 +57,19 @@ def _where(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dic
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-quiet_option = click.option("--quiet", is_flag=True, help="Print only the ranking, best first.")
-report_option = click.option(
-    "--report", "report_path", metavar="F.html", help="Write a report: one self-contained file."
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print only the ranking, best first."
 )
+verbosity_options = option_group(
+    click.option("--explain", is_flag=True, help="Print the whole explanation."),
+    quiet_option,
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Also print on stderr what is read and what is done."
+    ),
+)
+"""How much to print."""
 jobs_option = click.option(
-    "--jobs", "--n-jobs", "n_jobs", type=click.IntRange(max=1024), default=-1,
+    "--n-jobs", type=click.IntRange(max=1024), default=-1, metavar="N",
     show_default=True, help="Number of workers; -1 for one per core.",
 )  # fmt: skip
 scheduler_option = click.option(
@@ -70,7 +79,12 @@ df_option = click.option(
     "--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."
 )
 seed_option = click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of random draws."
+    "--random-state",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Seed of random draws.",
 )
 missing_option = click.option(
     "--missing", type=click.Choice(["refuse", "drop", "allow"]), default="refuse",
@@ -90,8 +104,9 @@ column_options = option_group(
     ),
     click.option("--metric", metavar="NAME", help="Which metric, if the table has several."),
     click.option(
-        "--layout", type=click.Choice(["long", "wide", "cv-results"]),
-        help="One row per loss, one column per learner, or one column per split.",
+        "--layout", type=click.Choice(["long", "wide", "cv-results", "learners-in-rows"]),
+        help="One row per loss, one column per learner, one column per split, or one row per "
+        "learner and one column per data set.",
     ),
     click.option(
         "--format", "format_", metavar="NAME",
@@ -110,7 +125,8 @@ table_options = option_group(
     column_options,
     click.option(
         "--design", metavar="DESIGN",
-        help="How the numbers were measured: cv, 10x10, resample, test-set, scores, ...",
+        help="How the numbers were measured: kfold:10, 10x10, resample:30:0.2, time, seeds, "
+        "test-set, scores, ...",
     ),
     click.option(
         "--learners", metavar="COLS",
@@ -128,15 +144,15 @@ level_options = option_group(
     json_option,
 )
 """Options of any test."""
-decision_options = option_group(
+_settings_options = option_group(
     click.option(
-        "--prefer", metavar="NAMES",
-        help="Your preference, most preferred first: a,b,c; or listed. compare and report also "
-        "take fit_time, predict_time and size, and compare takes complexity. Default: no "
-        "preference.",
+        "--procedure", metavar="NAME", default="multitest", show_default=True,
+        help="See: bestofk list procedures.",
     ),
-    click.option("--procedure", default="multitest", show_default=True, help="See: procedures."),
-    click.option("--test", default="auto", show_default=True, help="See: tests."),
+    click.option(
+        "--test", metavar="NAME", default="auto", show_default=True,
+        help="See: bestofk list tests.",
+    ),
     click.option(
         "--correction", metavar="NAME",
         help="For many pairs: holm (default), shaffer, bergmann-hommel, bonferroni, ...",
@@ -158,7 +174,35 @@ decision_options = option_group(
     ),
     level_options,
 )  # fmt: skip
-"""Options of a decision: preference, procedure, test and family."""
+"""Options of a decision without the preference: procedure, test and family."""
+
+
+def decision_options(prefer: str) -> Decorator:
+    """Return the options of a decision; `prefer` is the help of the preference."""
+    return option_group(click.option("--prefer", metavar="NAMES", help=prefer), _settings_options)
+
+
+PREFER_NAMES = "Names, most preferred first: a,b,c; or listed."
+PREFER_COSTS = "Names, most preferred first: a,b,c; or listed, fit_time, predict_time, size."
+
+
+as_published_option = click.option(
+    "--as-published", is_flag=True,
+    help="MultiTest as its paper has it: one-sided 5x2cv t tests, Bonferroni, simpler learners "
+    "first, no guard.",
+)  # fmt: skip
+"""One switch for the settings of Yildiz and Alpaydin 2006."""
+
+
+def published_settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments with the settings of the MultiTest paper; refuse others."""
+    from bestofk.decide.procedures.multitest import AS_PUBLISHED
+
+    source = click.get_current_context().get_parameter_source
+    for name in (*AS_PUBLISHED, "procedure"):
+        if source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(f"--as-published sets --{name}; leave one of the two out.")
+    return {**arguments, **AS_PUBLISHED}
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -177,7 +221,7 @@ def decision_arguments(options: dict[str, Any]) -> dict[str, Any]:
         "procedure", "test", "correction", "family", "control", "margin", "rope", "guard", "alpha",
     )  # fmt: skip
     arguments = {name: options[name] for name in names}
-    return {**arguments, "df": df_value(options["df"]), "random_state": options["seed"]}
+    return {**arguments, "df": df_value(options["df"]), "random_state": options["random_state"]}
 
 
 def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, Any]:
@@ -185,28 +229,37 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
     arguments = decision_arguments(options)
     arguments["prefer"] = None if prefer == "none" else preference(prefer)
     source = click.get_current_context().get_parameter_source
-    option_names = {"random_state": "seed"}
     return {
         name: value
         for name, value in arguments.items()
-        if source(option_names.get(name, name)) is not ParameterSource.DEFAULT
+        if source(name) is not ParameterSource.DEFAULT
     }
 
 
-def check_report_path(path: str | None, option: str = "--report") -> None:
-    """Raise an error before the run if the report could not be written after it."""
-    if path is None:
-        return
-    target = Path(path)
-    if target.is_dir() or not target.name:
-        raise click.UsageError(f"{option} must name a file such as report.html; got {path!r}.")
-    if not target.parent.is_dir():
-        raise click.UsageError(f"{option}: the folder {str(target.parent)!r} does not exist.")
+def check_store(store: str) -> None:
+    """Raise an error if there is no such file; servers are not asked."""
+    from bestofk._base.missing_files import no_such_file
+    from bestofk.run.store.url import parse_address
+
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        raise TableError(no_such_file(path, "store"))
+
+
+def progress_of(*, quiet: bool, verbose: bool) -> bool | str:
+    """Return the progress display of -q and -v."""
+    return "log" if verbose else not quiet
 
 
 def command_line() -> tuple[str, ...]:
-    """Return the typed words."""
-    return tuple(click.get_current_context().find_root().obj or ())
+    """Return the typed words, with options from a configuration file as if they were typed."""
+    context = click.get_current_context()
+    words = list(context.find_root().obj or ())
+    if added := expanded_words(context):
+        at = next((k for k, word in enumerate(words) if word.startswith("--config")), len(words))
+        end = at + (1 if words[at].startswith("--config=") else 2)
+        words[at:end] = added
+    return tuple(words)
 
 
 def preference(text: str | None, *, measured: bool = True) -> Any:
@@ -232,6 +285,7 @@ def df_value(df: str | None) -> float | str | None:
 
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """Return the table of losses that the options describe."""
+    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 
@@ -263,30 +317,44 @@ def warnings_as_lines() -> Iterator[None]:
 
 def echo_decision(
     value: Any,
-    show: Callable[[Any], None],
+    show: Callable[..., None],
     *,
     ranking: Sequence[object],
-    report_path: str | None,
+    outputs: Outputs,
     as_json: bool,
+    explain: bool,
     quiet: bool,
     more: dict[str, Any] | None = None,
 ) -> None:
-    """Write the report of a decision, and print it as JSON, as a ranking or by `show`.
+    """Write the files of a decision, and print it as JSON, as a ranking or by `show`.
 
-    `more` holds further entries of the JSON object.
+    If a file cannot be written, the decision is printed before the error. `more` holds further
+    entries of the JSON object.
     """
-    if report_path is not None:
-        value.report(report_path, command=command_line())
+    failure: Exception | None = None
+    written: dict[str, Any] = {}
+    try:
+        written = outputs.write(value, command_line())
+    except (BestOfKError, OSError) as error:
+        failure = error
     if as_json:
-        report = {} if report_path is None else {"report": report_path}
-        echo_json({**value.to_dict(), **(more or {}), **report})
+        echo_json({**value.to_dict(), **(more or {}), **written})
     elif quiet:
         for name in ranking:
             say_name(name)
     else:
-        show(value)
-        if report_path is not None:
-            say(f"The report is in {report_path}.")
+        show(value, explain=explain)
+        for line in _written_lines(written):
+            say(line)
+    if failure is not None:
+        raise failure
+
+
+def _written_lines(written: dict[str, Any]) -> list[str]:
+    """Return a sentence about each file."""
+    lines = [f"The report is in {written['report']}."] if "report" in written else []
+    lines += [f"The figure is in {path}." for path in written.get("figures", ())]
+    return lines + [f"The table is in {written[k]}." for k in ("latex", "csv") if k in written]
 
 
 def echo_explanation(result: Any, *, as_json: bool, more: dict[str, Any] | None = None) -> None:
@@ -314,16 +382,21 @@ def _escaped(line: str) -> str:
 
 
 _NAMES = {
-    "random_state": "seed", "n_jobs": "jobs", "resamples": "samples", "columns": "column",
-    "stratified": "stratify", "number": "study",
+    "resamples": "samples", "columns": "column", "stratified": "stratify", "number": "study",
+    "models": "learners",
 }  # fmt: skip
 """Keywords whose option has another name."""
 
 
 def with_options(message: BestOfKError | BestOfKWarning, words: Sequence[str]) -> str:
     """Return a message with its advice as options of the verb among the typed words."""
-    verb = next((word for word in words[1:] if word in VERBS), "")
+    verb = verb_of(words)
     return message.text(lambda advice: typed(advice, verb))
+
+
+def verb_of(words: Sequence[str]) -> str:
+    """Return the verb among the typed words; empty if there is none."""
+    return next((word for word in words[1:] if word in VERBS), "")
 
 
 def typed(advice: Advice, verb: str) -> str:
@@ -339,6 +412,8 @@ def typed(advice: Advice, verb: str) -> str:
     """
     option = _option(verb, advice.keyword)
     value = advice.value
+    if isinstance(value, Expression):
+        return str(advice)
     if option is None or value is None or option.is_flag != isinstance(value, bool):
         return str(advice)
     if option.is_flag:

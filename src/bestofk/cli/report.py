@@ -6,25 +6,31 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
+    PREFER_COSTS,
     changed_options,
-    check_report_path,
+    check_store,
     command_line,
     decision_options,
     echo_json,
     warnings_as_lines,
 )
+from bestofk.cli.outputs import check_report_path
 from bestofk.cli.say import say
 
 
-@click.command()
+@click.command(cls=SectionedCommand)
 @click.argument("store", metavar="STORE")
 @click.option("--study", type=int, metavar="N", help="Which study, if the store has several.")
 @click.option("--decision", "which", type=int, metavar="N",
               help="Which decision about it, counted from 1; by default the last.")  # fmt: skip
-@click.option("--output", metavar="FILE", default="report.html", show_default=True)
+@click.option("--output", metavar="F.html", default="report.html", show_default=True,
+              help="Where to write it.")  # fmt: skip
 @click.option("--title", metavar="TEXT", help="Heading of the report.")
-@decision_options
+@decision_options(PREFER_COSTS)
+@config_option
 def report(
     store: str,
     study: int | None,
@@ -50,6 +56,7 @@ def report(
     from bestofk.run.open_study import open_study
 
     check_report_path(output, "--output")
+    check_store(store)
     changes = changed_options(decision, prefer)
     with warnings_as_lines():
         opened = open_study(store, study, decision=which, **changes)
@@ -65,5 +72,10 @@ def report(
 
 for _option in report.params:
     # Options that are not typed keep their stored values.
-    if isinstance(_option, click.Option) and _option.name in ("procedure", "test", "alpha", "seed"):
+    if isinstance(_option, click.Option) and _option.name in (
+        "procedure",
+        "test",
+        "alpha",
+        "random_state",
+    ):
         _option.show_default = False

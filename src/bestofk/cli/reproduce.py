@@ -11,6 +11,7 @@ import click
 
 from bestofk._base.atomic_write import write_text
 from bestofk.cli.options import echo_json, json_option, scheduler_option, warnings_as_lines
+from bestofk.cli.outputs import check_path
 from bestofk.cli.say import say_entry
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
 @click.option("--variant", metavar="NAME", help="Variant of the experiment; see --list.")
 @click.option("--runs", type=click.IntRange(min=1), help="Number of repetitions of the experiment.")
-@click.option("--jobs", "--n-jobs", "jobs", type=int, default=1, show_default=True,
+@click.option("--n-jobs", type=int, default=1, show_default=True,
               help="Number of workers; -1 for all cores.")  # fmt: skip
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes or dask."
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the data sets; by default BESTOFK_DATA.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of random draws; see --list.")
+@click.option("--random-state", type=click.IntRange(min=0), metavar="N",
+              help="Seed of random draws; see --list.")  # fmt: skip
 @click.option(
     "--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this file."
 )
@@ -52,12 +54,12 @@ def reproduce(
     tables: tuple[str, ...],
     variant: str | None,
     runs: int | None,
-    jobs: int,
+    n_jobs: int,
     engine: str,
     scheduler: str | None,
     store: str | None,
     data: Path | None,
-    seed: int | None,
+    random_state: int | None,
     markdown: Path | None,
     html: Path | None,
     figures: Path | None,
@@ -84,9 +86,11 @@ def reproduce(
     if paper is None:
         raise click.UsageError(f"Name a paper: {', '.join(REPRODUCTIONS)}; --list shows more.")
     entry = REPRODUCTIONS[paper]
-    _check(entry, tables, variant, jobs)
+    _check(entry, tables, variant, n_jobs)
     # Check the engine before any data set is read.
-    Engine(name=engine, jobs=jobs, scheduler=scheduler)
+    Engine(name=engine, jobs=n_jobs, scheduler=scheduler)
+    check_path(markdown, "--markdown", (".md",))
+    check_path(html, "--html", (".html", ".htm"))
     if printed:
         _printed(entry, tables, as_json)
         return
@@ -98,12 +102,12 @@ def reproduce(
                 tables=tables,
                 variant=variant or entry.variants[0][0],
                 runs=runs if runs is not None else entry.default_runs,
-                jobs=jobs,
+                jobs=n_jobs,
                 engine=engine,
                 scheduler=scheduler,
                 store=store,
                 data=data,
-                seed=seed if seed is not None else entry.default_seed,
+                seed=random_state if random_state is not None else entry.default_seed,
                 say=_progress,
             )
         )
@@ -123,7 +127,7 @@ def reproduce(
         click.echo(account.to_text(width))
 
 
-def _check(entry: Reproduction, tables: tuple[str, ...], variant: str | None, jobs: int) -> None:
+def _check(entry: Reproduction, tables: tuple[str, ...], variant: str | None, n_jobs: int) -> None:
     from bestofk._base.errors import UnknownNameError
 
     for table in tables:
@@ -132,8 +136,8 @@ def _check(entry: Reproduction, tables: tuple[str, ...], variant: str | None, jo
     variants = [name for name, _ in entry.variants]
     if variant is not None and variant not in variants:
         raise UnknownNameError(f"variant of {entry.name}", variant, variants)
-    if jobs == 0 or jobs < -1:
-        raise click.UsageError(f"--jobs must be at least 1, or -1 for all cores; got {jobs}.")
+    if n_jobs == 0 or n_jobs < -1:
+        raise click.UsageError(f"--n-jobs must be at least 1, or -1 for all cores; got {n_jobs}.")
 
 
 def _printed(entry: Reproduction, tables: tuple[str, ...], as_json: bool) -> None:
@@ -181,11 +185,11 @@ def _list(as_json: bool) -> None:
             entry.summary,
             f"tables: {', '.join(entry.tables)}",
             f"a run: {entry.runs_mean} ({entry.default_runs} without --runs)",
-            f"seed: {entry.default_seed} without --seed",
+            f"random state: {entry.default_seed} without --random-state",
             *(f"--variant {name}: {meaning}" for name, meaning in entry.variants),
         ]
         if entry.data is not None:
-            facts.append(f"data sets: bestofk datasets fetch {entry.data}")
+            facts.append(f"data sets: bestofk fetch {entry.data}")
         say_entry(entry.name, *facts, details=[entry.paper])
 
 

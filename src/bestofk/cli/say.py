@@ -10,11 +10,11 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
+import re
 import shutil
 import sys
-import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 import click
@@ -66,16 +66,49 @@ def say_entry(name: str, *facts: str, details: Sequence[str] = ()) -> None:
             click.echo(click.style(_indented(detail), dim=True))
 
 
+def say_facts(facts: Mapping[str, str]) -> None:
+    """Print labels and texts in two columns."""
+    width = max(map(len, facts))
+    for label, text in facts.items():
+        click.echo(wrapped(f"  {label:<{width}}  {safe(text)}", sys.stdout, indent=width + 4))
+
+
 def _indented(text: str) -> str:
     """Return an indented paragraph, wrapped on a terminal or if COLUMNS is set."""
-    text = safe(text)
-    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
-        return ENTRY_INDENT + text
-    width = max(min(shutil.get_terminal_size().columns, PROSE_WIDTH), 2 * len(ENTRY_INDENT))
-    return textwrap.fill(
-        text, width=width, initial_indent=ENTRY_INDENT, subsequent_indent=ENTRY_INDENT,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+    return wrapped(ENTRY_INDENT + safe(text), sys.stdout, indent=len(ENTRY_INDENT))
+
+
+_UNBROKEN = re.compile(
+    r"""
+    '(?:bestofk|pip|python)\ [^']*'\S*         # a quoted command
+    | pip\ install\ '[^']*'\S*               # pip install 'bestofk[plot]'
+    | --[a-z][a-z-]*\ (?:'[^']*'|[^\s'])\S*   # an option and its value
+    | \S+
+    """,
+    re.VERBOSE,
+)
+"""A word, or words that a line end would make hard to copy."""
+
+
+def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
+    """Wrap a paragraph on a terminal or if COLUMNS is set; never inside a word or a command.
+
+    The text starts as it is; later lines are indented by `indent` columns.
+    """
+    if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+        return text
+    width = max(min(shutil.get_terminal_size().columns, PROSE_WIDTH), 2 * indent, 20)
+    start = text[: len(text) - len(text.lstrip())]
+    lines, line, end = [], "", len(start)
+    for match in _UNBROKEN.finditer(text):
+        gap = text[end : match.start()]
+        if line and len(line) + len(gap) + len(match[0]) > width:
+            lines.append(line)
+            line = " " * indent + match[0]
+        else:
+            line = (line + gap if line else start) + match[0]
+        end = match.end()
+    return "\n".join([*lines, line])
 
 
 def use_plain_characters() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk._base.formatting import counted
-from bestofk.cli.options import echo_json, json_option, warnings_as_lines
+from bestofk.cli.options import check_store, echo_json, json_option, warnings_as_lines
+from bestofk.cli.outputs import check_path
 from bestofk.cli.say import say
 from bestofk.decide.statements import KINDS
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from bestofk.run.store.store import Store
     from bestofk.run.store.stored_study import StoredDecision, StoredStudy, Tally
     from bestofk.run.study import Study
@@ -19,6 +24,8 @@ if TYPE_CHECKING:
 MAX_NAMES = 12
 """Learners or data sets that are named; the JSON has all."""
 MAX_FAILURES = 10
+WATCH_SECONDS = 2.0
+"""Time between two looks at a store with --watch."""
 MAX_DECIDED_STUDIES = 20
 """If there are more studies, their decisions are not shown."""
 
@@ -31,8 +38,9 @@ MAX_DECIDED_STUDIES = 20
     metavar="FILE",
     help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
 )
+@click.option("--watch", is_flag=True, help="Show the store again when it changes, until Ctrl-C.")
 @json_option
-def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:
+def show(store: str, study: int | None, export: str | None, watch: bool, as_json: bool) -> None:
     """Show the studies in STORE: fits done, failures, time.
 
     STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). The command does
@@ -44,6 +52,14 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
       bestofk show study.db --json
       bestofk show study.db --study 1 --export fits.parquet
     """
+    check_store(store)
+    check_path(export, "--export", (".csv", ".parquet"))
+    if watch:
+        if export is not None or as_json:
+            other = "--json" if as_json else "--export"
+            raise click.UsageError(f"--watch prints text; omit {other}, or omit --watch.")
+        _watch(store, study)
+        return
     from bestofk.run.store.export import export_study
     from bestofk.run.store.store import open_store
 
@@ -66,6 +82,36 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             say(f"{rows} fits of study {shown[0].id} are in {export}{empty}.")
             return
         _print(opened, shown, tallies)
+
+
+def _watch(store: str, study: int | None) -> None:
+    """Print the store whenever it changes; Ctrl-C is the normal end."""
+    from datetime import datetime
+
+    from bestofk._base.errors import Interrupted
+    from bestofk.run.store.store import open_store
+
+    last: tuple[Any, ...] | None = None
+    try:
+        while True:
+            with open_store(store, read_only=True) as opened:
+                shown = opened.studies() if study is None else (opened.study(study),)
+                tallies = [opened.tally(each.spec) for each in shown]
+                state = tuple(
+                    (each.id, len(each.spec.decisions), tally.done, tally.failed)
+                    for each, tally in zip(shown, tallies, strict=True)
+                )
+                if state != last:
+                    click.clear()  # only on a terminal
+                    _print(opened, shown, tallies)
+                    say(f"\n{datetime.now():%H:%M:%S}. Ctrl-C ends the watch.\n")
+                    sys.stdout.flush()
+                last = state
+            time.sleep(WATCH_SECONDS)
+    except Interrupted:
+        raise  # a signal, not Ctrl-C
+    except KeyboardInterrupt:
+        return
 
 
 def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
@@ -147,33 +193,50 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
         metrics = one_line(", ".join((spec.loss, *spec.also)))
         plan = (
-            f"{spec.plan}, loss {metrics}, seed {spec.random_state}, "
+            f"{spec.plan}, loss {metrics}, random state {spec.random_state}, "
             f"{counted(spec.repetitions, 'repetition')}"
         )
-        out.print(plain(f"   created    {study.created}"))
-        out.print(plain(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
-        out.print(plain(f"   data sets  {_names(sets)}"))
-        out.print(plain(f"   plan       {plan}"))
+        _print_field(out, "created", str(study.created))
+        _print_field(out, "learners", _names([one_line(each.name) for each in spec.learners]))
+        _print_field(out, "data sets", _names(sets))
+        _print_field(out, "plan", plan)
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
-            out.print(plain(f"   repeats    study {repeated} with other random splits"))
+            _print_field(out, "repeats", f"study {repeated} with other random splits")
         decided = _decided(store, study, len(shown))
-        out.print(plain(f"   fits       {_progress(tally, _unneeded(decided, tally))}"))
-        out.print(plain(f"   time       {_duration(tally.seconds)} in fit and predict"))
+        _print_field(out, "fits", _progress(tally, _unneeded(decided, tally)))
+        _print_field(out, "time", f"{_duration(tally.seconds)} in fit and predict")
         for failure in tally.failures[:MAX_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"
-            out.print(plain(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
+            _print_field(out, "failed", f"{one_line(failure.learner)}, {failure.count} x {why}")
         more = len(tally.failures) - MAX_FAILURES
         if more > 0:
-            out.print(
-                plain(f"   failed     ... and {more} more {'reason' if more == 1 else 'reasons'}")
-            )
+            reasons = "reason" if more == 1 else "reasons"
+            _print_field(out, "failed", f"... and {more} more {reasons}")
         for number, record in enumerate(spec.decisions, start=1):
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
-            out.print(plain(f"   {label:<10} {_settings(record)}"))
+            _print_field(out, label, _settings(record))
         # Several studies show a headline each; --study N shows the rest.
         for line in _lines(decided, whole=len(shown) == 1):
-            out.print(plain(f"   {line}".rstrip()))
+            _print_indented(out, f"   {line}".rstrip(), indent=5)
+
+
+def _print_field(out: Console, label: str, text: str) -> None:
+    """Print a label and its text, with further lines below the text."""
+    _print_indented(out, f"   {label:<10} {text}", indent=14)
+
+
+def _print_indented(out: Console, text: str, *, indent: int) -> None:
+    """Print a paragraph whose further lines are indented."""
+    from bestofk.cli.terminal import plain
+
+    if out.soft_wrap:
+        out.print(plain(text))
+        return
+    start = len(text) - len(text.lstrip())
+    for k, line in enumerate(plain(text.lstrip()).wrap(out, out.width - max(indent, start))):
+        line.rstrip()
+        out.print(plain(" " * (indent if k else start)) + line)
 
 
 def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:

@@ -8,6 +8,7 @@ import click
 
 from bestofk._base.errors import Advice
 from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     column_options,
     df_option,
@@ -21,8 +22,14 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 
+COMMON = (
+    "difference", "power", "alpha", "design", "rows", "datasets", "instances", "learners", "sd",
+    "discordance", "error_rates", "test", "metric", "higher_is_better", "as_json",
+)  # fmt: skip
+"""Options that most people need."""
 
-@click.command(cls=SectionedCommand)
+
+@click.command(cls=SectionedCommand, common=COMMON)
 @click.argument("losses", metavar="[LOSSES]", required=False)
 @click.option("--design", metavar="PLAN", help="Without LOSSES: 10x10, 5x2, resample:30:0.1, ...")
 @click.option("--datasets", type=int, metavar="N", help="Without LOSSES: number of data sets.")
@@ -53,7 +60,9 @@ from bestofk.cli.options import (
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Chance of any false claim."
 )
-@click.option("--test", default="auto", show_default=True, help="See: tests.")
+@click.option(
+    "--test", default="auto", show_default=True, metavar="NAME", help="See: bestofk list tests."
+)
 @df_option
 @click.option(
     "--family",
@@ -67,6 +76,7 @@ from bestofk.cli.options import (
 @missing_option
 @column_options
 @json_option
+@config_option
 def size(losses: str | None, as_json: bool, df: str | None, **options: Any) -> None:
     """Find out which differences a study can show, and how large it must be to show smaller ones.
 

@@ -1,4 +1,4 @@
-"""A decision on a terminal: what to do, a table of the learners, statements and a graph."""
+"""A decision on a terminal: the verdict, a table of the learners, and two lines; or everything."""
 
 from __future__ import annotations
 
@@ -9,18 +9,26 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from bestofk._base.formatting import duration, interval_words, printable, pvalue_parts
+from bestofk._base.formatting import duration, interval_words, printable, pvalue_parts, rounded
 from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.verdict import equal_means
-from bestofk.decide.statements.wording import level_words
+from bestofk.decide.statements import HEADLINE
+from bestofk.decide.statements.verdict import TOO_CLOSE, equal_means
+from bestofk.decide.statements.wording import (
+    difference_text,
+    level_words,
+    shown_means,
+    uncertainty_of,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.containers import Lines
     from rich.table import Table
     from rich.text import Text
 
+    from bestofk._base.errors import Advice
     from bestofk.decide import Standing
     from bestofk.decide.preference import Name
     from bestofk.evals.model_choice import ModelChoice
@@ -36,12 +44,21 @@ MAX_NAME_WIDTH_IF_NARROW = 22
 MIN_WIDE_TERMINAL = 80
 """Narrower terminals get shorter names."""
 COLUMN_GAP = 2
+MARK = ">"
+"""Marks the row of the recommended learner."""
+MAX_LINES = 15
+"""Lines of the short answer about six learners, with blank lines if these fit."""
+REQUESTED = {
+    "metric": "Also: ", "margin": "Margin: ", "posterior": "", "replication": "Other splits: ",
+}  # fmt: skip
+"""Title of the statements that an option requests, by kind."""
+EXPLAIN_POINTER = "--explain shows the details."
 MAX_ROWS = 40
 """Learners in the table; the JSON has all."""
 STYLES = {
     "recommended": "bold green",
     "better": "green",
-    "no evidence": "yellow",
+    "too close to call": "yellow",
     "not settled": "yellow",
     "worse": "red",
 }
@@ -57,7 +74,7 @@ _PREFERRED = {
 """Reason for a recommendation without the best mean, by preference; else *you prefer it*."""
 OTHER_METRIC = "other metric"
 _OPTIONAL_COLUMNS = (
-    "interval", "fit", OTHER_METRIC, "dot plot", "worse by", "more", "p", "rank",
+    "dot plot", "fit", "interval", "worse by", "rank", OTHER_METRIC, "more", "p", "mark",
 )  # fmt: skip
 """Columns to leave out on narrow terminals, in this order."""
 
@@ -91,7 +108,8 @@ def learner_table(decision: Decision, columns: Sequence[TerminalColumn]) -> Tabl
     table = _table(columns)
     more = len(decision.by_preference) - len(columns[0].cells)
     if more:
-        table.add_row("", f"... and {more} more")
+        before = [column.key for column in columns].index("learner")
+        table.add_row(*[""] * before, f"... and {more} more")
     return table
 
 
@@ -160,13 +178,16 @@ def _all_columns(
         for standing in standings
     ]
     runs = [decision.runs_of(name) for name in names]
-    # Means over different numbers of runs cannot be ranked.
     stopped = any(count is not None for count in runs)
-    ranked = not stopped or len(decision.ranking) > 1
     name_width = MAX_NAME_WIDTH if width >= MIN_WIDE_TERMINAL else MAX_NAME_WIDTH_IF_NARROW
-    means = _decimals([metric.shown(decision.means[name]) for name in names])
+    texts = shown_means(decision)
+    means = [texts[name] for name in names]
+    mark = [MARK if name == decision.recommended else "" for name in names]
     columns = [
-        _right("rank", "", [str(rank) if ranked else "" for rank in range(1, len(names) + 1)]),
+        TerminalColumn(
+            key="mark", title="", cells=mark, styles=[STYLES["recommended"]] * len(mark)
+        ),
+        *_ranks(decision, names),
         TerminalColumn(
             key="learner", title=noun, cells=[one_line(str(name), name_width) for name in names]
         ),
@@ -187,7 +208,7 @@ def _all_columns(
     ]
     pvalues = [_pvalue(standing, decision.alpha) for standing in tested]
     optional = [
-        _right("worse by", "worse by", _decimals(differences)),
+        _right("worse by", "worse by", _differences(differences, uncertainty_of(decision))),
         _right("interval", f"{level_words(decision.alpha)} interval", intervals),
         _right("p", "p", pvalues),
         _verdicts(decision, names, standings),
@@ -201,9 +222,25 @@ def _all_columns(
 
 
 def _shown_names(decision: Decision) -> list[Name]:
-    return list(
-        (decision.ranking if len(decision.ranking) > 1 else decision.by_preference)[:MAX_ROWS]
-    )
+    """Return the learners by mean; of many only the first ones and the recommended one."""
+    names = list(decision.by_mean)
+    best = decision.recommended
+    if len(names) > MAX_ROWS and best is not None and names.index(best) >= MAX_ROWS:
+        return [*names[: MAX_ROWS - 1], best]
+    return names[:MAX_ROWS]
+
+
+def _ranks(decision: Decision, names: Sequence[Name]) -> list[TerminalColumn]:
+    """Return the ranks of the learners, if their order is not that of the means."""
+    ranking = decision.ranking
+    if len(ranking) < len(decision.by_preference) or ranking == decision.by_mean:
+        return []
+    return [_right("rank", "rank", [str(ranking.index(name) + 1) for name in names])]
+
+
+def _differences(values: Sequence[float | None], uncertainty: float | None) -> list[str]:
+    """Format the differences of a column."""
+    return ["" if value is None else difference_text(value, uncertainty) for value in values]
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
@@ -226,8 +263,8 @@ def _verdicts(
 
 def _dot_plot(decision: Decision, width: int) -> TerminalColumn:
     """Return every mean as a dot on a line, with the ends of the line in the title."""
-    metric = decision.metric
-    means = np.array([metric.shown(decision.means[name]) for name in _shown_names(decision)])
+    shown = decision.means
+    means = np.array([shown[name] for name in _shown_names(decision)])
     cells = [bar(float(mean), means, width) for mean in means]
     return TerminalColumn(key="dot plot", title=scale(means, width), cells=cells)
 
@@ -258,26 +295,9 @@ def bar(value: float, values: np.ndarray, width: int) -> str:
 
 def _other_column(other: OtherMetric, names: Sequence[Name]) -> TerminalColumn:
     means = [other.means.get(str(name)) for name in names]
-    cells = [cell or "-" for cell in _decimals(means)]
+    texts = iter(rounded([mean for mean in means if mean is not None]))
+    cells = ["-" if mean is None else next(texts) for mean in means]
     return _right(OTHER_METRIC, f"mean {other.name}", cells)
-
-
-def _decimals(values: Sequence[float | None]) -> list[str]:
-    """Format the numbers of a column."""
-    known = np.array([value for value in values if value is not None])
-    return ["" if value is None else decimals(float(value), known) for value in values]
-
-
-def decimals(value: float, values: np.ndarray) -> str:
-    """Format a number with four decimals, or with an exponent if all `values` are small.
-
-    Examples
-    --------
-    >>> decimals(0.25, np.array([0.25, 0.5])), decimals(2e-6, np.array([2e-6, 3e-6]))
-    ('0.2500', '2.00e-06')
-    """
-    largest = float(np.abs(values).max())
-    return f"{value + 0.0:.4f}" if largest == 0 or largest >= 1e-3 else f"{value:.2e}"
 
 
 def _pvalue(standing: Standing | None, alpha: float) -> str:
@@ -347,10 +367,13 @@ def print_prose(out: Console, text: str, style: str = "") -> None:
     if out.soft_wrap:
         out.print(plain(text, style=style))
         return
-    lines = plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(INDENT))
-    for k, line in enumerate(lines):
+    for k, line in enumerate(_wrapped(out, text, style)):
         line.rstrip()
         out.print(plain(INDENT if k and not style else "") + line)
+
+
+def _wrapped(out: Console, text: str, style: str = "") -> Lines:
+    return plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(INDENT))
 
 
 def print_sentences(text: str) -> None:
@@ -360,20 +383,121 @@ def print_sentences(text: str) -> None:
         print_prose(out, line)
 
 
-def print_decision(value: Decision | ModelChoice, columns: Cells | None = None) -> None:
-    """Print what to do, every learner in a table, then the other statements.
+def print_decision(
+    value: Decision | ModelChoice, columns: Cells | None = None, *, explain: bool = False
+) -> None:
+    """Print the short answer; with `explain`, every statement.
 
     `columns` holds more cells by title and learner.
     """
     decision = value if isinstance(value, Decision) else value.decision
+    if not explain:
+        _print_short(value, decision, columns=columns)
+        return
     _print(value, decision, columns=columns or {}, account=_account_of(value))
 
 
-def print_study(study: Study) -> None:
-    """Print the decision of a run, with the cost of a fit and what was understood of the data."""
+def print_study(study: Study, *, explain: bool = False) -> None:
+    """Print the short answer of a run; with `explain`, every statement and what was read."""
+    if not explain:
+        _print_short(study, study.decision, costs=study.costs, others=study.others)
+        return
     _print(
         study, study.decision, costs=study.costs, others=study.others, account=study.data_account
     )
+
+
+def _print_short(
+    value: Decision | Study | ModelChoice,
+    decision: Decision | None,
+    *,
+    costs: Mapping[str, Cost] | None = None,
+    others: Sequence[OtherMetric] = (),
+    columns: Cells | None = None,
+) -> None:
+    """Print the verdict, the table, and the lines How sure, Caution and Next."""
+    out = console()
+    verdict = " ".join(one.written(typed_advice) for one in value.select(*HEADLINE))
+    lines = [
+        f"{title}{one.short or one.text}"
+        for kind, title in REQUESTED.items()
+        for one in value.select(kind)
+    ]
+    cautions = cautions_of(value)
+    if decision is not None:
+        lines.append(f"How sure: {how_sure(value)}")
+    if cautions:
+        lines.append(f"Caution: {' '.join(cautions)}")
+    step = f"Next: {next_step(value, decision)}"
+    if _height(out, step) > 1:
+        step = f"Next: {next_step(value, decision, names=False)}"
+    with_pointer = f"{step} {EXPLAIN_POINTER}"
+    lines.append(with_pointer if _height(out, with_pointer) == _height(out, step) else step)
+    rows = 0
+    if decision is not None:
+        fitting = shown_columns(decision, out.width, costs, others, columns or {}, decision.noun)
+        rows = len(fitting[0].cells) + 1
+    used = rows + sum(_height(out, line) for line in (verdict, *lines))
+    blank = rows > 0 and used + 2 <= MAX_LINES + max(0, rows - 7)
+    print_prose(out, verdict, style="bold")
+    if decision is not None:
+        if blank:
+            out.print()
+        out.print(learner_table(decision, fitting))
+        if blank:
+            out.print()
+    for line in lines:
+        print_prose(out, line)
+
+
+def how_sure(value: Decision | Study | ModelChoice) -> str:
+    """Return the test, its level, its correction, and the quantity that was compared."""
+    return "; ".join(one.short for one in value.select("evidence", "estimand") if one.short) + "."
+
+
+def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
+    """Return short sentences on what limits the trust in the answer."""
+    decision = value if isinstance(value, Decision) else value.decision
+    cautions = [one.text for one in value.select("assumed")]
+    cautions += [one.short or one.text for one in value.select("caution")]
+    if decision is not None and decision.test_choice is not None:
+        cautions += decision.test_choice.notes
+    cautions += getattr(value, "data_left_out", ())
+    if not isinstance(value, Decision):
+        left_out = value.left_out
+        cautions += left_out if isinstance(left_out, tuple) else ()
+    return cautions
+
+
+def next_step(
+    value: Decision | Study | ModelChoice, decision: Decision | None, *, names: bool = True
+) -> str:
+    """Return what would settle the comparison, or where to find more.
+
+    `names` says whether to name the pair that would be settled.
+    """
+    for statement in value.select("next"):
+        if statement.short and statement.lead and not names:
+            return f"{statement.lead[:1].lower()}{statement.lead[1:]} would settle one more pair."
+        if statement.short:
+            return f"{statement.short}."
+    if decision is not None and any(one.verdict == TOO_CLOSE for one in decision.standings):
+        if decision.preference.stated:
+            return "more data would narrow this down."
+        return "get more data, or state a preference (--prefer)."
+    return "--report F.html writes a report to share."
+
+
+def typed_advice(advice: Advice) -> str:
+    """Return advice as an option of the typed command."""
+    from bestofk.cli.options import command_line, typed, verb_of
+
+    return typed(advice, verb_of(command_line()))
+
+
+def _height(out: Console, text: str) -> int:
+    """Return the number of lines of a paragraph."""
+    return 1 if out.soft_wrap else len(_wrapped(out, text))
 
 
 def _account_of(value: Decision | ModelChoice) -> Sequence[str]:
@@ -394,12 +518,13 @@ def _print(
     account: Sequence[str] = (),
 ) -> None:
     out = console()
-    print_prose(out, value.headline(), style="bold")
+    head = value.select(*HEADLINE)
+    print_prose(out, " ".join(one.written(typed_advice) for one in head), style="bold")
     for statement in value.select("assumed"):
         # Print assumptions before the numbers that depend on them.
         print_prose(out, statement.text)
     out.print()
-    hidden = {"verdict", "left out", "assumed", "data"}
+    hidden: set[str] = {*HEADLINE, "assumed", "data"}
     if decision is not None:
         fitting = shown_columns(decision, out.width, costs, others, columns or {}, decision.noun)
         out.print(learner_table(decision, fitting))

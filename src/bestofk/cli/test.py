@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
+from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     df_value,
     echo_explanation,
@@ -17,9 +19,9 @@ from bestofk.cli.options import (
 )
 
 
-@click.command("test")
+@click.command("test", cls=SectionedCommand)
 @table_options
-@click.option("--test", required=True, metavar="NAME", help="See: bestofk tests.")
+@click.option("--test", required=True, metavar="NAME", help="See: bestofk list tests.")
 @click.option("--pair", nargs=2, metavar="A B", help="Only these two learners (pairwise tests).")
 @click.option(
     "--alternative",
@@ -35,6 +37,7 @@ from bestofk.cli.options import (
     help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
 )
 @level_options
+@config_option
 def one_test(
     losses: str,
     test: str,
@@ -43,21 +46,32 @@ def one_test(
     correction: str,
     alpha: float,
     df: str | None,
-    seed: int,
+    random_state: int,
     as_json: bool,
     missing: str,
     **reading: Any,
 ) -> None:
     """Run one test on LOSSES: a pairwise test on all pairs, or a test of all learners at once.
 
+    A table with the columns low and high holds intervals of losses; the tests paired-t, wilcoxon,
+    sign and bootstrap-b then give intervals of p-values.
+
     \b
     Examples:
       bestofk test breast-cancer-10x10 --test corrected-repeated-kfold-t
-      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn decision-tree
+      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn dummy
       bestofk test digits-5x2 --test newman-keuls
     """
+    from bestofk.decide.interval_table import read_interval_table, run_interval_test
     from bestofk.decide.one_test import run_test
 
+    direction = reading.get("higher_is_better")
+    if (intervals := read_interval_table(losses, higher_is_better=direction)) is not None:
+        outcome = run_interval_test(
+            intervals, test, pair=pair, alternative=alternative, correction=correction, alpha=alpha
+        )
+        echo_explanation(outcome, as_json=as_json)
+        return
     with warnings_as_lines():
         table = read_table(losses, reading_options(reading), missing=missing)
         result = run_test(
@@ -69,6 +83,6 @@ def one_test(
             alpha=alpha,
             df=df_value(df),
             missing=missing,
-            random_state=seed,
+            random_state=random_state,
         )
     echo_explanation(result, as_json=as_json, more={"account": list(table.account)})

@@ -10,12 +10,14 @@ import numpy as np
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.data.dataset import DataSet
+from bestofk.data.frames import as_pandas
 from bestofk.data.row_columns import (
     check_row_columns,
     describe_constants,
     describe_left_out,
     describe_row_columns,
     is_constant,
+    named_like_identifier,
     names_rows,
     split_off_columns,
 )
@@ -45,6 +47,7 @@ def as_dataset(
     nominal: Iterable[Hashable] = (),
     numeric: Iterable[Hashable] = (),
     ignore: Iterable[Hashable] = (),
+    keep: Iterable[Hashable] = (),
     task: str = "auto",
     groups: Any = None,
     sample_weight: Any = None,
@@ -57,17 +60,22 @@ def as_dataset(
     Parameters
     ----------
     X : array or DataFrame, shape (n, d)
-        Categorical, text and boolean columns are nominal, number columns numeric. Dates become
-        days since 1970-01-01. A text column with a different value in every row is left out,
-        unless you state its kind. The account says what was converted and left out. The columns
-        of an array are called x1, x2, ... A sparse matrix and a sequence of texts are kept as
-        they are, for learners that accept them.
-    y : array or Series, shape (n,)
-        The labels, in the order of the categories if y is categorical, else sorted.
+        Data frames may be those of pandas, polars or Arrow. Categorical, text and boolean columns
+        are nominal, number columns numeric. Dates become days since 1970-01-01. Identifiers are
+        left out, unless you state their kind or name them in `keep`: a text column with a
+        different value in every row, or distinct whole numbers in a column with a name such as
+        customer_id. The account says what was converted and left out. The columns of an array are
+        called x1, x2, ... A sparse matrix and a sequence of texts are kept as they are, for
+        learners that accept them.
+    y : array or Series of shape (n,) or (n, 1), or str
+        The labels, in the order of the categories if y is categorical, else sorted; or the name
+        of the target column of the frame X.
     name : str, optional
         The name of the data set in reports.
     nominal, numeric, ignore : names of columns, optional
         Columns to treat as nominal or numeric, and columns to leave out.
+    keep : names of columns, optional
+        Columns to use even if they look like identifiers.
     task : {"auto", "classification", "regression"}
         Whether the target is a label or a number. Auto: text, booleans and categories are labels,
         numbers with fractions are numbers. Whole numbers are labels if there are two distinct
@@ -90,19 +98,22 @@ def as_dataset(
     >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], nominal=["x2"]).kinds
     {'x1': 'numeric', 'x2': 'nominal'}
     """
+    X, y, target_note = _features_and_target(as_pandas(X, "X"), as_pandas(y, "y"))
     row_values = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
     original, named = None, False
     left_out: tuple[str, ...] = ()
     table: Any
     if is_whole(X):
-        _refuse_column_arguments(nominal=nominal, numeric=numeric, ignore=ignore, **row_values)
+        _refuse_column_arguments(
+            nominal=nominal, numeric=numeric, ignore=ignore, keep=keep, **row_values
+        )
         table = settled_rows(X)
         row_values = {role: values for role, values in row_values.items() if values is not None}
         n = table.shape[0] if is_sparse(table) else len(table)
     else:
         frame = _frame(X)
         named = frame is not X and hasattr(X, "columns")
-        _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
+        _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore, keep=keep)
         frame = frame.drop(columns=list(ignore))
         frame, row_values = split_off_columns(frame, row_values)
         if min(frame.shape) < 1:
@@ -110,23 +121,24 @@ def as_dataset(
                 f"A data set must have at least one row and one feature; got {frame.shape[0]} "
                 f"rows and {frame.shape[1]} columns."
             )
-        table = None if set(nominal) else _floats_together(frame, copy=copy)
+        one_by_one = bool(set(nominal)) or any(map(named_like_identifier, frame.columns))
+        table = None if one_by_one else _floats_together(frame, copy=copy)
         if table is None:
             table, notes, left_out = _convert_columns(
-                frame, nominal=set(nominal), numeric=set(numeric)
+                frame, nominal=set(nominal), numeric=set(numeric), keep=set(keep)
             )
             account = (*account, *notes)
             if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
                 original = frame.reset_index(drop=True)
         n = len(table)
-    kind = infer_target(_one_column(y), task)
+    kind = infer_target(y, task)
     row_columns: dict[str, Any] = {**check_row_columns(row_values, n)}
     return DataSet(
         name=name,
         X=table,
         y=convert_target(y, n=n, task=kind.task),
         task=kind.task,
-        account=(*account, *describe_row_columns(row_columns)),
+        account=(*account, *target_note, *describe_row_columns(row_columns)),
         left_out=left_out,
         target_note=kind.note,
         original=original,
@@ -142,12 +154,16 @@ def _refuse_column_arguments(**arguments: Any) -> None:
             raise ArgumentError(
                 f"{argument} must be an array here, because X has no named columns; got {value!r}."
             )
-        if argument in ("nominal", "numeric", "ignore") and tuple(value):
+        if argument in ("nominal", "numeric", "ignore", "keep") and tuple(value):
             raise ArgumentError(f"{argument} does not apply: X has no named columns.")
 
 
 def _convert_columns(
-    frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
+    frame: pd.DataFrame,
+    *,
+    nominal: set[Hashable],
+    numeric: set[Hashable],
+    keep: set[Hashable],
 ) -> tuple[pd.DataFrame, list[str], tuple[str, ...]]:
     """Convert the columns to numbers and categories.
 
@@ -170,7 +186,8 @@ def _convert_columns(
             continue
         settled = convert_column(cells, column, kind=stated)
         # a categorical column counts as stated
-        if stated is None and not is_categorical(cells) and names_rows(settled, column):
+        stays = stated is not None or column in keep or is_categorical(cells)
+        if not stays and names_rows(settled, column):
             left_out[column] = settled
             continue
         if is_constant(settled):
@@ -182,9 +199,7 @@ def _convert_columns(
     notes += [describe_constants(constant)] if constant else []
     table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     together = _floats_together(table, copy=False)
-    not_used = (
-        (describe_left_out(list(left_out), "make such a column categorical"),) if left_out else ()
-    )
+    not_used = (describe_left_out(list(left_out)),) if left_out else ()
     return table if together is None else together, notes, not_used
 
 
@@ -249,7 +264,6 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
     """Return the target as a categorical of at least two classes, or as numbers."""
     import pandas as pd
 
-    y = _one_column(y)
     column = y if is_categorical(y) else np.asarray(y)
     if np.ndim(column) != 1 or len(column) != n:
         raise ArgumentError(
@@ -286,13 +300,75 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
     return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
 
 
-def _one_column(y: Any) -> Any:
-    """Return the column of a data frame of one column; anything else as it is."""
-    import pandas as pd
+def _features_and_target(X: Any, y: Any) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return the features and one column of targets, with a note on a column that was removed."""
+    if np.isscalar(y):
+        names = [str(name) for name in getattr(X, "columns", [])]
+        if not names:
+            raise ArgumentError(
+                f"y is {y!r:.60}, but X has no named columns: pass the targets themselves, one for "
+                "each row."
+            )
+        if str(y) not in names:
+            raise UnknownNameError("column", str(y), names)
+        if names.count(str(y)) > 1:
+            raise ArgumentError(f"The column {str(y)!r} occurs {names.count(str(y))} times.")
+        others = [name for name in X.columns if str(name) != str(y)]
+        return X[others], X.iloc[:, names.index(str(y))], ()
+    y = _one_column(y)
+    name = getattr(y, "name", None)
+    if hasattr(X, "iloc") and name is not None and name in list(X.columns):
+        column = X[name]
+        if getattr(column, "ndim", 0) == 1 and len(column) == len(y):
+            left, right = np.asarray(column, dtype=object), np.asarray(y, dtype=object)
+            if bool(np.all((left == right) | ((left != left) & (right != right)))):
+                note = f"The column {str(name)!r} is the target and was left out of the features."
+                return X.drop(columns=[name]), y, (note,)
+    return X, y, ()
 
-    if isinstance(y, pd.DataFrame):
-        return y.iloc[:, 0] if y.shape[1] == 1 else y.to_numpy()
-    return y
+
+def _one_column(y: Any) -> Any:
+    """Return a target of shape (n, 1) as one of shape (n,); refuse several columns."""
+    if hasattr(y, "iloc") and getattr(y, "ndim", 1) == 2:
+        if y.shape[1] == 1:
+            return y.iloc[:, 0]
+        values: Any = y.to_numpy()
+    elif hasattr(y, "iloc") or (hasattr(y, "dtype") and getattr(y, "ndim", 0) == 1):
+        return y
+    else:
+        try:
+            values = np.asarray(y)
+        except ValueError:  # rows of different lengths
+            raise ArgumentError(
+                "y holds a list of labels in every row, a multi-label target, which bestofk does "
+                "not support: compare one label at a time, with a target of one value for each row."
+            ) from None
+        if values.ndim < 2:
+            return y
+    if values.ndim == 2 and values.shape[1] == 1:
+        return values[:, 0]
+    if values.ndim != 2:
+        raise ArgumentError(
+            f"y must hold one target for each row; got an array of shape {values.shape}."
+        )
+    return _refuse_several(values)
+
+
+def _refuse_several(values: Any) -> Any:
+    """Refuse a target of several columns by the name of its kind."""
+    columns = values.shape[1]
+    as_written = values.astype(object)
+    binary = bool(np.isin(as_written, (0, 1)).all())
+    if binary and bool((as_written.sum(axis=1) == 1).all()):
+        raise ArgumentError(
+            f"y is one-hot encoded in {columns} columns: pass the labels themselves, as in "
+            "compare(learners, X, np.asarray(y).argmax(axis=1))."
+        )
+    kind = "multi-label" if binary else "multi-output"
+    raise ArgumentError(
+        f"y has {columns} columns, a {kind} target, which bestofk does not support: compare one "
+        "column at a time, as in compare(learners, X, np.asarray(y)[:, 0])."
+    )
 
 
 def _frame(X: Any) -> pd.DataFrame:

@@ -57,6 +57,8 @@ class DataSet:
         How the source was read, in sentences.
     left_out : tuple of str
         Sentences about columns that are not used.
+    remarks : tuple of str
+        Sentences about rows and columns that may make a comparison misleading.
     groups : Series or None
         Rows of one group are never on both sides of a split.
     sample_weight : Series or None
@@ -89,6 +91,7 @@ class DataSet:
     task: str = "auto"
     account: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
@@ -181,7 +184,7 @@ class DataSet:
 
     def explain(self) -> str:
         """Describe the data set and how it was read."""
-        return " ".join((f"{self._size()}.", *self.account, *self.left_out))
+        return " ".join((f"{self._size()}.", *self.account, *self.left_out, *self.remarks))
 
     def __len__(self) -> int:
         return self.n

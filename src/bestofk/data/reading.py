@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from bestofk._base.checks import one_of, refuse
 from bestofk._base.errors import ArgumentError, Part, TableError, use
-from bestofk._base.registry import Registry, resolve
+from bestofk._base.registry import resolve
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.dates import days_of_texts, describe_dates, looks_like_date
+from bestofk.data.embedded import DATASETS
 from bestofk.data.row_columns import (
     MIN_ROWS_TO_JUDGE,
     describe_constants,
@@ -43,6 +44,7 @@ def read_dataset(
     nominal: Sequence[str] = (),
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    keep: Sequence[str] = (),
     name: str | None = None,
     task: str = "auto",
     groups: str | None = None,
@@ -59,6 +61,8 @@ def read_dataset(
         The column to predict. By default the one called class, target or label, else the last.
     nominal, numeric, ignore : sequences of str, optional
         Columns to treat as nominal or numeric, and columns to leave out.
+    keep : sequence of str, optional
+        Columns to use even if they look like identifiers.
     name : str, optional
         The name in reports; by default the name of the file.
     task : {"auto", "classification", "regression"}
@@ -81,8 +85,9 @@ def read_dataset(
     A column is numeric if every cell that is not missing is a number, else nominal. Dates such as
     2024-03-31 (with or without a time) become days since 1970-01-01. Values and classes keep the
     order that the file declares (ARFF, Parquet dictionaries), else the order of first appearance.
-    Identifiers are left out unless you state their kind: a text column with a different value in
-    every row, or a column called id or index of distinct whole numbers. A constant column is kept.
+    Identifiers are left out unless `keep` names them or you state their kind: a text column with a
+    different value in every row, or distinct whole numbers in a column with a name such as id,
+    customer_id, PassengerId or index. A constant column is kept.
 
     Examples
     --------
@@ -98,7 +103,12 @@ def read_dataset(
     >>> folder.cleanup()
     """
     one_of(task, "task", TASK_OPTIONS)
-    for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
+    for role, names in (
+        ("nominal", nominal),
+        ("numeric", numeric),
+        ("ignore", ignore),
+        ("keep", keep),
+    ):
         if isinstance(names, str):
             raise refuse(role, "a list of names of columns", names)
     table = read_table(path)
@@ -108,8 +118,8 @@ def read_dataset(
     role_columns = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
     row_columns = _row_columns(table, role_columns, target)
     data = dataset_of(
-        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task,
-        apart=tuple(column for column in role_columns.values() if column is not None),
+        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, keep=keep, name=name,
+        task=task, apart=tuple(column for column in role_columns.values() if column is not None),
     )  # fmt: skip
     return with_row_columns(data, **row_columns)
 
@@ -152,12 +162,13 @@ def dataset_of(
     ignore: Sequence[str],
     name: str,
     task: str,
+    keep: Sequence[str] = (),
     apart: Sequence[str] = (),
 ) -> DataSet:
     """Make a data set from a table, without the columns `apart`; see `read_dataset`."""
     import pandas as pd
 
-    for column in (*nominal, *numeric, *ignore):
+    for column in (*nominal, *numeric, *ignore, *keep):
         table.missing(column)  # raises an error that suggests similar names
     both = set(nominal) & set(numeric)
     if both:
@@ -173,6 +184,7 @@ def dataset_of(
             features.add(
                 column,
                 "nominal" if column in nominal else "numeric" if column in numeric else None,
+                keep=column in keep,
             )
     features.fall_back_on_texts()
     if not features.columns:
@@ -182,9 +194,8 @@ def dataset_of(
             + (f"all others are identifiers ({left_out})." if left_out else "got none.")
         )
     account += features.sentences()
-    not_used = features.not_used()
     if ignore:
-        not_used.append(f"Ignored: {list_names(list(ignore))}.")
+        account.append(f"Ignored: {list_names(list(ignore))}.")
     changed = features.nominal or features.identifiers or features.dates
     data = DataSet(
         name=name,
@@ -196,7 +207,7 @@ def dataset_of(
     )
     if data.n_missing:
         account.append(f"Missing cells: {data.n_missing}.")
-    return replace(data, account=(*table.account, *account), left_out=tuple(not_used))
+    return replace(data, account=(*table.account, *account), left_out=tuple(features.not_used()))
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -213,7 +224,7 @@ class _Features:
     empty: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def add(self, column: str, stated: str | None) -> None:
+    def add(self, column: str, stated: str | None, *, keep: bool) -> None:
         """Convert a column of the stated kind, or of the kind that its cells show."""
         import pandas as pd
 
@@ -229,7 +240,7 @@ class _Features:
             if column not in self.table.declared:
                 self.original[column] = pd.Series(cells.tolist())  # text, as other readers return
             self.notes.extend(_nearly_numeric(self.table, column))
-        if stated is None and names_rows(cells, column):
+        if stated is None and not keep and names_rows(cells, column):
             self.identifiers[column] = cells
             return
         distinct = cells.nunique()
@@ -275,7 +286,7 @@ class _Features:
         """Describe the identifiers, which are left out."""
         if not self.identifiers:
             return []
-        return [describe_left_out(list(self.identifiers), "state the kind of such a column")]
+        return [describe_left_out(list(self.identifiers))]
 
 
 def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:
@@ -427,70 +438,6 @@ def _categories(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd
 
 
 # Embedded data sets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedSet:
-    """One embedded data set."""
-
-    name: str
-    loader: str
-    """Its loader, as ``package.module:name``."""
-    summary: str
-    rows: int
-    columns: int
-    classes: int | None
-    """None for a regression."""
-
-    @property
-    def task(self) -> str:
-        """``"classification"`` or ``"regression"``."""
-        return "regression" if self.classes is None else "classification"
-
-
-DATASETS = Registry(
-    "data set",
-    EmbeddedSet(
-        name="iris",
-        loader="sklearn.datasets:load_iris",
-        summary="lengths and widths of the flowers of three species of iris",
-        rows=150,
-        columns=4,
-        classes=3,
-    ),
-    EmbeddedSet(
-        name="wine",
-        loader="sklearn.datasets:load_wine",
-        summary="chemical analyses of wines of three growers",
-        rows=178,
-        columns=13,
-        classes=3,
-    ),
-    EmbeddedSet(
-        name="breast-cancer",
-        loader="sklearn.datasets:load_breast_cancer",
-        summary="measures of cell nuclei of malignant and benign masses",
-        rows=569,
-        columns=30,
-        classes=2,
-    ),
-    EmbeddedSet(
-        name="digits",
-        loader="sklearn.datasets:load_digits",
-        summary="handwritten digits as images of 8 x 8 points",
-        rows=1797,
-        columns=64,
-        classes=10,
-    ),
-    EmbeddedSet(
-        name="diabetes",
-        loader="sklearn.datasets:load_diabetes",
-        summary="progression of diabetes after a year (a number to predict)",
-        rows=442,
-        columns=10,
-        classes=None,
-    ),
-)
 
 
 def load(name: str) -> DataSet:

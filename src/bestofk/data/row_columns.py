@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,11 +12,15 @@ import numpy as np
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.data.dataset import DataSet
+from bestofk.data.frames import as_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
 
-INDEX_NAMES = ("id", "index", "row", "rowid", "row_id", "unnamed: 0")
+_IDENTIFIER = re.compile(
+    r"(?:^|.*[\s_.-])(?:id|ids|uid|uuid|guid|idx|index|key|pk|row|rowid|rownum|unnamed: ?\d*)$"
+)
+_CAMEL_IDENTIFIER = re.compile(r".*[a-z0-9](?:Id|ID|Uid|UID|Uuid|UUID|Guid|GUID|Idx|Key)$")
 MIN_ROWS_TO_JUDGE = 10
 """Minimum number of rows to recognise an identifier."""
 ROLES = ("groups", "sample_weight", "folds")
@@ -24,20 +29,34 @@ ROLES = ("groups", "sample_weight", "folds")
 # Identifiers and constants
 
 
+def named_like_identifier(column: Hashable) -> bool:
+    """Return whether the name of a column is that of an identifier.
+
+    Examples
+    --------
+    >>> names = ["customer_id", "PassengerId", "uuid", "Unnamed: 0", "width", "valid"]
+    >>> [name for name in names if named_like_identifier(name)]
+    ['customer_id', 'PassengerId', 'uuid', 'Unnamed: 0']
+    """
+    name = str(column).strip()
+    return bool(_IDENTIFIER.fullmatch(name.lower()) or _CAMEL_IDENTIFIER.fullmatch(name))
+
+
 def names_rows(cells: pd.Series[Any], column: Hashable) -> bool:
     """Return whether a column identifies the rows.
 
-    That is a text column, or a column of whole numbers with a name such as id, whose values are
-    all different.
+    That is a text column, or a column of whole numbers that is named like an identifier, whose
+    values are all different.
     """
     import pandas as pd
 
     if len(cells) < MIN_ROWS_TO_JUDGE:
         return False
-    nominal = isinstance(cells.dtype, pd.CategoricalDtype)
-    called = str(column).strip().lower() in INDEX_NAMES
-    if not nominal and not (cells.dtype.kind == "i" and called):
-        return False
+    if not isinstance(cells.dtype, pd.CategoricalDtype):
+        if not named_like_identifier(column) or cells.dtype.kind not in "iuf":
+            return False
+        if cells.dtype.kind == "f" and not (cells == np.floor(cells)).all():
+            return False
     return bool(cells.nunique() == len(cells))
 
 
@@ -52,9 +71,13 @@ def is_constant(cells: pd.Series[Any]) -> bool:
     return bool(cells.min() == cells.max())
 
 
-def describe_left_out(names: Sequence[Hashable], keep: str) -> str:
+def describe_left_out(names: Sequence[Hashable]) -> str:
     """Say which identifiers were left out, and how to keep them."""
-    return f"Left out, as every row has a different value: {list_names(names)} ({keep} to keep it)."
+    them = "it" if len(names) == 1 else "them"
+    return (
+        f"Left out, as every row has a different value: {list_names(names)} (name {them} in keep "
+        f"to use {them})."
+    )
 
 
 def describe_constants(names: Sequence[Hashable]) -> str:
@@ -162,7 +185,7 @@ def check_row_columns(role_values: Mapping[str, Any], n: int) -> dict[str, pd.Se
 
     row_columns = {}
     for role, value in role_values.items():
-        values = np.asarray(value)
+        values = np.asarray(as_pandas(value, role))
         if values.ndim == 2 and values.shape[1] == 1:
             values = values[:, 0]
         if values.shape != (n,):

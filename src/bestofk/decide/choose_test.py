@@ -11,9 +11,10 @@ from warnings import warn
 import numpy as np
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
-from bestofk.decide.evidence import Family
+from bestofk._base.formatting import counted
 from bestofk.decide.problem import BOTH_PARTS, Problem
-from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
+from bestofk.losses.split_design import design_advice, is_certain, unclear_design
+from bestofk.stats.pairwise.entry import Automatic, Caution, PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 if TYPE_CHECKING:
@@ -45,11 +46,14 @@ SITUATION_WORDS = {
     "resample": "random splits of one data set",
     "bootstrap": "bootstrap samples of one data set",
     "test-set": "one loss per instance of a test set",
+    "test-set-auc": "the AUC on one test set",
+    "test-set-metric": "a metric of all instances of one test set together",
     "datasets": "several data sets",
     "halves": "runs of k folds and halves of the rows",
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
     "time": "windows in order of time",
+    "seeds": "training runs with different seeds on one test set",
 }
 
 
@@ -95,15 +99,11 @@ def choose_test(
     test: str | Callable[..., Any] = "auto",
     *,
     one_sided: bool = False,
-    family: Family | None = None,
     df: Any = None,
     random_state: Any = 0,
     **arguments: Any,
 ) -> Choice:
-    """Return the test to use on `problem`; refuse one that does not cover its design.
-
-    Use the paired t test if the exact test over data sets cannot reach the level of the `family`.
-    """
+    """Return the test to use on `problem`; refuse one that does not cover its design."""
     if callable(test):
         if df is not None:
             arguments = {**arguments, "df": df}
@@ -120,7 +120,7 @@ def choose_test(
         )
     detail = ""
     if test == "auto":
-        entry, chosen = _automatic(problem, family)
+        entry, chosen = _automatic(problem)
     else:
         from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
@@ -131,7 +131,7 @@ def choose_test(
             )
         entry, chosen = PAIRWISE_TESTS[test], ""
         _refuse_uncovered(problem, entry)
-        _refuse_few_units(problem, entry)
+    _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
         raise DesignError(
             f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
@@ -153,19 +153,117 @@ def choose_test(
         axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
         chosen=problem.subject.test_reason or chosen,
-        detail=detail,
+        detail=detail or _uncalibrated(problem, entry, df),
         entry=entry,
         notes=_warnings(problem, entry),
     )
 
 
+def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
+    """Return the degrees of freedom of a test that could use calibrated ones."""
+    if "variant" not in entry.arguments:
+        return ""
+    if df is None:
+        two = problem.sample(entry.axes)[:2]
+        df = entry.load()(two[0], two[-1], **entry.arguments).df
+        return f"its t distribution has {df:g} degrees of freedom, which are not calibrated"
+    return f"its t distribution has {df:g} degrees of freedom, as given"
+
+
 def caution_of(problem: Problem, choice: Choice) -> str:
-    """Return a caution about the test's error rate, beyond its assumptions; may be empty."""
+    """Return the measured error rates above alpha that apply to this result; may be empty."""
     if choice.entry is None:
         return ""
-    if choice.entry.caution_for_unstable and problem.subject.caution is not None:
-        return problem.subject.caution
-    return choice.entry.caution
+    sentences = []
+    for caution in choice.entry.cautions:
+        facts = _caution_facts(problem, choice, caution)
+        if facts is None:
+            continue
+        known = problem.subject.caution if caution.replaced else None
+        sentences.append(caution.words.format(**facts) if known is None else known)
+    return " ".join(filter(None, sentences))
+
+
+def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
+    """Return the numbers of a caution; None if it does not apply."""
+    n = units(problem)
+    if caution.when == "few units":
+        noun = "clusters" if problem.subject.n_clusters is not None else (
+            "data sets" if problem.n_datasets > 1
+            else "items" if problem.subject.noun == "model"
+            else "instances"
+        )  # fmt: skip
+        return {"units": f"{n} {noun}"} if n < caution.below else None
+    if caution.when == "skewed":
+        if not caution.below <= n < MAX_SKEWED_UNITS:
+            return None
+        skewness, limit = _largest_skewness(problem)
+        return {"skewness": f"{skewness:.2g}"} if skewness > limit else None
+    if caution.when == "unstable learners":
+        # a comparison of stable learners says "", and one that does not know says None
+        return None if problem.subject.caution == "" else {}
+    if caution.when == "autocorrelated":
+        return _autocorrelated(problem, caution)
+    if caution.when == "graded scores":
+        return None if _is_zero_one(problem) else {}
+    if caution.when == "df not calibrated":
+        return None if "df" in choice.arguments else {}
+    return {}
+
+
+def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:
+    """Return the largest lag-1 autocorrelation of a pair's differences, if it matters."""
+    if "time" not in problem.situations:
+        return None
+    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = (values[first] - values[second]).T
+    n = len(d)
+    rho = float(lag_one(d - d.mean(axis=0)).max())
+    effective = float(effective_sample(rho, n))
+    if effective >= caution.below if caution.below else rho <= 2.0 / np.sqrt(n):
+        return None
+    return {
+        "autocorrelation": f"{rho:.2f}",
+        "units": f"{n} windows",
+        "effective": counted(max(round(effective), 1), "independent one"),
+    }
+
+
+MAX_SKEWED_UNITS = 120
+"""From this number of units on, lognormal differences keep the level."""
+_CLEAR_SKEWNESS = 1.0
+_MAX_CHECKED_PAIRS = 1000
+
+
+def _largest_skewness(problem: Problem) -> tuple[float, float]:
+    """Return the largest skewness of the differences of a pair, and the limit for a caution.
+
+    The limit is 1, or what the largest of that many pairs of normal differences rarely exceeds.
+    """
+    from bestofk.stats.pairwise.skew_corrected import sample_skewness
+    from bestofk.stats.tails import normal_quantile
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = values[first] - values[second]
+    centred = d - d.mean(axis=1, keepdims=True)
+    largest = float(np.abs(sample_skewness(centred, axis=1)).max())
+    chance = -float(normal_quantile(0.025 / len(first))) * float(np.sqrt(6.0 / d.shape[1]))
+    return largest, max(_CLEAR_SKEWNESS, chance)
+
+
+def subject_of(problem: Problem, choice: Choice) -> str:
+    """Return what the claims are about: ``"learners"`` or ``"fitted models"``.
+
+    On one test set each learner was trained once, so the losses say nothing about models from other
+    training rows.
+    """
+    if "test-set" in problem.situations:
+        return "fitted models"
+    return "learners" if choice.entry is None else choice.entry.about
 
 
 def units(problem: Problem) -> int:
@@ -191,12 +289,18 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
 
 
 def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
-    if units(problem) < entry.at_least_units:
+    if units(problem) >= entry.at_least_units:
+        return
+    if not entry.bayesian:
         raise DesignError(
-            f"test {entry.name!r} gives posterior probabilities, which err far more often than "
-            f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
-            f"{_offer(problem)}."
+            f"test {entry.name!r} needs at least {entry.at_least_units} losses of each learner; "
+            f"got {units(problem)}."
         )
+    raise DesignError(
+        f"test {entry.name!r} gives posterior probabilities, which err far more often than "
+        f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
+        f"{_offer(problem)}."
+    )
 
 
 def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
@@ -239,7 +343,7 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
     ]
 
 
-def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, str]:
+def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     situations = problem.situations
     if not situations and problem.design.kind == "splits":
         raise DesignError(
@@ -248,31 +352,53 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
             "'10x10', or splits that test every row once."
         )
     if not situations:
-        raise DesignError(
-            f"There is nothing to test: the losses are {problem.describe()}, one number per "
-            "learner. Give losses by fold, by data set or by test instance."
-        )
+        raise _nothing_to_test(problem)
     situation = situations[0]
-    entry, automatic = next(
+    design = problem.design
+    if design.assumed and situation == "kfold" and not is_certain(design.folds):
+        receiver = () if problem.bare else (" to Losses, or to order with an array",)
+        raise DesignError(*unclear_design("losses", design.folds, *receiver))
+    suitable = (
         (entry, automatic)
         for entry, automatic in automatic_tests(situation)
-        if not automatic.fallback and (not entry.zero_one or _is_zero_one(problem))
+        if (not entry.zero_one or _is_zero_one(problem))
+        and (not entry.needs_sizes or problem.bare or problem.design.test_share() is not None)
     )
-    words = SITUATION_WORDS[situation]
-    reason = f"chosen for {words}: {automatic.why}"
+    entry, automatic = next(suitable, (None, None))
+    if entry is None or automatic is None:
+        raise _sizes_needed(problem)
+    reason = f"chosen for {SITUATION_WORDS[situation]}: {automatic.why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
-    instead = fallback_test(situation)
-    if instead is not None and family is not None and entry.smallest_pvalue is not None:
-        other, automatic = instead
-        n = units(problem)
-        smallest = family.smallest_adjusted(float(entry.smallest_pvalue(n)))
-        if smallest > family.alpha:
-            return other, (
-                f"chosen for {words}: with {n} of them the {entry.name} test cannot give an "
-                f"adjusted p-value below {smallest:.2g}; {other.called} can, {automatic.why}"
-            )
     return entry, reason
+
+
+def _nothing_to_test(problem: Problem) -> DesignError:
+    numbers = units(problem)
+    if problem.design.kind == "scores" and numbers > 1:
+        return DesignError(
+            f"The losses are {problem.describe()}: pass ",
+            use(design="seeds"),
+            " if they are training runs with different seeds on one test set, ",
+            *design_advice(numbers),
+            ", or ",
+            use(design="test-set"),
+            " if they are the instances of one test set.",
+        )
+    return DesignError(
+        f"There is nothing to test: the losses are {problem.describe()}, one number per "
+        "learner. Give losses by fold, by data set or by test instance."
+    )
+
+
+def _sizes_needed(problem: Problem) -> DesignError:
+    """Return the error about splits whose training and test sizes are unknown."""
+    n = units(problem)
+    return DesignError(
+        f"The test for {problem.describe()} needs the share of rows that each split tests: pass ",
+        use(design=f"resample:{n}:0.2"),
+        " with your share instead of 0.2, or columns n_train and n_test.",
+    )
 
 
 def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
@@ -284,11 +410,6 @@ def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
         if automatic.situation == situation
     ]
     return sorted(tests, key=lambda pair: pair[1].rank)
-
-
-def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
-    """Return the test to use if the exact test cannot reach the level; None if there is none."""
-    return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
@@ -376,10 +497,7 @@ def _facts(
     if entry.needs_sizes and not problem.bare:
         share = design.test_share()
         if share is None:
-            raise DesignError(
-                f"test {entry.name!r} needs the sizes of the training and test parts. The design "
-                "of the losses has none; pass a design with n_train and n_test."
-            )
+            raise _sizes_needed(problem)
         if design.n_train is not None and design.n_test is not None:
             facts["n_test"] = float(np.mean(design.n_test))
             facts["n_train"] = facts["n_test"] / share if design.kind == "time" else float(

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
-VERDICTS = ("worse", "better", "no evidence", "not tested")
+VERDICTS = ("worse", "better", "too close to call", "not tested")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +38,17 @@ class Standing(Presented):
 
     name: Name
     mean: float
+    """Its mean, in the user's metric."""
     difference: float
-    """Its mean loss minus that of the recommended one."""
+    """Its loss minus that of the recommended one, as the test estimates it: positive is worse."""
     low: float
     high: float
     """Simultaneous interval of the difference; infinite where an end is open or not known."""
     pvalue: float | None
     adjusted_pvalue: float | None
     verdict: str
-    """``"worse"`` or ``"better"`` where that is shown, ``"no evidence"`` where nothing is, and
-    ``"not tested"`` where the family does not hold this pair (or this direction of it)."""
+    """``"worse"`` or ``"better"`` if that is shown, ``"too close to call"`` if neither is, and
+    ``"not tested"`` if the family does not include this pair (or this direction of it)."""
     margin: MarginVerdict | None = None
     """Against the margin, where one was given."""
     metric: Metric = field(default_factory=Metric)
@@ -66,7 +67,7 @@ class Standing(Presented):
         """Return the standing for strict JSON, in the user's metric: what is infinite is null."""
         row: dict[str, Any] = {
             "name": self.name,
-            "mean": self.metric.shown(self.mean),
+            "mean": self.mean,
             "worse_by": self.difference,
             "low": json_ready(self.low),
             "high": json_ready(self.high),
@@ -108,7 +109,9 @@ class Decision(Reported):
     evidence : Evidence
         The tested pairs; ``.to_frame()`` gives a data frame.
     means : mapping
-        Mean loss by learner; what is printed is in the user's metric.
+        Mean by learner, in the user's metric: an accuracy stays an accuracy.
+    mean_losses : mapping
+        Mean loss by learner; smaller is better.
     standings : tuple of Standing
         How every other learner stands to the recommended one.
     counts : mapping or None
@@ -126,7 +129,7 @@ class Decision(Reported):
     recommended: Name | None
     ranking: tuple[Name, ...]
     by_preference: tuple[Name, ...]
-    means: Mapping[Name, float]
+    mean_losses: Mapping[Name, float]
     evidence: Evidence
     test: str
     test_reason: str
@@ -178,10 +181,21 @@ class Decision(Reported):
         return self.evidence.metric
 
     @property
+    def means(self) -> dict[Name, float]:
+        """Mean by learner, in the user's metric."""
+        return {name: self.metric.shown(loss) for name, loss in self.mean_losses.items()}
+
+    @property
+    def by_mean(self) -> tuple[Name, ...]:
+        """The learners by their means, best first."""
+        losses = without_noise(np.array([self.mean_losses[name] for name in self.by_preference]))
+        order = np.argsort(losses, kind="stable").tolist()
+        return tuple(self.by_preference[k] for k in order)
+
+    @property
     def smallest_mean(self) -> Name:
         """The learner with the smallest mean loss, the first of equal ones."""
-        means = without_noise(np.array([self.means[name] for name in self.by_preference]))
-        return self.by_preference[int(np.argmin(means))]
+        return self.by_mean[0]
 
     @property
     def adequate(self) -> tuple[Name, ...]:
@@ -233,16 +247,17 @@ class Decision(Reported):
         """How every other learner stands to the recommended one, in the order of their means."""
         if self.recommended is None or not len(self.evidence):
             return ()
-        means = without_noise(np.array([self.means[name] for name in self.by_preference]))
-        by_mean = (self.by_preference[k] for k in np.argsort(means, kind="stable").tolist())
-        return tuple(self.against(name, self.recommended) for name in by_mean
-                     if name != self.recommended)  # fmt: skip
+        return tuple(
+            self.against(name, self.recommended)
+            for name in self.by_mean
+            if name != self.recommended
+        )
 
     def guarded_means(self) -> Floats | None:
         """Return the means in order of preference where the guard is on, else None."""
         if not self.guard:
             return None
-        return without_noise(np.array([self.means[name] for name in self.by_preference]))
+        return without_noise(np.array([self.mean_losses[name] for name in self.by_preference]))
 
     def against(self, name: Name, other: Name) -> Standing:
         """Return how `name` stands to `other`, from the evidence alone."""
@@ -250,8 +265,8 @@ class Decision(Reported):
         row = evidence.row(name, other) if len(evidence) else None
         margin = self.margins.get(name) if other == self.recommended else None
         if row is None:
-            difference = self.means[name] - self.means[other]
-            noise = 1e-12 * max(map(abs, self.means.values()))
+            difference = self.mean_losses[name] - self.mean_losses[other]
+            noise = 1e-12 * max(map(abs, self.mean_losses.values()))
             difference = 0.0 if abs(difference) <= noise else difference
             return Standing(
                 name=name, mean=self.means[name], difference=difference, low=-np.inf, high=np.inf,
@@ -262,7 +277,7 @@ class Decision(Reported):
         better = int(evidence.better[row]) * (1 if is_first else -1)
         difference = float(evidence.estimate[row])
         low, high = float(evidence.low[row]), float(evidence.high[row])
-        verdict = {-1: "better", 1: "worse", 0: "no evidence"}[better]
+        verdict = {-1: "better", 1: "worse", 0: "too close to call"}[better]
         if not better and evidence.alternative == "greater" and difference < 0:
             # only whether the less preferred one is better was asked
             verdict = "not tested"
@@ -331,11 +346,19 @@ class Decision(Reported):
             recommended=None if self.recommended is None else str(self.recommended),
             ranking=tuple(map(str, self.ranking)),
             by_preference=tuple(map(str, self.by_preference)),
-            means=by_text(self.means),
+            mean_losses=by_text(self.mean_losses),
             evidence=replace(self.evidence, names=tuple(map(str, self.evidence.names))),
             margins=by_text(self.margins),
             counts=None if self.counts is None else by_text(self.counts),
         )
+
+    def table(self) -> Any:
+        """Return a data frame with one row per learner, best mean first, in the user's metric.
+
+        The column ``verdict`` marks the recommended learner and says how the others compare
+        with it. `to_frame` returns the same table.
+        """
+        return self.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric."""

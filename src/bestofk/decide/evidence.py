@@ -147,7 +147,7 @@ class Pair(Presented):
     """Of the family: two-sided, or one-sided along the preference."""
     adjusted_pvalue: float
     better: Name | None
-    """The learner that is shown to be better; None: no evidence of a difference."""
+    """The learner that is shown to be better; None: too close to call."""
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
     shown_statistic: float | None = None
@@ -161,7 +161,7 @@ class Pair(Presented):
     @property
     def verdict(self) -> str:
         """The claim in words."""
-        return "no evidence" if self.better is None else f"{self.better} is better"
+        return "too close to call" if self.better is None else f"{self.better} is better"
 
     def explain(self) -> str:
         """Return the pair in a sentence, in the user's metric; `alpha` has no effect."""
@@ -235,14 +235,14 @@ class Evidence(Presented):
     direction : (P,) array of int
         Which learner the statistic favours, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int
-        -1: the first is shown to be better; 1: the second is; 0: no evidence of a difference.
+        -1: the first is shown to be better; 1: the second is; 0: too close to call.
     family : Family
         The hypotheses over which the p-values are adjusted.
     low, high : (P,) arrays
-        Simultaneous intervals of the differences, at Bonferroni's level; an end that the claim
-        itself bounds is 0. Computed at first use. All intervals cover with probability 1 - alpha,
-        and all claims are right with probability 1 - alpha. Both hold at once with probability at
-        least 1 - 2 alpha.
+        Simultaneous intervals of the differences, at Bonferroni's level. Computed at first use.
+        All intervals cover with probability 1 - alpha, and all claims are right with probability
+        1 - alpha. A step-down correction such as Holm's claims slightly more than the intervals
+        show, so the interval of a claimed difference may just include 0.
     standard_error, pvalue_greater, pvalue_less : (P,) arrays
         Computed at first use.
     """
@@ -520,10 +520,11 @@ class Evidence(Presented):
         return values
 
     def _make_intervals(self) -> tuple[Floats, Floats]:
-        """Return Bonferroni's intervals, made consistent with the claims.
+        """Return Bonferroni's intervals; without a claim, an interval covers 0.
 
-        If a step-down correction makes a claim although Bonferroni's interval covers 0, the claim
-        bounds the interval. If no claim is made, the interval covers 0.
+        A step-down correction may make a claim although Bonferroni's interval covers 0. Bounding
+        the interval by the claim would cost coverage: all intervals and all claims hold together
+        with probability 1 - 2 alpha only.
         """
         lows, highs = [], []
         try:
@@ -536,7 +537,6 @@ class Evidence(Presented):
         if not lows:
             return np.full(len(self), -np.inf), np.full(len(self), np.inf)
         low, high = np.concatenate(lows), np.concatenate(highs)
-        low = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
-        high = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
-        # a rank test may favour the larger mean: keep each low end below its high end
-        return np.minimum(low, high), np.maximum(low, high)
+        low = np.where(self.better == 0, np.minimum(low, 0.0), low)
+        high = np.where(self.better == 0, np.maximum(high, 0.0), high)
+        return low, high

@@ -97,7 +97,7 @@ def gather_evidence(
     cache: dict[str, Any] = {f"results {alternative}": results} if results else {}
     if bayesian is not None and bayesian.axes != choice.axes:
         cache["bayesian sample"] = problem.sample(bayesian.axes)
-    return Evidence(
+    evidence = Evidence(
         names=problem.names,
         first=first,
         second=second,
@@ -111,6 +111,9 @@ def gather_evidence(
         bayesian=bayesian,
         cache=cache,
     )
+    if problem.missing is None or problem.missing.as_worst is None:
+        return evidence
+    return problem.missing.revised(evidence)
 
 
 def pairs_of_tables(

@@ -112,7 +112,7 @@ def run_test(
     losses : Losses, path, data frame or array
         As for `bestofk.order`.
     test : str
-        A name of ``bestofk tests``.
+        A name of ``bestofk list tests``.
     pair : two names, optional
         Only these two learners, for pairwise tests.
     alternative, alpha, df, random_state

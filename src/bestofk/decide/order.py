@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import RandomState
-from bestofk._base.errors import DesignError
+from bestofk._base.errors import BestOfKError, DesignError
+from bestofk._base.habits import answers_habits, unknown_keywords
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
 from bestofk.decide.gather import bayesian_choice
+from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.preference import PreferenceLike, preference_ranks
 from bestofk.decide.problem import Problem, Subject, as_problem, reading_arguments
 from bestofk.decide.procedures.multitest import family_of, rope_argument
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
+from bestofk.losses.habits import ORDER_HABITS
 from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 FOR_LEARNERS = "holm"
 """The correction of a family of learners where that of the decision is made for all pairs."""
 
 
+@answers_habits(ORDER_HABITS)
 def order(
     losses: Any,
     *,
@@ -57,7 +64,7 @@ def order(
         What you prefer before the data speak, most preferred (or cheapest) first. None: no
         preference, and the learner with the smallest mean is recommended.
     procedure : str
-        A name of ``bestofk procedures``.
+        A name of ``bestofk list procedures``.
     test : str or callable
         A pairwise test that covers the design; ``"auto"`` chooses one and says why.
     df : float, "calibrated", Calibration or path, optional
@@ -110,6 +117,7 @@ def order(
     """
     reading = reading_arguments(arguments)
     reading |= {"higher_is_better": higher_is_better, "design": design}
+    _check_arguments(arguments, test)
     settings = Settings(
         prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
@@ -119,7 +127,28 @@ def order(
     return _decide(problem, settings)
 
 
-def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -> Decision:
+def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
+    """Refuse arguments that no test has; a caller's own test may have any."""
+    if not arguments or callable(test):
+        return
+    from bestofk.losses.reading import READING
+
+    of_tests: set[str] = set()
+    for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values()):
+        of_tests |= set(signature(entry.load()).parameters)
+    unknown = [name for name in arguments if name not in of_tests]
+    if unknown:
+        known = {*signature(order).parameters, *READING} - {"arguments"}
+        raise unknown_keywords("order", unknown, arguments, ORDER_HABITS, known)
+
+
+def decide(
+    losses: Any,
+    settings: Settings,
+    *,
+    subject: Subject | None = None,
+    left_out: MissingLosses | None = None,
+) -> Decision:
     """Decide about losses.
 
     Parameters
@@ -130,6 +159,9 @@ def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -
         The options of `order` as one value.
     subject : Subject, optional
         What the decision is about, for its statements.
+    left_out : MissingLosses, optional
+        Losses that some learners lack and that were left out: only claims that also hold with them
+        are made.
 
     Returns
     -------
@@ -144,10 +176,20 @@ def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -
     problem = as_problem(losses, prefer=settings.prefer, missing=settings.missing)
     if subject is not None:
         problem = replace(problem, subject=subject)
+    if left_out is not None:
+        problem = replace(problem, missing=left_out)
     return _decide(problem, settings)
 
 
 def _decide(problem: Problem, settings: Settings) -> Decision:
+    if problem.missing is not None and problem.filled is not None:
+        try:
+            filled = replace(problem.filled, subject=problem.subject)
+            as_worst = _decide(filled, settings).evidence
+            problem = replace(problem, missing=replace(problem.missing, as_worst=as_worst))
+        except BestOfKError:
+            # the test does not cover all units: compare those that every learner has
+            pass
     decision: Decision = PROCEDURES[settings.procedure].load()(problem, **settings.arguments())
     return replace(decision, settings=settings, bootstrap=_interval_verdict(problem, decision))
 
@@ -221,7 +263,6 @@ def foresee(
     choice = choose_test(
         problem,
         settings.test,  # type: ignore[arg-type]
-        family=family,
         one_sided=one_sided or family.alternative != "two-sided",
         df=settings.df,
         random_state=settings.random_state,

@@ -34,10 +34,10 @@ class Preference:
 
     Attributes
     ----------
-    kind : {"none", "stated", "measured", "panel"}
-        ``"none"``: nothing was said, and the means alone decide.
+    kind : {"none", "stated", "measured"}
+        ``"none"``: no preference, and the means alone decide.
     words : str
-        What was measured, or what the order goes by.
+        The measured cost, or the form of a stated preference.
     """
 
     kind: str = "none"
@@ -45,20 +45,17 @@ class Preference:
 
     @property
     def stated(self) -> bool:
-        """The user (or the panel) has one."""
+        """Whether the user has a preference."""
         return self.kind != "none"
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.words}" if self.kind in ("measured", "panel") else self.kind
+        return f"{self.kind}: {self.words}" if self.kind == "measured" else self.kind
 
     def first(self) -> str:
         """Return the words for the most preferred of several learners."""
         if self.kind == "measured":
             fastest = {"latency": "the fastest"}
-            least = (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
-            return f"{least} (within a factor of two)"
-        if self.kind == "panel":
-            return "the simplest"
+            return (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
         words = {
             "prices": "the cheapest",
             LISTED: "the first listed",
@@ -68,14 +65,6 @@ class Preference:
 
 
 NO_PREFERENCE = Preference()
-PANEL_PREFERENCE = Preference(kind="panel", words="complexity")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PanelOrder:
-    """The preference that a panel of learners comes with, the simplest first."""
-
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +109,6 @@ def preference_ranks(
     """Return what the preference says of every learner (K,), the smallest preferred; its words."""
     if prefer is None:
         return np.zeros(len(names)), NO_PREFERENCE, ()
-    if isinstance(prefer, PanelOrder):
-        ranks, _, notes = preference_ranks(names, [name for name in prefer.names if name in names])
-        return ranks, PANEL_PREFERENCE, notes
     if isinstance(prefer, str):
         if prefer == LISTED:
             return np.arange(float(len(names))), Preference(kind="stated", words="listed"), ()
@@ -158,7 +144,7 @@ def settled(prefer: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any
 
     `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
     """
-    if prefer is None or prefer == LISTED or isinstance(prefer, PanelOrder):
+    if prefer is None or prefer == LISTED:
         return prefer
     if isinstance(prefer, MeasuredCosts):
         return MeasuredCosts(
@@ -183,8 +169,6 @@ def preference_to_json(prefer: Any) -> Any:
     """Return a preference as it was given, JSON-ready; `preference_from_json` reads it back."""
     if prefer is None or isinstance(prefer, str):
         return prefer
-    if isinstance(prefer, PanelOrder):
-        return {"panel": list(prefer.names)}
     if isinstance(prefer, MeasuredCosts):
         return {"measured": prefer.what, "costs": dict(prefer.costs)}
     if isinstance(prefer, Mapping):
@@ -201,8 +185,6 @@ def preference_from_json(stored: Any) -> Any:
     """Return the preference that `preference_to_json` wrote."""
     if not isinstance(stored, Mapping):
         return stored if stored is None or isinstance(stored, str) else tuple(stored)
-    if "panel" in stored:
-        return PanelOrder(names=tuple(stored["panel"]))
     if "measured" in stored:
         return MeasuredCosts(what=stored["measured"], costs=dict(stored["costs"]))
     return dict(stored["prices"])

@@ -11,6 +11,8 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, finite_array, missing_word
 from bestofk._base.errors import ArgumentError, DesignError, use
 from bestofk._base.formatting import counted
+from bestofk.data.frames import as_pandas
+from bestofk.decide.missing_losses import MissingLosses, filled_with_worst
 from bestofk.decide.preference import (
     LISTED,
     NO_PREFERENCE,
@@ -82,6 +84,10 @@ class Problem:
     subset_values: Floats | None = None
     """(K, subset runs, folds), if one data set has runs on parts of its rows."""
     subject: Subject = field(default_factory=Subject)
+    missing: MissingLosses | None = None
+    """The losses that some learners lack, if they were left out."""
+    filled: Problem | None = None
+    """The problem of all units, with the worst loss for each missing one."""
 
     @property
     def situations(self) -> tuple[str, ...]:
@@ -105,8 +111,7 @@ class Problem:
 
     def means(self) -> Floats:
         """Return the mean loss of every learner."""
-        mean: Floats = self.sample(1).mean(axis=1)
-        return mean
+        return _means(self.values)
 
 
 def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:
@@ -154,7 +159,7 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
         runs, folds = (1, array.shape[1]) if array.ndim == 2 else array.shape[1:]
         array = array.reshape(len(array), runs, folds)
         kind = "cv" if folds > 1 else "scores"
-        design = Design(kind=kind, runs=runs, folds=folds)
+        design = Design(kind=kind, runs=runs, folds=folds, assumed=True)
     positions, preference, notes = arrange(range(len(array)), prefer, _means(array))
     return Problem(
         values=np.ascontiguousarray(array[positions]),
@@ -168,7 +173,9 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
 
 
 def _means(values: Floats) -> Floats:
-    mean: Floats = values.reshape(len(values), -1).mean(axis=1)
+    """Return the mean loss of every learner; NaN stands for a run that a learner does not have."""
+    flat = values.reshape(len(values), -1)
+    mean: Floats = np.nanmean(flat, axis=1) if np.isnan(flat).any() else flat.mean(axis=1)
     return mean
 
 
@@ -185,7 +192,8 @@ def problem_from_losses(
     design = losses.design
     values: Floats = losses.values
     dropped: tuple[str, ...] = ()
-    if losses.complete:
+    missing_losses, complete = None, None
+    if losses.complete or _unpaired(losses):
         array = values_of(values)
     elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
         # only means are tested: data sets may have been run with different numbers of folds
@@ -202,6 +210,7 @@ def problem_from_losses(
         per_fold, design, note = _drop_incomplete(losses)
         dropped = (note,)
         array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
+        missing_losses, complete = _as_worst(losses)
     positions, preference, notes = arrange(names, prefer, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
     ordered = losses.reorder([names[k] for k in positions])
@@ -217,7 +226,65 @@ def problem_from_losses(
         preference=preference,
         metric=losses.metric,
         subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,
+        missing=missing_losses,
+        filled=None if complete is None else problem_from_losses(complete, prefer=prefer),
     )
+
+
+def _as_worst(losses: Losses) -> tuple[MissingLosses | None, Losses | None]:
+    """Return the missing losses, and the table with the worst loss for each of them.
+
+    Leave out data sets, runs and folds that no learner has. Return nothing if every learner lacks
+    the same.
+    """
+    missing = losses.missing
+    several = len(losses.datasets) > 1
+    axis = 1 if several else 2 if losses.design.runs > 1 else 3
+    others = tuple(i for i in range(1, 5) if i != axis)
+    lacking = np.asarray(missing.any(axis=others))
+    if (lacking == lacking[:1]).all():
+        return None, None
+    from bestofk.losses.losses import DIMS, Losses
+
+    values = filled_with_worst(losses.values)
+    absent = np.asarray(np.isnan(values).any(axis=(0, *others)))
+    present = np.flatnonzero(~absent)
+    if len(present) < 2 or np.isnan(values.take(present, axis)).any():
+        return None, None
+    design = losses.design
+    if absent.any() and not several:
+        kept = ~absent[:, np.newaxis] if axis == 2 else ~absent[np.newaxis]
+        design = design.select(np.broadcast_to(kept, (design.runs, design.folds)))
+    counts = lacking[:, present].sum(axis=1).tolist()
+    names = losses.algorithms
+    unit = {1: "data set", 2: "run", 3: "fold"}[axis]
+    if design.kind == "test-set":
+        unit = "instance"
+    table = MissingLosses(
+        counts={name: count for name, count in zip(names, counts, strict=True) if count},
+        units=len(present),
+        unit=unit,
+    )
+    subset_values = losses.subset_values
+    if subset_values is not None and absent.any():
+        return None, None
+    complete = Losses(
+        values.take(present, axis),
+        dims=DIMS,
+        algorithms=names,
+        datasets=[losses.datasets[i] for i in present] if several else losses.datasets,
+        design=design,
+        loss_name=losses.loss_name,
+        subset_values=subset_values,
+    )
+    return table, complete
+
+
+def _unpaired(losses: Losses) -> bool:
+    """Return whether learners may have different numbers of losses: runs of different seeds."""
+    design = losses.design
+    enough = (~losses.missing).sum(axis=(1, 2, 3, 4)).min() >= 2
+    return design.kind == "seeds" and len(losses.datasets) == 1 and bool(enough)
 
 
 def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
@@ -291,6 +358,7 @@ def as_problem(
     from bestofk.losses import Losses
 
     reading = reading_arguments(arguments)
+    losses = as_pandas(losses, "losses")
     missing = missing_word(missing)
     gaps = "refuse" if missing == "refuse" else "allow"
     if not isinstance(losses, Losses | Problem) and _is_table(losses):

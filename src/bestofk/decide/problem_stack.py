@@ -103,10 +103,10 @@ class StackSettings(NamedTuple):
     random_state: Any = 0
     test_arguments: Mapping[str, Any] = {}
 
-    def chosen(self, problem: Problem, family: Family, *, one_sided: bool) -> Choice:
+    def chosen(self, problem: Problem, *, one_sided: bool) -> Choice:
         """Return the test for one table."""
         return choose_test(
-            problem, self.test, family=family, one_sided=one_sided, df=self.df,
+            problem, self.test, one_sided=one_sided, df=self.df,
             random_state=self.random_state, **self.test_arguments,
         )  # fmt: skip
 
@@ -140,7 +140,7 @@ def groups_of(
         at = np.zeros(len(stack), dtype=np.int64)
         families = {0: _family(stack, settings, None)}
     alone = _stay_alone(stack)
-    first = settings.chosen(stack.one(0), families[int(at[0])], one_sided=one_sided)
+    first = settings.chosen(stack.one(0), one_sided=one_sided)
     varies = _varies(first, settings.test)
     random = first.entry is not None and first.entry.random
     if not (varies or random or alone.any()):
@@ -151,7 +151,7 @@ def groups_of(
     for table, place in enumerate(at.tolist()):
         choice = first
         if varies and table:
-            choice = settings.chosen(stack.one(table), families[place], one_sided=one_sided)
+            choice = settings.chosen(stack.one(table), one_sided=one_sided)
             random = choice.entry is not None and choice.entry.random
         key: tuple[Any, ...] = (place, choice.name, tuple(map(repr, choice.arguments.items())))
         if random or alone[table]:

@@ -46,6 +46,12 @@ PROCEDURES: Registry[Procedure] = Registry(
     "procedure",
     Procedure(
         name="multitest",
+        explanation=(
+            "Tests every pair and recommends the most preferred learner that no other learner "
+            "significantly beats, then orders the rest the same way.",
+            "Use it for almost every decision; without a preference it recommends the best mean.",
+            "Do not use it to show that a learner is good enough: cheapest-adequate does that.",
+        ),
         function="bestofk.decide.procedures.multitest:multitest",
         many="bestofk.decide.procedures.multitest:multitest_many",
         summary="order all learners from pairwise tests and a preference; always decides",
@@ -60,6 +66,13 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="cheapest-adequate",
+        explanation=(
+            "Recommends the most preferred learner that is shown to be at most a margin worse than "
+            "every other learner.",
+            "Use it with --margin if you may only choose a learner that is proven to be good "
+            "enough.",
+            "Do not use it with little data: then it may find no adequate learner.",
+        ),
         function="bestofk.decide.procedures.cheapest_adequate:cheapest_adequate",
         many="bestofk.decide.procedures.cheapest_adequate:cheapest_adequate_many",
         summary="the most preferred that is shown not to be worse by more than a margin",
@@ -74,6 +87,14 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="test-first",
+        explanation=(
+            "Recommends the learner with the smallest mean if it significantly beats every learner "
+            "that you prefer to it.",
+            "Use it to repeat published results that use this procedure.",
+            "Do not use it to order all learners: it gives only one name, and multitest detects "
+            "more.",
+        ),
+        historical=True,
         function="bestofk.decide.procedures.test_first:test_first",
         many="bestofk.decide.procedures.test_first:test_first_many",
         summary="the smallest mean, if it beats every learner preferred to it",
@@ -89,6 +110,13 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="anova-choice",
+        explanation=(
+            "Recommends the most preferred learner if analysis of variance sees no difference "
+            "between all learners.",
+            "Use it to repeat published results that use this procedure.",
+            "Do not use it to decide: one bad learner makes all others look different.",
+        ),
+        historical=True,
         function="bestofk.decide.procedures.anova_choice:anova_choice",
         many="bestofk.decide.procedures.anova_choice:anova_choice_many",
         summary="the most preferred, if ANOVA sees no difference at all",
@@ -100,6 +128,14 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="newman-keuls-choice",
+        explanation=(
+            "Recommends the most preferred learner of those that Newman-Keuls cannot tell from the "
+            "best.",
+            "Use it to repeat published results that use this procedure.",
+            "Do not use it to decide: Newman-Keuls does not control the chance of any false claim "
+            "for more than three learners.",
+        ),
+        historical=True,
         function="bestofk.decide.procedures.anova_choice:newman_keuls_choice",
         many="bestofk.decide.procedures.anova_choice:newman_keuls_choice_many",
         summary="the most preferred of those that Newman-Keuls cannot tell from the first",
@@ -112,6 +148,12 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="most-wins",
+        explanation=(
+            "Recommends the learner with the most significant wins over the others.",
+            "Use it to repeat published results that use this procedure.",
+            "Do not use it if you have a preference: it ignores costs and reports ties.",
+        ),
+        historical=True,
         function="bestofk.decide.procedures.most_wins:most_wins",
         many="bestofk.decide.procedures.most_wins:most_wins_many",
         summary="most significant wins over the others, equal counts reported",
@@ -125,6 +167,12 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="roc-hull",
+        explanation=(
+            "Finds the binary classifiers that are best for some class shares and costs.",
+            "Use it if class shares or costs are unknown or will change.",
+            "Do not use it to show that a difference is more than chance: it makes no test.",
+        ),
+        historical=True,
         function="bestofk.decide.procedures.roc_hull:roc_hull",
         summary="binary classifiers that are best for some class shares and costs",
         paper="Provost and Fawcett 2001, Robust classification for imprecise environments",
@@ -136,6 +184,13 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="multinomial-selection",
+        explanation=(
+            "Counts on how many test instances each classifier gives the true class the largest "
+            "probability.",
+            "Use it to repeat published results that use this procedure.",
+            "Do not use it for hard labels: it needs the probabilities of every classifier.",
+        ),
+        historical=True,
         function="bestofk.decide.procedures.multinomial_selection:multinomial_selection",
         summary="most test instances on which it gives the true class the largest posterior",
         paper="Alsing, Bauer and Miller 2002, A multinomial selection procedure",

@@ -27,7 +27,6 @@ from bestofk.decide.preference import (
     MEASURED,
     MeasuredCosts,
     Name,
-    PanelOrder,
     arrange,
     preference_from_json,
     preference_to_json,
@@ -85,7 +84,7 @@ class Settings:
 
     Attributes
     ----------
-    prefer : None, "listed", the name of a cost, tuple of names, mapping, MeasuredCosts, PanelOrder
+    prefer : None, "listed", the name of a cost, tuple of names, mapping or MeasuredCosts
         The preference, as the caller stated it.
     procedure, test, df, alpha, correction, family, control, margin, rope, guard, missing
         As for `bestofk.order`; a file with a calibration is read at once.
@@ -195,7 +194,7 @@ class Settings:
 
     def check_learners(self, names: Sequence[Name]) -> None:
         """Refuse a preference or a control that names none of these learners."""
-        measured = isinstance(self.prefer, PanelOrder | MeasuredCosts)
+        measured = isinstance(self.prefer, MeasuredCosts)
         if self.prefer is not None and not measured and not isinstance(self.prefer, str):
             arrange(names, self.prefer, np.zeros(len(names)))
         if self.control is not None and self.control not in names:
@@ -345,7 +344,7 @@ def _checked_preference(prefer: Any) -> Any:
                 f"prices by name; got the text {prefer!r}."
             )
         return prefer
-    if prefer is None or isinstance(prefer, PanelOrder | MeasuredCosts):
+    if prefer is None or isinstance(prefer, MeasuredCosts):
         return prefer
     if isinstance(prefer, Mapping):
         return prices_of(prefer)
@@ -389,8 +388,6 @@ def _plain(name: str, value: Any) -> Any:
 def _preference_words(prefer: Any) -> str:
     if prefer is None:
         return "no preference"
-    if isinstance(prefer, PanelOrder):
-        return "the panel's preference"
     if isinstance(prefer, MeasuredCosts):
         return f"preference by {prefer.what}"
     if isinstance(prefer, str):

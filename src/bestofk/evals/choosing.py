@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite
@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, RandomState, one_of, positive
-from bestofk._base.errors import ArgumentError, use
+from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
+from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
+from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.problem import Subject
@@ -21,16 +23,23 @@ from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals
-from bestofk.evals.item_plan import ItemPlan, item_plan, items_for_margin
-from bestofk.evals.item_scores import ItemScores, score_ranges
+from bestofk.evals.item_plan import (
+    ItemPlan,
+    PowerCurve,
+    cluster_curve,
+    disagreement_curve,
+    item_plan,
+    items_for,
+)
+from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
-from bestofk.evals.model_choice import ModelChoice
+from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import (
     Clusters,
-    cluster_sign_flip,
+    cluster_t,
     clustered_t_interval,
     clusters_of,
     differing,
@@ -71,11 +80,29 @@ class ClusteredTest:
         )  # fmt: skip
 
 
+_HABITS: Mapping[str, Habit] = {
+    **dict.fromkeys(("prior", "preference", "preferences", "priority"), "prefer"),
+    **dict.fromkeys(("seed", "random_seed", "rng"), "random_state"),
+    **dict.fromkeys(("significance", "significance_level", "p", "level"), "alpha"),
+    **dict.fromkeys(("delta", "epsilon", "tolerance", "non_inferiority_margin"), "margin"),
+    **dict.fromkeys(("statistical_test",), "test"),
+    **dict.fromkeys(("baseline", "reference"), "control"),
+    **dict.fromkeys(("k", "pass_k", "pass_at_k"), "pass_at"),
+    **dict.fromkeys(("metric", "scorer", "score", "models", "model", "task", "tasks", "cluster",
+                     "clusters", "group", "groups", "prices", "price", "costs"),
+                    "it as an argument of read_evals, which selects what is read"),
+    **dict.fromkeys(("verbose", "verbosity", "progress"),
+                    "nothing for it: the result has explain()"),
+}  # fmt: skip
+
+
+@answers_habits(_HABITS)
 def choose_model(
     evals: Evals,
     *,
     prefer: Any = None,
     margin: float | None = None,
+    against: str | None = None,
     macro: bool = False,
     pass_at: int | None = None,
     pass_all: int | None = None,
@@ -101,13 +128,17 @@ def choose_model(
     margin : float, optional
         A difference that does not matter. The result says whether the choice is shown not to be
         worse than the best by more than the margin.
+    against : str, optional
+        A model, such as the one in production: the result says for each other model whether it is
+        shown to be within the margin of that model. Needs `margin`.
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
         Compare by pass@k (at least one of k answers is right) or pass^k (all are right).
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
-        otherwise the exact sign-flip test over clusters. Also ``"cluster-sign-flip"``,
+        the sign-flip test over clusters of such answers, and the skewness-corrected t test for
+        graded scores. Also ``"cluster-t"``, ``"cluster-sign-flip"``,
         ``"obuchowski"``, ``"durkalski"``, ``"yang"``, and the tests of `order` if the items are
         independent.
     procedure, alpha, random_state, **options
@@ -146,6 +177,15 @@ def choose_model(
         )
     if margin is not None:
         positive(margin, "margin")
+    if against is not None:
+        if against not in evals.learners:
+            raise UnknownNameError("model", against, evals.learners)
+        if margin is None:
+            raise ArgumentError(
+                "A comparison against one model needs a difference that does not matter, such as ",
+                use(margin=0.02),
+                ".",
+            )
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
     if pass_at is not None:
@@ -158,10 +198,15 @@ def choose_model(
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    decided = _decide(scores, details=cost_details(costs, cost_of), **options)
+    failed = None
+    if missing != "refuse" and pass_at is None and pass_all is None:
+        failed = _failures(evals, options, counting)
+    details = cost_details(costs, cost_of)
+    decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
-    if missing == "bounds" and decision.recommended is not None:
+    within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
+    if decision.recommended is not None and (missing == "bounds" or (failed and within_unit)):
         bounds = _missing_bounds(evals, decision, options, counting)
     bound, rival = _bound(decided)
     return ModelChoice(
@@ -179,9 +224,13 @@ def choose_model(
         unattainable=_unattainable(decided),
         intervals=_intervals(decided),
         counts=_counts(evals),
-        account=(*evals.account, *_weight_sentences(scores, macro=macro)),
+        account=(
+            *(sentence for sentence in scores.account if sentence not in scores.left_out),
+            *_weight_sentences(scores, macro=macro),
+        ),
         left_out=scores.left_out,
         missing_bounds=bounds,
+        against=_against(decided, against, margin),
     )
 
 
@@ -219,6 +268,7 @@ def _decide(
     macro: bool,
     procedure: str,
     details: Any = None,
+    missing_losses: MissingLosses | None = None,
     **options: Any,
 ) -> _Decided:
     table = _weighted(scores, macro=macro)
@@ -248,8 +298,42 @@ def _decide(
         test_reason=reason,
         n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
-    decision = decide(table, settings, subject=subject)
+    decision = decide(table, settings, subject=subject, left_out=missing_losses)
     return _Decided(decision=decision, scores=scores, table=table, unit=unit)
+
+
+def _failures(
+    evals: Evals, options: dict[str, Any], counting: dict[str, Any]
+) -> MissingLosses | None:
+    """Return the missing scores, and the evidence if each of them is wrong; None without any.
+
+    An item that a model never ran counts only if the model has at least half of the items of its
+    task: otherwise it ran on a part of the task by design.
+    """
+    scores = evals.by_item(missing="allow", **counting)
+    worst, best, missing = missing_scores(evals, **counting)
+    wanted = (scores.share_by_task() >= 0.5)[:, scores.task]
+    keep = np.asarray(wanted.all(axis=0))
+    lacking = (missing > 0) & keep
+    if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
+        return None
+    everything = replace(scores.only_items(keep), count=np.maximum(scores.count[:, keep], 1))
+    try:
+        as_worst, as_best = (
+            _decide(replace(everything, mean=np.ascontiguousarray(mean[:, keep])), **options)
+            .decision.evidence
+            for mean in (worst, best)
+        )  # fmt: skip
+    except BestOfKError:
+        return None
+    counts = lacking.sum(axis=1).tolist()
+    return MissingLosses(
+        counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
+        units=int(keep.sum()),
+        unit="item",
+        as_worst=as_worst,
+        as_best=as_best,
+    )
 
 
 def _missing_bounds(
@@ -359,6 +443,7 @@ def _test(
                 f"{structure}: use one of {', '.join(CLUSTERED_TESTS)}."
             )
         return test, "", {"exact": True} if entry is not None and entry.zero_one else {}
+    entry = _clustered_default(binary=binary and not weighted)
     if clustered:
         unit_of_test = f"each of {len(scores.clusters)} clusters of items counts as one observation"
     elif weighted:
@@ -367,14 +452,74 @@ def _test(
         unit_of_test = "the mean score of an item over its epochs is one observation"
     automatic = test == "auto"
     clustered_test = ClusteredTest(
-        name=next(iter(CLUSTERED_TESTS)) if automatic else test,
+        name=entry.name if automatic else test,
         clusters=scores.cluster,
         strata=scores.task if len(scores.tasks) > 1 else None,
         unit=unit,
-        chosen=f"chosen for these items: {unit_of_test}" if automatic else "",
+        chosen=f"chosen for these items: {entry.automatic[0].why}; {unit_of_test}"
+        if automatic
+        else "",
         detail="" if automatic else unit_of_test,
     )
     return clustered_test, "", {}
+
+
+def _clustered_default(*, binary: bool) -> PairwiseTest:
+    """Return the default test: of rank 1 for right or wrong answers, else of rank 2."""
+    return next(
+        entry
+        for entry in CLUSTERED_TESTS.values()
+        for automatic in entry.automatic
+        if automatic.rank == (1 if binary else 2)
+    )
+
+
+def _against(
+    decided: _Decided, against: str | None, margin: float | None
+) -> tuple[AgainstModel, ...]:
+    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1)."""
+    if against is None or margin is None:
+        return ()
+    losses, metric = decided.losses, decided.table.metric
+    names = [name for name in losses if name != against]
+    level = 1.0 - decided.decision.alpha / len(names)
+    first = np.stack([losses[name] for name in names])
+    high, low = (
+        np.atleast_1d(
+            np.asarray(
+                getattr(
+                    _loss_test(decided, first, losses[against], side).confidence_interval(level),
+                    end,
+                )
+            )
+        )
+        for side, end in (("less", "high"), ("greater", "low"))
+    )
+    rows = []
+    for at, name in enumerate(names):
+        difference = float(losses[name].mean() - losses[against].mean())
+        verdict = "within" if high[at] < margin else "beyond" if low[at] > margin else "open"
+        rows.append(
+            AgainstModel(
+                name=name,
+                against=against,
+                difference=metric.difference(difference),
+                at_most=float(max(high[at], 0.0)),
+                verdict=verdict,
+            )
+        )
+    return tuple(rows)
+
+
+def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any:
+    """Return the one-sided test of means behind bounds, whatever the test of the decision."""
+    if decided.binary:
+        return mcnemar(a, b, exact=True, alternative=alternative)
+    scores = decided.scores
+    return cluster_t(
+        a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
+        alternative=alternative,
+    )  # fmt: skip
 
 
 def _bound(decided: _Decided) -> tuple[float | None, str | None]:
@@ -384,19 +529,13 @@ def _bound(decided: _Decided) -> tuple[float | None, str | None]:
     against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
     bound is about means, whatever the test.
     """
-    decision, scores, losses = decided.decision, decided.scores, decided.losses
+    decision, losses = decided.decision, decided.losses
     best = decision.recommended
     others = [name for name in losses if name != best]
     if best is None or not others:
         return None, None
     loss, other_losses = losses[str(best)], np.stack([losses[name] for name in others])
-    if decided.binary:
-        result = mcnemar(loss, other_losses, exact=True, alternative="less")
-    else:
-        result = cluster_sign_flip(
-            loss, other_losses, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
-            alternative="less",
-        )  # fmt: skip
+    result = _loss_test(decided, loss, other_losses, "less")
     level = 1.0 - decision.alpha / len(others)
     high = np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float))
     rival = int(np.argmax(high))
@@ -409,13 +548,26 @@ def _plan(decided: _Decided) -> ItemPlan | None:
     best = decision.recommended
     if best is None or len(losses) < 2:
         return None
-    rival = min((name for name in losses if name != best), key=lambda name: decision.means[name])
+    rivals = [name for name in losses if name != best]
+    rival = min(rivals, key=lambda name: decision.mean_losses[name])
     rows = [scores.learners.index(str(name)) for name in (best, rival)]
+    d = losses[str(best)] - losses[rival]
+    row = decision.evidence.row(best, rival)
+    settled = row is not None and bool(decision.evidence.rejected[row])
+    level = 1.0 - decision.evidence.family.interval_level()
     return item_plan(
-        (str(best), rival), losses[str(best)] - losses[rival], scores.variance[rows],
-        scores.count[rows], decided.clusters, unit=decided.unit,
-        level=1.0 - decision.evidence.family.interval_level(),
+        (str(best), rival), d, scores.variance[rows], scores.count[rows], decided.clusters,
+        unit=decided.unit, level=level, power=_power_curve(decided, d, level), settled=settled,
     )  # fmt: skip
+
+
+def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
+    """Return the power of the decision's test for a difference, by the number of items."""
+    choice = decided.decision.test_choice
+    model = "t" if choice is None or choice.entry is None else choice.entry.power
+    if model == "disagreements":
+        return disagreement_curve(float((d != 0).mean()), level)
+    return cluster_curve(d, decided.clusters, model, level, unit=decided.unit)
 
 
 def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:
@@ -432,11 +584,12 @@ def _items_for_margin(
 ) -> int | None:
     if margin is None or rival is None or (bound is not None and bound < margin):
         return None
-    losses, clusters = decided.losses, decided.clusters
+    losses = decided.losses
     d = losses[str(decided.decision.recommended)] - losses[rival]
-    error = float(clusters.standard_error(clusters.totals(d), unit=0.0)[0])
     level = decided.decision.alpha / (len(losses) - 1)
-    return items_for_margin(margin - float(d.mean()), error**2 * d.size, level=level)
+    # a one-sided test is a two-sided test at twice its level
+    curve = cluster_curve(d, decided.clusters, "skew-corrected t", min(2 * level, 0.99))
+    return items_for(curve, margin - float(d.mean()), len(d))
 
 
 def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, sqrt
 from typing import Any
@@ -10,8 +11,16 @@ import numpy as np
 
 from bestofk._base.checks import Floats, positive, probability
 from bestofk._base.results import Presented
+from bestofk.decide.power.designs import smallest_count, smallest_effect
+from bestofk.decide.power.functions import (
+    mcnemar_power,
+    permutation_power,
+    skew_corrected_t_power,
+)
+from bestofk.decide.power.observed import units_t_power
 from bestofk.decide.statements.models import item_plan_text
 from bestofk.stats.pairwise.clustered import Clusters
+from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.tails import normal_quantile
 
 POWER = 0.8
@@ -28,6 +37,8 @@ def items_needed(
     power: float = POWER,
 ) -> int:
     """Return the items that a two-sided test needs to show a difference with some power.
+
+    The formula is for many items, about 50 or more. `ItemPlan` uses the power of the test.
 
     Parameters
     ----------
@@ -66,9 +77,9 @@ def items_needed(
     return max(ceil(z**2 * variance / difference**2 - 1e-9), 2)
 
 
-def detectable_errors(alpha: float, power: float = POWER, *, sides: int = 2) -> float:
-    """Return the difference that a test shows with that power, in standard errors."""
-    tail = probability(alpha, "alpha") / sides
+def detectable_errors(alpha: float, power: float = POWER) -> float:
+    """Return the difference that a test of many items shows, in standard errors."""
+    tail = probability(alpha, "alpha") / 2
     return float(-normal_quantile(tail) + normal_quantile(probability(power, "power")))
 
 
@@ -93,13 +104,15 @@ class ItemPlan(Presented):
     smallest_shown : float
         The difference that these items show with probability 0.8.
     items_to_settle : int or None
-        Items that would show the observed difference with that probability; None if there is no
-        difference.
+        Items that would show the observed difference with that probability; None if it is shown
+        already, if there is no difference, or if more than 1,000 times as many were needed.
     epochs_to_settle : int or None
         Epochs of the same items that would show it; None if no number is enough or if it is
         unknown.
     level : float
         The corrected level of the test.
+    settled : bool
+        Whether the difference is shown already.
     largest : float
         The largest possible difference.
     """
@@ -115,11 +128,57 @@ class ItemPlan(Presented):
     items_to_settle: int | None
     epochs_to_settle: int | None
     level: float
+    settled: bool = False
     largest: float = float("inf")
 
     def explain(self) -> str:
         """Return the plan in sentences."""
         return item_plan_text(self, POWER)
+
+
+PowerCurve = Callable[[float, int], float]
+"""Power of a test for a difference with a number of items."""
+
+
+def disagreement_curve(discordance: float, level: float) -> PowerCurve:
+    """Return the power of McNemar's test if the models disagree on this share of the items."""
+
+    def power(difference: float, items: int) -> float:
+        return mcnemar_power(items, max(discordance, difference), difference, level)
+
+    return power
+
+
+def cluster_curve(
+    d: Floats, clusters: Clusters, model: PowerModel, level: float, *, unit: float = 0.0
+) -> PowerCurve:
+    """Return the power of a test over clusters, for more clusters like these.
+
+    Clusters of unequal size count as fewer clusters of equal size with the same degrees of freedom.
+    """
+    error, df = clusters.standard_error(clusters.totals(d), unit=unit)
+    flips = model == "sign flips"
+    equivalent = float(len(clusters)) if flips else float(df) + 1.0
+    sd = float(error) * sqrt(equivalent)
+
+    def power(difference: float, items: int) -> float:
+        n = round(equivalent * items / d.shape[-1])
+        if n < 2 or not isfinite(sd):
+            return 0.0
+        effect = difference / sd if sd > 0.0 else inf
+        if flips:
+            return float(permutation_power(effect, n, level))
+        curve = skew_corrected_t_power if model == "skew-corrected t" else units_t_power
+        return float(curve(effect, n, level))
+
+    return power
+
+
+def items_for(curve: PowerCurve, difference: float, items: int) -> int | None:
+    """Return the items, from the current number on, that show a difference; None if too many."""
+    if difference <= 0.0:
+        return None
+    return smallest_count(lambda n: curve(difference, n), items, POWER)
 
 
 def item_plan(
@@ -131,16 +190,22 @@ def item_plan(
     *,
     unit: float,
     level: float,
+    power: PowerCurve,
+    settled: bool = False,
 ) -> ItemPlan:
     """Return the plan for the differences d (n,) of two models.
 
     `epoch_variance` and `count` have shape (2, n): the variances between the epochs of each item
-    (NaN for one epoch) and the numbers of epochs.
+    (NaN for one epoch) and the numbers of epochs. `power` is the power of the test. If the
+    difference is `settled`, nothing more is needed.
     """
     n = d.shape[-1]
     error = float(clusters.standard_error(clusters.totals(d), unit=unit)[0])
-    z = detectable_errors(level)
     mean = float(d.mean())
+    smallest = inf
+    if isfinite(error) and error > 0.0:
+        smallest = smallest_effect(lambda errors: power(errors * error, n), POWER) * error
+        smallest = smallest if isfinite(smallest) else inf
     known = np.isfinite(epoch_variance).all(axis=0)
     between = within = float("nan")
     epochs = max(int(np.median(count)), 1)
@@ -151,9 +216,10 @@ def item_plan(
         between = max(total - noise, 0.0)
     items_to_settle: int | None = None
     epochs_to_settle: int | None = None
-    if abs(mean) > 1e-12 and isfinite(total):
-        items_to_settle = items_needed(mean, between=total, alpha=level)
-        allowed = n * (mean / z) ** 2 - between
+    if abs(mean) > 1e-12 and isfinite(total) and not settled:
+        items_to_settle = items_for(power, abs(mean), n)
+        # the variance at which these items show the difference
+        allowed = total * (mean / smallest) ** 2 - between if isfinite(smallest) else -inf
         if isfinite(within) and within > 0 and allowed > 0:
             needed = ceil(within / allowed - 1e-9)
             epochs_to_settle = needed if needed > epochs else None
@@ -165,19 +231,10 @@ def item_plan(
         standard_error=error,
         between=between,
         within=within,
-        smallest_shown=z * error if isfinite(error) else inf,
+        smallest_shown=smallest,
         items_to_settle=items_to_settle,
         epochs_to_settle=epochs_to_settle,
         level=level,
+        settled=settled,
         largest=unit,
     )
-
-
-def items_for_margin(distance: float, variance: float, *, level: float) -> int | None:
-    """Return the items at which the bound falls below the margin.
-
-    `distance` is the margin minus the true difference.
-    """
-    if distance <= 0 or not isfinite(variance):
-        return None
-    return max(ceil((detectable_errors(level, sides=1) * sqrt(variance) / distance) ** 2), 2)

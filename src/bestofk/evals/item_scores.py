@@ -100,6 +100,31 @@ class ItemScores:
             np.divide(total, has.sum(axis=1), out=means[:, code], where=has.any(axis=1))
         return means
 
+    def share_by_task(self) -> Floats:
+        """Return the share of the items of each task that a learner has (K, tasks)."""
+        has = np.isfinite(self.mean)
+        shares = [has[:, self.task == code].mean(axis=1) for code in range(len(self.tasks))]
+        return np.stack(shares, axis=1)
+
+    def only_items(self, keep: Bools) -> ItemScores:
+        """Return the scores of the marked items."""
+        index = np.flatnonzero(keep)
+        tasks, task = dense_names(self.task[index], self.tasks)
+        clusters, cluster = self.clusters, np.arange(len(index), dtype=np.int32)
+        if clusters:
+            clusters, cluster = dense_names(self.cluster[index], self.clusters)
+        return replace(
+            self,
+            tasks=tasks,
+            task=task,
+            clusters=clusters,
+            cluster=cluster,
+            items=tuple(self.items[i] for i in index),
+            mean=np.ascontiguousarray(self.mean[:, index]),
+            count=np.ascontiguousarray(self.count[:, index]),
+            variance=np.ascontiguousarray(self.variance[:, index]),
+        )
+
     def pass_at(self, k: int) -> ItemScores:
         """Return pass@k: the chance that at least one of k answers to an item is right."""
         return passed_items(self, k, every=False)
@@ -172,7 +197,7 @@ def item_scores(
     clusters, cluster = evals.clusters, np.arange(len(index), dtype=np.int32)
     if clusters:
         clusters, cluster = dense_names(evals.item_cluster[index], evals.clusters)
-    epochs = count[:, index]
+    epochs, left_out = count[:, index], tuple(account)
     if epochs.max(initial=1) > 1:
         account.append(
             f"Epochs are averaged per item ({_range_phrase(epochs[epochs > 0])} each), never "
@@ -191,7 +216,7 @@ def item_scores(
         metric=evals.metric,
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),
-        left_out=tuple(account),
+        left_out=left_out,
     )
 
 
@@ -235,20 +260,55 @@ def score_ranges(
     missing : ndarray of shape (K,)
         The number of missing scores.
     """
-    k, n = _grid(evals)
+    score, counts = counted_scores(
+        evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
+    )
+    _require_unit_scores(score[counts], use(missing="bounds"), evals.metric)
+    low, missing = _with_missing(evals, score, counts, 0.0)
+    high, _ = _with_missing(evals, score, counts, 1.0)
+    return low, high, missing.sum(axis=1)
+
+
+def missing_scores(
+    evals: Evals, *, count_errors_as_wrong: bool = False, limits: str = "score"
+) -> tuple[Floats, Floats, Ints]:
+    """Return the means of all items with the worst and with the best missing scores.
+
+    The worst score is 0 (or 1, if lower is better) for scores between 0 and 1, else the worst that
+    occurs. A sample that failed or hit a limit has the worst score in both.
+
+    Returns
+    -------
+    worst, best : ndarray of shape (K, n)
+        The means.
+    missing : ndarray of shape (K, n)
+        The number of missing scores.
+    """
     score, counts = counted_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
     )
     known = score[counts]
-    _require_unit_scores(known, use(missing="bounds"), evals.metric)
+    ends = float(known.min(initial=0.0)), float(known.max(initial=1.0))
+    lowest, highest = ends if evals.higher_is_better else ends[::-1]
+    worst, missing = _with_missing(evals, score, counts, lowest)
+    failed = np.isin(evals.status, (_CODE["error"], _CODE["limit"])) & ~counts
+    best, _ = _with_missing(evals, np.where(failed, lowest, score), counts | failed, highest)
+    return worst, best, missing
+
+
+def _with_missing(evals: Evals, score: Floats, counts: Bools, value: float) -> tuple[Floats, Ints]:
+    """Return the means with `value` for missing scores, and the number of these (K, n).
+
+    An item that a learner never ran has one missing score.
+    """
+    k, n = _grid(evals)
     cell = evals.cell
     count = np.bincount(cell[counts], minlength=k * n)
-    total = np.bincount(cell[counts], weights=known, minlength=k * n)
+    total = np.bincount(cell[counts], weights=score[counts], minlength=k * n)
     missing = np.bincount(cell[~counts], minlength=k * n)
     missing[(count == 0) & (missing == 0)] = 1
-    planned = count + missing
-    low, high = total / planned, (total + missing) / planned
-    return low.reshape(k, n), high.reshape(k, n), missing.reshape(k, n).sum(axis=1)
+    mean = (total + value * missing) / (count + missing)
+    return mean.reshape(k, n), missing.reshape(k, n)
 
 
 def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:

@@ -29,7 +29,7 @@ class RivalBounds(Presented):
         right; `high` the reverse.
     could_be : tuple of str
         The verdicts on the recommended model that some missing scores would lead to, out of
-        ``"better"``, ``"no evidence"`` and ``"worse"``.
+        ``"better"``, ``"too close to call"`` and ``"worse"``.
     """
 
     name: str
@@ -128,8 +128,10 @@ def rival_bounds(
             possible.append(bool(family.adjust(pvalues)[row] <= family.alpha))
         # a greater loss of the first model makes it worse
         worse, better = possible if is_first else possible[::-1]
-        could_be = [word for word, can in (("better", better), ("no evidence", not certain[row]),
-                                           ("worse", worse)) if can]  # fmt: skip
+        possible_words = {
+            "better": better, "too close to call": not certain[row], "worse": worse,
+        }  # fmt: skip
+        could_be = [word for word, can in possible_words.items() if can]
         ends = sums[:, row] / low.shape[1] * (-1.0 if is_first else 1.0)
         bounds.append(
             RivalBounds(

@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bestofk._base.formatting import number
 from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
@@ -19,6 +20,42 @@ from bestofk.evals.missing_bounds import MissingBounds
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgainstModel(Presented):
+    """How a model compares with the one that `against` names.
+
+    Attributes
+    ----------
+    name, against : str
+        The two models.
+    difference : float
+        The mean of `name` minus that of `against`, in the user's metric.
+    at_most : float
+        How much worse `name` may be, with confidence 1 - alpha for all models together.
+    verdict : {"within", "beyond", "open"}
+        Shown to be worse by less than the margin; shown to be worse by more; neither.
+    """
+
+    name: str
+    against: str
+    difference: float
+    at_most: float
+    verdict: str
+
+    def explain(self) -> str:
+        """Return the comparison in a sentence."""
+        than = f"worse than {self.against} by more than the margin"
+        verdict = {
+            "within": f"{self.name} is shown not to be {than}",
+            "beyond": f"{self.name} is shown to be {than}",
+            "open": f"It is open whether {self.name} is {than}",
+        }[self.verdict]
+        return (
+            f"{verdict}: their means differ by {number(abs(self.difference))}, and {self.name} is "
+            f"worse by at most {number(self.at_most)}."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,7 +96,9 @@ class ModelChoice(Presented):
     account, left_out : tuple of str
         What was read, and which part of it does not count.
     missing_bounds : MissingBounds or None
-        The verdicts that the missing scores could lead to, if requested.
+        The verdicts that the missing scores could lead to, if there are any.
+    against : tuple of AgainstModel
+        How each other model compares with the one named by `against`, given the margin.
     """
 
     decision: Decision
@@ -79,6 +118,7 @@ class ModelChoice(Presented):
     account: tuple[str, ...] = field(repr=False)
     left_out: tuple[str, ...] = field(repr=False)
     missing_bounds: MissingBounds | None = field(default=None, repr=False)
+    against: tuple[AgainstModel, ...] = field(default=(), repr=False)
 
     @property
     def recommended(self) -> Name | None:
@@ -109,14 +149,11 @@ class ModelChoice(Presented):
 
     def _columns(self) -> dict[str, Any]:
         """Return the leaderboard: one row per model."""
-        names = [str(name) for name in self.decision.ranking] or list(self.scores.learners)
-        if len(names) < len(self.scores.learners):
-            names = [str(name) for name in self.decision.by_preference]
+        names = [str(name) for name in self.decision.by_mean]
         verdicts = {str(row.name): row.verdict for row in self.decision.standings}
-        metric = self.decision.metric
         return {
             "learner": names,
-            "mean": [metric.shown(self.decision.means[name]) for name in names],
+            "mean": [self.decision.means[name] for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
             **{
@@ -152,6 +189,7 @@ class ModelChoice(Presented):
             ],
             "left_out": self.left_out,
             "missing_bounds": self.missing_bounds,
+            "against": [row.to_dict() for row in self.against],
         }
         return {
             **self.decision.to_dict(),

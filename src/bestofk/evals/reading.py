@@ -296,6 +296,14 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
         reason = "as the log says"
         if stated is None:
             by_name = direction_of(metric.split("/")[-1])
+            if metric in rows.unclear_metrics:
+                raise TableError(
+                    f"Cannot tell whether higher or lower {metric!r} is better: pass ",
+                    use(higher_is_better=True),
+                    " or ",
+                    use(higher_is_better=False),
+                    ".",
+                )
             stated = by_name != "loss"
             reason = "by its name" if by_name in ("loss", "score") else "assumed"
         phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")

@@ -157,6 +157,8 @@ class EvalRows:
         self.unused: list[str] = []
         self.warnings: list[str] = []
         self.metrics: dict[str, bool | None] = {}
+        self.unclear_metrics: set[str] = set()
+        """Metrics whose direction only the user can know."""
         self._fingerprints: dict[int, int] = {}
         self._fingerprint_files: dict[int, str] = {}
         self._added: dict[str, array[Any]] = _empty_columns()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import (
     EXPANDED,
     allowed_bytes,
@@ -549,7 +550,7 @@ def _below(path: Path) -> Iterator[Source]:
     elif file:
         yield Source(path, named=True)
     else:
-        raise TableError(_not_found(path))
+        raise TableError(no_such_file(path, "file or folder"))
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:
@@ -567,13 +568,3 @@ def _in_folder(folder: Path) -> Iterator[Source]:
                 yield Source(path, named=False, root=folder)
     if not count:
         raise TableError(f"The folder {str(folder)!r} has no files.")
-
-
-def _not_found(path: Path) -> str:
-    from difflib import get_close_matches
-
-    near: Sequence[str] = ()
-    if path.parent.is_dir():
-        near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=3)
-    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    return f"There is no file or folder {str(path)!r:.300}{offer}"

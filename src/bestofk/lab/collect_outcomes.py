@@ -117,7 +117,7 @@ def outcomes(
         ``test(a, b)`` of two arrays whose trailing axes are (runs, folds), which returns a
         p-value or an object with a `pvalue`.
     procedure : str, optional
-        A procedure of ``bestofk procedures`` that uses the test.
+        A procedure of ``bestofk list procedures`` that uses the test.
     alpha, alternative, df, correction, **arguments
         As for `order`. Without `prefer` the listing order is the preference.
     """

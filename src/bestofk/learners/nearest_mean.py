@@ -29,7 +29,7 @@ class NearestMean(EncodedClassifier):
 
     Parameters
     ----------
-    scale : None, "std" or "range", default None
+    scale : "std", "range" or None, default "std"
         Divide numeric differences by the standard deviation (with n) or the range of the
         training rows; a constant column is not scaled. None uses raw numbers, like
         scikit-learn's ``NearestCentroid``.
@@ -67,7 +67,7 @@ class NearestMean(EncodedClassifier):
     means_: Floats
     modes_: npt.NDArray[np.int32]
 
-    def __init__(self, *, scale: str | None = None) -> None:
+    def __init__(self, *, scale: str | None = "std") -> None:
         self.scale = scale
 
     def _kind(self) -> int:

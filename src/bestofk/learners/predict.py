@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from inspect import signature
+from inspect import Parameter, signature
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -227,33 +227,55 @@ def _fresh(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
 
 
 def seed_names(estimator: Any) -> list[str]:
-    """Return the parameters of an estimator, or of nested estimators, that are seeds.
+    """Return the parameters of an estimator, or of nested estimators, that are unset seeds.
 
-    A built-in learner declares with `_uses_seed` whether a seed can matter with its parameters.
+    A seed that the user set stays as it is. A built-in learner declares with `_uses_seed` whether
+    a seed can matter with its parameters.
+    """
+    return [name for name, seed in seeds_of(estimator).items() if seed is None]
+
+
+def seeds_of(estimator: Any) -> dict[str, Any]:
+    """Return the seeds of an estimator and of nested estimators; None if the user set none.
+
+    A seed that equals the default of its class counts as unset.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> seeds_of(RandomForestClassifier(random_state=3)), seeds_of(RandomForestClassifier())
+    ({'random_state': 3}, {'random_state': None})
     """
     if not hasattr(estimator, "get_params"):
-        return []
+        return {}
     if hasattr(estimator, "_uses_seed") and not estimator._uses_seed():
-        return []
+        return {}
     params = estimator.get_params(deep=True)
-    names = [name for name in params if name.rpartition("__")[2] in _SEED_NAMES]
+    seeds: dict[str, Any] = {}
+    for name, value in params.items():
+        path, _, last = name.rpartition("__")
+        if last in _SEED_NAMES:
+            owner: Any = type(params.get(path, estimator))
+            default = _arguments(owner).get(last)
+            is_set = value is not None and not (default is not None and value is default.default)
+            seeds[name] = value if is_set else None
     for name, part in {"": estimator, **params}.items():
         # get_params of some classes lists only parameters that were set
         kind: Any = type(part)
         if hasattr(part, "get_params") and "random_state" in _arguments(kind):
             prefix = f"{name}__" if name else ""
             if not any(f"{prefix}{seed}" in params for seed in _SEED_NAMES):
-                names.append(f"{prefix}random_state")
-    return names
+                seeds[f"{prefix}random_state"] = None
+    return seeds
 
 
 @cache
-def _arguments(kind: Any) -> frozenset[str]:
-    """Return the argument names of a class."""
+def _arguments(kind: Any) -> Mapping[str, Parameter]:
+    """Return the arguments of a class by name."""
     try:
-        return frozenset(signature(kind).parameters)
+        return signature(kind).parameters
     except (TypeError, ValueError):
-        return frozenset()
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

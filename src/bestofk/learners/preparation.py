@@ -22,6 +22,7 @@ from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
+from bestofk.data.schema import take_rows
 
 PREPARE = ("auto", "none")
 """Values of the setting `prepare`."""
@@ -97,7 +98,7 @@ class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
             labels = labels.reshape(-1).astype(np.int64)
         rows = self._converted(X)
-        if self.words and self.estimator.get_params(deep=False).get("cat_features") is None:
+        if self.words and _params(innermost(self.estimator)).get("cat_features") is None:
             weights["cat_features"] = [rows.columns[X.columns.get_loc(c)] for c in self.words]
         self.estimator_.fit(rows, labels, **weights)
         if not self.codes and hasattr(self.estimator_, "classes_"):
@@ -147,6 +148,124 @@ class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         except Exception:
             # a class of another package need not have tags
             return super().__sklearn_tags__()
+
+
+VALIDATION_SHARE = 0.1
+"""Share of the training rows on which early stopping is based, as in scikit-learn."""
+_STOPPING = {
+    "xgboost": ("early_stopping_rounds",),
+    "lightgbm": ("early_stopping_rounds", "early_stopping_round", "n_iter_no_change"),
+    "catboost": ("early_stopping_rounds", "od_wait", "od_type", "use_best_model"),
+}
+"""For each package: parameters that stop a fit early, for which it needs validation rows."""
+
+
+def stops_early(estimator: Any) -> bool:
+    """Return whether a boosted learner needs validation rows to stop its fits early.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> stops_early(SVC())
+    False
+    """
+    names = _STOPPING.get(package(estimator), ())
+    params = _params(estimator) if names else {}
+    return any(params.get(name) not in (None, False, 0) for name in names)
+
+
+class EarlyStopped(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Hold out some of the training rows, on which a boosted learner stops its fit early.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An XGBoost, LightGBM or CatBoost estimator with early stopping.
+    random_state : int or None
+        Determines the rows that are held out.
+    """
+
+    def __init__(self, estimator: Any, *, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **arguments: Any) -> Self:
+        """Fit a copy of the learner to 90 percent of the rows."""
+        from sklearn.model_selection import train_test_split
+
+        labels = np.asarray(y)
+        kind: Any = type(self.estimator)
+        _, counts = np.unique(labels, return_counts=True)
+        strata = labels if hasattr(self.estimator, "predict_proba") and counts.min() > 1 else None
+        held_out = max(round(VALIDATION_SHARE * len(labels)), 1 if strata is None else len(counts))
+        rows, validation = train_test_split(
+            np.arange(len(labels)), test_size=held_out, stratify=strata,
+            random_state=self.random_state,
+        )  # fmt: skip
+        if sample_weight is not None:
+            arguments["sample_weight"] = np.asarray(sample_weight)[rows]
+        self.estimator_ = copy_of(self.estimator)
+        self.estimator_.fit(
+            take_rows(X, rows),
+            labels[rows],
+            eval_set=[(take_rows(X, validation), labels[validation])],
+            **arguments,
+            **({"verbose": False} if "verbose" in fit_arguments(kind) else {}),
+        )
+        if hasattr(self.estimator_, "classes_"):
+            self.classes_ = np.asarray(self.estimator_.classes_)
+        return self
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the predictions of the learner."""
+        return np.asarray(self.estimator_.predict(X))
+
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> npt.NDArray[Any]:
+        """Return class probabilities; columns are ordered as `classes_`."""
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import get_tags
+
+        return get_tags(self.estimator)
+
+
+def with_validation(estimator: Any) -> Any:
+    """Give validation rows to a boosted learner with early stopping, also in a pipeline."""
+    if stops_early(estimator):
+        return EarlyStopped(estimator)
+    if hasattr(estimator, "steps") and isinstance(estimator.steps, list):
+        last_name, last = estimator.steps[-1]
+        inside = with_validation(last)
+        if inside is not last:
+            return copy_of(estimator).set_params(**{last_name: inside})
+        return estimator
+    return estimator
+
+
+def refuse_without_validation(name: str, estimator: Any) -> None:
+    """Refuse early stopping inside a search or an ensemble, which provides no validation rows."""
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if stops_early(last):
+        return
+    for part in _all_params(estimator).values():
+        if isinstance(part, type):
+            continue
+        names = _STOPPING.get(package(part), ())
+        # CatBoost ignores its other parameters without validation rows
+        names = names[-1:] if package(part) == "catboost" else names
+        params = _params(part) if names else {}
+        for option in names:
+            if params.get(option) not in (None, False, 0):
+                kind = type(part).__name__
+                off = False if params[option] is True else None
+                raise ArgumentError(
+                    f"{name}: {kind} with {option} needs validation rows, which "
+                    f"{type(last).__name__} does not provide: set {option}={off} there, or pass "
+                    f"the {kind} itself, for which bestofk holds out {VALIDATION_SHARE:.0%} of "
+                    "the training rows."
+                )
 
 
 def copy_of(estimator: Any) -> Any:
@@ -230,6 +349,8 @@ def accepted_input(estimator: Any) -> AcceptedInput:
     if _chooses_columns(estimator):
         return EVERYTHING
     kind: Any = type(estimator)
+    if isinstance(estimator, EarlyStopped):
+        return accepted_input(estimator.estimator)
     if kind.__module__.startswith(_META_ESTIMATORS):
         for name in INNER_PARAMETERS:
             inner = getattr(estimator, name, None)
@@ -372,6 +493,15 @@ def _params(estimator: Any) -> dict[str, Any]:
     return params
 
 
+def _all_params(estimator: Any) -> dict[str, Any]:
+    try:
+        params: dict[str, Any] = estimator.get_params(deep=True)
+    except Exception:
+        # any class may raise anything
+        return {}
+    return params
+
+
 def _input_tags(estimator: Any) -> Any:
     from sklearn.utils import get_tags
 
@@ -435,6 +565,8 @@ class Preparation(Presented):
         The form in which the rows were passed, if not the declared one.
     codes : bool
         Labels were passed as 0, 1, ...
+    held_out : bool
+        A tenth of the training rows was held out, to stop the fit early.
     itself : bool
         The learner prepares the columns itself, as its description says.
 
@@ -453,6 +585,7 @@ class Preparation(Presented):
     words: int = 0
     form: str = ""
     codes: bool = False
+    held_out: bool = False
     itself: bool = False
 
     @property
@@ -479,6 +612,8 @@ class Preparation(Presented):
             parts.append(self.form)
         if self.codes:
             parts.append("labels as codes")
+        if self.held_out:
+            parts.append(f"{VALIDATION_SHARE:.0%} of the training rows held out for early stopping")
         return ", ".join(parts) or "none"
 
     def to_dict(self) -> dict[str, Any]:
@@ -556,8 +691,10 @@ class ReadyLearner:
     done: Preparation
 
 
-def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
+def ready_learner(estimator: Any, data: DataSet, *, fill_always: bool = False) -> ReadyLearner:
     """Prepare `estimator` for `data`.
+
+    With `fill_always`, numbers that are missing only from later rows are filled, too.
 
     Examples
     --------
@@ -576,20 +713,23 @@ def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
         return ReadyLearner(estimator=estimator, form="encoded", done=_by_itself(estimator, data))
     undeclared = not declares(estimator)
     if undeclared:
-        estimator = quiet(estimator)
+        estimator = with_validation(quiet(estimator))
     codes = data.task == "classification" and needs_codes(estimator)
-    done = Preparation(codes=codes and not are_codes(data))
+    done = Preparation(codes=codes and not are_codes(data), held_out=_holds_out(estimator))
     if data.whole:
         ready = Adapted(estimator, codes=True) if codes else estimator
         return ReadyLearner(estimator=ready, form="given", done=done)
     if is_plain(data):
-        return _on_numbers(estimator, data, undeclared=undeclared, codes=codes, done=done)
+        ready = _on_numbers(estimator, data, undeclared=undeclared, codes=codes, done=done)
+        if fill_always and ready.form == "array" and not accepted_input(estimator).missing:
+            return replace(ready, estimator=_behind_means(ready.estimator))
+        return ready
     accepted = accepted_input(estimator)
     if accepted.columns:
         ready = Adapted(estimator, codes=True) if codes else estimator
         return ReadyLearner(estimator=ready, form="given", done=done)
     encode = bool(nominal_columns(data)) and not accepted.categories
-    impute = not accepted.missing and bool(_missing(data, "numeric"))
+    impute = not accepted.missing and (fill_always or bool(_missing(data, "numeric")))
     ready = _with_text(estimator, data, accepted, codes=codes, undeclared=undeclared and not encode)
     if encode or impute:
         ready = behind_columns(ready, data.schema, encode=encode, impute=impute)
@@ -603,8 +743,23 @@ def ready_learner(estimator: Any, data: DataSet) -> ReadyLearner:
             zeros=missing_nominal if encode else 0,
             words=missing_nominal if accepted.cat_features and not encode else 0,
             codes=done.codes,
+            held_out=done.held_out,
         ),
     )
+
+
+def _holds_out(estimator: Any) -> bool:
+    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    return isinstance(last, EarlyStopped)
+
+
+def _behind_means(estimator: Any) -> Any:
+    """Return a pipeline that fills missing numbers of an array by the training means."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+
+    means = SimpleImputer(strategy="mean", keep_empty_features=True)
+    return Pipeline([("preparation", means), ("learner", copy_of(estimator))])
 
 
 def _on_numbers(
@@ -719,7 +874,7 @@ def alternatives(estimator: Any, data: DataSet) -> Iterator[ReadyLearner]:
         return
     first = ready_learner(estimator, data)
     candidates = [first]
-    estimator = quiet(estimator)
+    estimator = with_validation(quiet(estimator))
     if is_plain(data):
         form = "given" if first.form == "array" else "array"
         text = "rows as a data frame" if form == "given" else "rows as an array"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Registry, resolve
-from bestofk.data.schema import Schema, is_categorical
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bestofk.data.schema import Schema
+
+Task = Literal["classification", "regression"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +40,14 @@ class Learner:
     """Whether its predictions depend strongly on the training rows."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
+    task: Task = "classification"
+    """What it predicts: classes or numbers."""
+    in_panel: bool = False
+    """Whether it runs if the user names no learners."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters that differ from the defaults of the class."""
+    historical: bool = False
+    """Whether it is mainly of interest to repeat published results; listed after the others."""
 
     def load(self) -> type[Any]:
         """Import the class."""
@@ -45,6 +57,106 @@ class Learner:
 
 LEARNERS = Registry(
     "learner",
+    Learner(
+        name="baseline",
+        estimator="bestofk.learners.majority:Majority",
+        summary="the most frequent class, whatever the columns",
+        paper="Yildiz and Alpaydin 2006",
+        in_panel=True,
+        complexity="c",
+    ),
+    Learner(
+        name="logistic",
+        estimator="bestofk.learners.logistic:Logistic",
+        summary="linear logistic (softmax) model with an L2 penalty",
+        paper="Yildiz and Alpaydin 2006",
+        in_panel=True,
+        complexity="c (d + 1), nominal columns counted as 1-of-n",
+    ),
+    Learner(
+        name="naive-bayes",
+        estimator="bestofk.learners.naive_bayes:NaiveBayes",
+        summary="naive Bayes: nominal counts with Laplace, Gaussian numerics",
+        paper="John and Langley 1995, Estimating continuous distributions in Bayesian classifiers",
+        in_panel=True,
+        complexity="entries of the probability tables",
+    ),
+    Learner(
+        name="nearest-neighbour",
+        estimator="bestofk.learners.nearest_neighbour:NearestNeighbour",
+        summary="the nearest neighbour",
+        paper="Cover and Hart 1967, Nearest neighbor pattern classification",
+        unstable=True,
+        in_panel=True,
+        complexity="n d",
+    ),
+    Learner(
+        name="decision-tree",
+        estimator="bestofk.learners.c45:C45",
+        summary="decision tree, Quinlan's C4.5",
+        paper="Quinlan 1993, C4.5: Programs for Machine Learning",
+        unstable=True,
+        in_panel=True,
+        complexity="nodes of the tree",
+    ),
+    Learner(
+        name="random-forest",
+        estimator="sklearn.ensemble:RandomForestClassifier",
+        summary="random forest of scikit-learn with 25 trees",
+        paper="Breiman 2001, Random forests",
+        nominal=False,
+        whole_plan=False,
+        in_panel=True,
+        complexity="nodes of all trees",
+        settings={"n_estimators": 25},
+    ),
+    Learner(
+        name="mean-baseline",
+        estimator="sklearn.dummy:DummyRegressor",
+        summary="the mean of the target, whatever the columns",
+        paper="scikit-learn",
+        nominal=False,
+        whole_plan=False,
+        in_panel=True,
+        complexity="1",
+        task="regression",
+    ),
+    Learner(
+        name="ridge",
+        estimator="sklearn.linear_model:Ridge",
+        summary="ridge regression of scikit-learn: a linear model with an L2 penalty",
+        paper="Hoerl and Kennard 1970, Ridge regression",
+        nominal=False,
+        missing=False,
+        whole_plan=False,
+        in_panel=True,
+        complexity="d + 1, nominal columns counted as 1-of-n",
+        task="regression",
+    ),
+    Learner(
+        name="regression-tree",
+        estimator="sklearn.tree:DecisionTreeRegressor",
+        summary="regression tree of scikit-learn",
+        paper="Breiman, Friedman, Olshen and Stone 1984, Classification and regression trees",
+        nominal=False,
+        whole_plan=False,
+        unstable=True,
+        in_panel=True,
+        complexity="nodes of the tree",
+        task="regression",
+    ),
+    Learner(
+        name="regression-forest",
+        estimator="sklearn.ensemble:RandomForestRegressor",
+        summary="random forest of scikit-learn with 25 regression trees",
+        paper="Breiman 2001, Random forests",
+        nominal=False,
+        whole_plan=False,
+        in_panel=True,
+        complexity="nodes of all trees",
+        task="regression",
+        settings={"n_estimators": 25},
+    ),
     Learner(
         name="max",
         estimator="bestofk.learners.majority:Majority",
@@ -58,13 +170,6 @@ LEARNERS = Registry(
         summary="nearest mean: class means of numeric columns, class modes of nominal ones",
         paper="Yildiz and Alpaydin 2006",
         complexity="c d",
-    ),
-    Learner(
-        name="logistic",
-        estimator="bestofk.learners.logistic:Logistic",
-        summary="linear logistic (softmax) model with an L2 penalty",
-        paper="Yildiz and Alpaydin 2006",
-        complexity="c (d + 1), nominal columns counted as 1-of-n",
     ),
     Learner(
         name="c4.5",
@@ -83,14 +188,8 @@ LEARNERS = Registry(
         complexity="n d",
     ),
     Learner(
-        name="naive-bayes",
-        estimator="bestofk.learners.naive_bayes:NaiveBayes",
-        summary="naive Bayes: nominal counts with Laplace, Gaussian numerics",
-        paper="John and Langley 1995, Estimating continuous distributions in Bayesian classifiers",
-        complexity="entries of the probability tables",
-    ),
-    Learner(
         name="tan",
+        historical=True,
         estimator="bestofk.learners.tan:TreeAugmentedNaiveBayes",
         summary="tree-augmented naive Bayes",
         paper="Friedman, Geiger and Goldszmidt 1997, Bayesian network classifiers",
@@ -99,12 +198,22 @@ LEARNERS = Registry(
     ),
     Learner(
         name="voted-perceptron",
+        historical=True,
         estimator="bestofk.learners.voted_perceptron:VotedPerceptron",
         summary="voted perceptron, for two classes",
         paper="Freund and Schapire 1999, Large margin classification using the perceptron "
         "algorithm",
         multiclass=False,
         complexity="vectors times their length",
+    ),
+    Learner(
+        name="furia",
+        estimator="bestofk.learners.furia:Furia",
+        summary="unordered fuzzy rules, grown as in RIPPER",
+        paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
+        whole_plan=False,
+        unstable=True,
+        complexity="c and the antecedents of the rules",
     ),
 )
 
@@ -129,14 +238,25 @@ def learner(name: str, **params: Any) -> Any:
     """
     entry = LEARNERS[name]
     kind = entry.load()
-    known = kind().get_params()
+    known = kind(**entry.settings).get_params()
     for param in params:
         if param not in known:
             listed = ", ".join(known) or "none"
             raise ArgumentError(
                 f"The parameters of learner {name!r} must be among: {listed}; got {param!r}."
             )
-    return kind(**params)
+    return kind(**{**entry.settings, **params})
+
+
+def panel(task: str) -> tuple[str, ...]:
+    """Return the learners that run if the user names none.
+
+    Examples
+    --------
+    >>> panel("regression")
+    ('mean-baseline', 'ridge', 'regression-tree', 'regression-forest')
+    """
+    return tuple(name for name, entry in LEARNERS.items() if entry.in_panel and entry.task == task)
 
 
 def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -> Any:
@@ -183,6 +303,8 @@ def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -
     accepted = accepted_input(estimator)
     if accepted.columns:
         return estimator
+    from bestofk.data.schema import Schema, is_categorical
+
     schema = Schema.of(X) if schema is None else schema
     numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
     nominal = [column for column, kind in schema.kinds.items() if kind == "nominal"]

@@ -1,8 +1,9 @@
 """Learners from text and from Python files.
 
 A specification is ``name``, ``name(param=value)`` or ``package.module:Class(...)``, with an
-optional ``label=``. It is parsed into names and literals, never evaluated as code. Only classes
-and functions that can create a learner are called.
+optional ``label=``. A name is that of a built-in learner or of a class of scikit-learn. A
+specification is parsed into names and literals, never evaluated as code. Only classes and functions
+that can create a learner are called.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk.learners.class_names import MODULE_OF, suggestion
 from bestofk.learners.registry import LEARNERS, check_estimator_like, learner
 
 MAX_SPECIFICATION_LENGTH = 10_000
@@ -245,6 +247,10 @@ def make(call: Call, text: str, *, part: bool = False) -> Any:
 
     `part` is for parts of another specification, which need not predict.
     """
+    if ":" not in call.target and call.target not in LEARNERS:
+        if call.target not in MODULE_OF:
+            raise _unknown(call.target)
+        call = call._replace(target=f"{MODULE_OF[call.target]}:{call.target}")
     settings = {name: _with_made_parts(value, text) for name, value in call.settings.items()}
     arguments = [_with_made_parts(value, text) for value in call.arguments]
     if ":" not in call.target:
@@ -275,6 +281,23 @@ def make(call: Call, text: str, *, part: bool = False) -> Any:
             "a class."
         )
     return target
+
+
+def _unknown(name: str) -> ArgumentError | UnknownNameError:
+    """Return the error about a name that is no learner, with the line that works."""
+    module, dot, kind = name.rpartition(".")
+    if dot and kind.isidentifier() and all(word.isidentifier() for word in module.split(".")):
+        return ArgumentError(
+            f"There is no learner {name!r:.200}; to import a class, write a colon before its "
+            f"name: '{module}:{kind}'."
+        )
+    unknown = UnknownNameError("learner", name, LEARNERS)
+    meant = suggestion(name)
+    is_class_name = meant.startswith("did you mean") or name != name.lower()
+    if meant and (is_class_name or not unknown.near):
+        return ArgumentError(f"There is no learner {name!r:.120}: {meant.rstrip('?')}"
+                             f"{'?' if meant.endswith('?') else '.'}")  # fmt: skip
+    return unknown
 
 
 def find(target: str, text: str) -> Any:
@@ -456,6 +479,23 @@ def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     return named_learners([_from_class(value, "a learner") for value in learners])
 
 
+def check_specifications(specifications: Iterable[str]) -> None:
+    """Raise if a specification has no valid form or an unknown name, without imports of learners.
+
+    Examples
+    --------
+    >>> check_specifications(["logistic,c4.5", "RandomForestClassifier(n_estimators=9)"])
+    >>> check_specifications(["lgistic"])
+    Traceback (most recent call last):
+    bestofk._base.errors.UnknownNameError: There is no learner 'lgistic': did you mean 'logistic'?
+    """
+    for text in specifications:
+        for part in split_specifications(text):
+            call = parse_call(_label(part)[1], "learner", names=(*LEARNERS, *MODULE_OF))
+            if ":" not in call.target and call.target not in (*LEARNERS, *MODULE_OF):
+                raise _unknown(call.target)
+
+
 def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
     """Return the learners of ``--learner`` and ``--learners``; None if there are none."""
     if not files:
@@ -554,8 +594,9 @@ def parse_learner(text: str) -> tuple[str, Any]:
     Parameters
     ----------
     text : str
-        The name of a built-in learner or an import path ``package.module:Class``, with optional
-        parameters in parentheses and an optional ``label=`` before it.
+        The name of a built-in learner, of a class of scikit-learn, XGBoost, LightGBM or CatBoost,
+        or an import path ``package.module:Class``, with optional parameters in parentheses and an
+        optional ``label=`` before it.
 
     Returns
     -------
@@ -566,10 +607,12 @@ def parse_learner(text: str) -> tuple[str, Any]:
 
     Examples
     --------
-    >>> parse_learner("nmc(scale='std')")
-    ("nmc(scale='std')", NearestMean(scale='std'))
+    >>> parse_learner("nmc(scale='range')")
+    ("nmc(scale='range')", NearestMean(scale='range'))
     >>> parse_learner("forest=sklearn.ensemble:RandomForestClassifier(n_estimators=200)")
     ('forest', RandomForestClassifier(n_estimators=200))
+    >>> parse_learner("Ridge(alpha=2.0)")
+    ('Ridge(alpha=2.0)', Ridge(alpha=2.0))
     """
     if not isinstance(text, str) or not text.strip():
         raise ArgumentError(
@@ -577,25 +620,13 @@ def parse_learner(text: str) -> tuple[str, Any]:
             f"'sklearn.svm:SVC(C=2.0)'; got {text!r}."
         )
     label, text = _label(text)
-    call = parse_call(text, "learner", names=LEARNERS)
+    call = parse_call(text, "learner", names=(*LEARNERS, *MODULE_OF))
     quoted = text.strip()
     if len(text) > MAX_QUOTED_LENGTH:
         quoted = f"{quoted[:MAX_QUOTED_LENGTH]}..."
-    if ":" in call.target:
-        estimator = make(call, quoted)
+    estimator = make(call, quoted)
+    if call.target not in LEARNERS:
         check_estimator_like(estimator, f"Learner {quoted!r}")
-    elif (
-        call.target not in LEARNERS
-        and call.target.rpartition(".")[2].isidentifier()
-        and ("." in call.target)
-    ):
-        module, _, name = call.target.rpartition(".")
-        raise ArgumentError(
-            f"There is no learner {call.target!r:.200}; to import a class, write a colon before "
-            f"its name: '{module}:{name}'."
-        )
-    else:
-        estimator = make(call, quoted)
     return label or without_modules(text.strip()), estimator
 
 
@@ -633,30 +664,47 @@ def _built_in(name: str, **params: Any) -> Any:
         raise ArgumentError(f"Learner {name!r} cannot be created: {raised}.") from None
 
 
+def split_specifications(text: str) -> list[str]:
+    """Split a text at the commas between specifications, not at those inside them.
+
+    Examples
+    --------
+    >>> split_specifications("logistic, c4.5,svm=sklearn.svm:SVC(C=2, kernel='a,b')")
+    ['logistic', 'c4.5', "svm=sklearn.svm:SVC(C=2, kernel='a,b')"]
+    """
+    # hide quoted text and brackets, so that only the other commas remain
+    plain = re.sub(_STRING, lambda match: " " * len(match[0]), text)
+    depth, starts = 0, [0]
+    for position, character in enumerate(plain):
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            starts.append(position + 1)
+    ends = [*(start - 1 for start in starts[1:]), len(text)]
+    parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    return [part for part in parts if part] or [text]
+
+
 def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
-    """Return estimators by name, from specifications and estimators or a mapping to them.
+    """Return estimators by name.
+
+    Parameters
+    ----------
+    learners : mapping, iterable or str
+        Specifications and estimators; ``(name, learner)`` pairs; a mapping of name to either; or a
+        text of specifications with commas between them. Estimators of the same class get names
+        with the parameters in which they differ.
 
     Examples
     --------
     >>> from sklearn.svm import SVC
-    >>> list(named_learners(["max", SVC(), "log=logistic"]))
-    ['max', 'SVC', 'log']
+    >>> list(named_learners(["max", SVC(), "log=logistic", ("tree", "c4.5")]))
+    ['max', 'SVC', 'log', 'tree']
+    >>> list(named_learners([SVC(C=1), SVC(C=10)]))
+    ['SVC(C=1)', 'SVC(C=10)']
     """
-    if isinstance(learners, str):
-        raise ArgumentError(f"learners must be a list of learners; got the text {learners!r}.")
-    pairs = (
-        list(learners.items())
-        if isinstance(learners, Mapping)
-        else [(None, value) for value in learners]
-    )
     by_name: dict[str, Any] = {}
-    for label, value in pairs:
-        if isinstance(value, str):
-            name, estimator = parse_learner(value)
-        else:
-            check_estimator_like(value, "learner" if label is None else f"learner {label!r}")
-            name, estimator = type(value).__name__, value
-        name = name if label is None else str(label)
+    pairs = [_named(label, value) for label, value in _labelled(learners)]
+    for name, estimator in _told_apart(pairs):
         _check_params(estimator, name)
         if name in by_name:
             raise ArgumentError(
@@ -667,6 +715,106 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
     if not by_name:
         raise ArgumentError("learners must contain at least one learner; got none.")
     return by_name
+
+
+def _labelled(learners: Any) -> list[tuple[str | None, Any]]:
+    """Return the label, or None, and the learner of each entry."""
+    if isinstance(learners, str):
+        learners = [learners]
+    if isinstance(learners, Mapping):
+        return [(str(name), value) for name, value in learners.items()]
+    entries: list[tuple[str | None, Any]] = []
+    for value in learners:
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):
+            entries.append((value[0], value[1]))
+        elif isinstance(value, str):
+            entries += [(None, text) for text in split_specifications(value)]
+        else:
+            entries.append((None, value))
+    return entries
+
+
+def _named(label: str | None, value: Any) -> tuple[str | None, Any]:
+    """Return the name and the estimator; the name is None if only its class could provide it."""
+    if isinstance(value, str):
+        name, estimator = parse_learner(value)
+        return name if label is None else label, estimator
+    check_estimator_like(value, "learner" if label is None else f"learner {label!r}")
+    return label, value
+
+
+def _told_apart(pairs: Sequence[tuple[str | None, Any]]) -> list[tuple[str, Any]]:
+    """Name each unnamed estimator after its class, with the parameters that tell it apart."""
+    taken = {name for name, _ in pairs if name is not None}
+    by_class: dict[str, list[Any]] = {}
+    for name, estimator in pairs:
+        if name is None:
+            by_class.setdefault(type(estimator).__name__, []).append(estimator)
+    names = {}
+    for kind, estimators in by_class.items():
+        if len(estimators) == 1 and kind not in taken:
+            names[id(estimators[0])] = kind
+            continue
+        for estimator, words in zip(estimators, differing_parameters(estimators), strict=True):
+            names[id(estimator)] = f"{kind}({words})" if words else kind
+    return [
+        (names[id(estimator)] if name is None else name, estimator) for name, estimator in pairs
+    ]
+
+
+MAX_NAMED_PARAMETERS = 3
+MAX_VALUE_LENGTH = 40
+
+
+def differing_parameters(estimators: Sequence[Any]) -> list[str]:
+    """Return the parameters in which estimators of one class differ, as text for each.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> differing_parameters([SVC(), SVC(C=2.0), SVC(kernel="linear")])
+    ["C=1.0, kernel='rbf'", "C=2.0, kernel='rbf'", "C=1.0, kernel='linear'"]
+    """
+    for deep in (False, True):
+        texts = [_parameter_texts(estimator, deep=deep) for estimator in estimators]
+        names = dict.fromkeys(name for by_name in texts for name in by_name)
+        differ = [name for name in names if len({by_name.get(name) for by_name in texts}) > 1]
+        words = [
+            ", ".join(f"{name}={by_name[name]}" for name in differ if name in by_name)
+            for by_name in texts
+        ]
+        if len(set(words)) == len(words):
+            few = [
+                ", ".join(
+                    f"{name}={by_name[name]}"
+                    for name in differ[:MAX_NAMED_PARAMETERS]
+                    if name in by_name
+                )
+                for by_name in texts
+            ]
+            return few if len(set(few)) == len(few) else words
+    return words
+
+
+def _parameter_texts(estimator: Any, *, deep: bool) -> dict[str, str]:
+    try:
+        parameters = estimator.get_params(deep=deep)
+    except Exception:
+        # any class may raise anything
+        return {}
+    return {name: _value_text(value) for name, value in parameters.items()}
+
+
+def _value_text(value: Any) -> str:
+    """Return a short text; the class names of estimators and of the steps of a pipeline."""
+    if hasattr(value, "get_params"):
+        return type(value).__name__
+    if isinstance(value, list | tuple) and value:
+        parts = [one[1] if isinstance(one, tuple) and len(one) > 1 else one for one in value]
+        if all(hasattr(part, "get_params") for part in parts):
+            return "+".join(type(part).__name__ for part in parts)
+    text = " ".join(repr(value).split())
+    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 3]}..."
 
 
 def call_of(text: str, kind: str) -> tuple[str, dict[str, Any]]:

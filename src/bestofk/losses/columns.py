@@ -181,15 +181,17 @@ _SCORE_WORDS = {
     "percent_correct", "exact_match", "em", "matthews_corrcoef", "cohen_kappa", "jaccard", "iou",
     "dice", "explained_variance", "likelihood", "log_likelihood", "reward", "return", "hits",
     "area_under_roc", "gini", "top_1", "top1", "top_5", "top5", "chrf", "win_rate", "pass",
-    "f2", "fbeta", "tpr", "tnr", "g_mean", "gmean", "correlation", "pearson", "spearman", "score",
-    "scores", "rewards", "accuracies", "accuracy_score", "success", "success_rate", "wins",
+    "f2", "fbeta", "tpr", "tnr", "g_mean", "gmean", "correlation", "pearson", "spearman",
+    "rewards", "accuracies", "accuracy_score", "success", "success_rate", "wins",
 }  # fmt: skip
 _OPEN_WORDS = {
     "value", "values", "result", "results", "performance", "metric_value", "metric", "measure",
-    "measurement", "estimate", "outcome", "y",
+    "measurement", "estimate", "outcome", "y", "score", "scores",
 }  # fmt: skip
+_SCIKIT_LEARN = {"test_score", "mean_test_score"}
+"""Columns of scikit-learn, whose scorers are better if higher."""
 _SURE_WORDS = {
-    "accuracy", "accuracies", "acc", "auc", "auroc", "f1", "r2", "score", "scores", "correct",
+    "accuracy", "accuracies", "acc", "auc", "auroc", "f1", "r2", "correct",
     "reward", "rewards", "error", "errors", "loss", "losses", "rmse", "mse", "mae", "logloss",
     "perplexity",
 }  # fmt: skip
@@ -216,9 +218,16 @@ def role_of(name: str) -> tuple[str, int] | None:
     return None
 
 
+def is_seed_name(name: str) -> bool:
+    """Return whether a column name is that of a seed."""
+    return bool(re.search(r"(?:^|_)(?:seed|seeds|random_state)(?:_|$)", normal(name)))
+
+
 def direction_of(name: str) -> Direction | None:
     """Return whether a name is a loss, a score, or may be either; None if it is no metric."""
     word = normal(name)
+    if word in _SCIKIT_LEARN:
+        return "score"
     while True:
         if word.startswith("neg_"):
             return "score"
@@ -260,6 +269,8 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
     if len(directions) != 1:
         return None
     direction = directions.pop()
+    if direction == "loss" and {"score", "scores"} & set(normal(name).split("_")):
+        return None
     return None if direction is None else (direction, matches[0])
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import Part, TableError, use
+from bestofk._base.formatting import shortened
 from bestofk.data.tables.table import MISSING_MARKERS, Codes, Levels, Table
 from bestofk.data.tables.values import describe_form
 from bestofk.losses.columns import (
@@ -28,6 +29,7 @@ from bestofk.losses.columns import (
     value_column,
 )
 from bestofk.losses.losses import DIMS
+from bestofk.losses.table_shapes import in_time_order, is_summary, without_aside_columns
 
 _MAX_EMPTY_CELLS = 20_000_000
 
@@ -295,10 +297,6 @@ def _spread_sizes(cells: Cells, values: Floats, shape: tuple[int, ...]) -> Float
 _NUMBERED = ("run", "fold", "repetition")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _NO_NAME = re.compile(r"column_1|unnamed_0")
-_SUMMARIES = {
-    "average", "avg", "mean", "means", "median", "average_rank", "avg_rank", "mean_rank", "rank",
-    "ranks", "average_ranks", "mean_ranks", "std", "sd", "overall", "total", "win_tie_loss",
-}  # fmt: skip
 
 
 def choose_layout(table: Table, roles: dict[str, str]) -> str:
@@ -330,7 +328,9 @@ def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> di
             raise TableError(
                 f"{table.location(row, column)} must name the {axis}; the cell is empty."
             )
-        if axis in _NUMBERED:
+        if axis == "fold" and column == roles.get("time"):
+            levels = in_time_order(levels)
+        elif axis in _NUMBERED:
             levels = in_number_order(levels)
         by_axis[axis] = levels
     return by_axis
@@ -444,34 +444,34 @@ def forget_seeds(table: Table, roles: dict[str, str]) -> None:
         roles.pop("run")
 
 
-def rows_of_splits(table: Table) -> tuple[Table, str | None, str]:
+def rows_of_splits(table: Table) -> tuple[Table, str | None, str, bool]:
     """Select the rows that are splits if the first column names splits.
 
-    Return the table, the column (None if it names no splits) and the metric. A frame whose rows
+    Return the table, the column (None if it names no splits), the metric, and whether the names are
+    those of scikit-learn's scorers. A frame whose rows
     are ``split0_test_score``, ... or ``fold1``, ... also has rows of means, ranks and settings,
     which are left out.
     """
     column = table.columns[0] if table.columns else ""
     if not column or table.is_typed_number(column) or role_of(column) is not None:
-        return table, None, ""
+        return table, None, "", False
     levels = table.levels(column)
     splits = splits_among(levels.names)
     if len(splits) != 1 or len(levels.names) < table.n_rows:
-        return table, None, ""
+        return table, None, "", False
     ((metric, named),) = splits.items()
     of_splits = {name for _, name in named}
     if len(of_splits) < 2:
-        return table, None, ""
+        return table, None, "", False
     keep = np.array([levels.names[code] in of_splits for code in levels.codes], dtype=np.bool_)
     others = [levels.names[code] for code in levels.codes[~keep]]
     first = split_of(named[0][1])
-    if first is not None and first.scorer:
-        metric = metric or "score"
+    scorer = first is not None and first.scorer
     if not others:
-        return table, column, metric
+        return table, column, metric, scorer
     note = f"Left out, as they are no splits: {listed(others[:12])}."
     table = table.take(keep)
-    return replace(table, account=(*table.account, note)), column, metric
+    return replace(table, account=(*table.account, note)), column, metric, scorer
 
 
 def common_direction(learners: Sequence[str]) -> tuple[Direction, str] | None:
@@ -485,6 +485,7 @@ def wide_cells(
 ) -> tuple[Cells, tuple[str, ...]]:
     """Read one column per learner; the first text column may name the data sets."""
     notes: list[str] = []
+    names: dict[str, str] = {}
     ours = "design" in roles and "loss_name" in roles
     for role in ("algorithm", "loss", "metric"):
         roles.pop(role, None)
@@ -506,6 +507,13 @@ def wide_cells(
         if empty and len(empty) < len(learners):
             learners = [c for c in learners if c not in empty]
             notes.append(f"Left out, as they are empty: {listed(empty)}.")
+        if not ours:
+            names, asides = without_aside_columns(table, learners)
+            learners = list(names)
+            notes += [
+                f"Left out, as they are {reason}: {shortened(list(map(repr, aside)), 12)}."
+                for reason, aside in asides.items()
+            ]
     if not learners:
         raise TableError(
             f"{table.source}: no column holds the losses of a learner (columns: "
@@ -538,7 +546,9 @@ def wide_cells(
         source=table.source,
         values=values.ravel(),
         levels={
-            "algorithm": Levels(np.tile(np.arange(k), n), columns),
+            "algorithm": Levels(
+                np.tile(np.arange(k), n), tuple(names.get(name, name) for name in columns)
+            ),
             **{
                 a: Levels(np.repeat(axis_levels.codes, k), axis_levels.names)
                 for a, axis_levels in levels.items()
@@ -555,7 +565,7 @@ def _not_summaries(levels: Levels | None) -> np.ndarray | None:
     """Mark the rows that are no means or ranks of a table; return None if there are none."""
     if levels is None:
         return None
-    summary = np.array([normal(name) in _SUMMARIES for name in levels.names], dtype=np.bool_)
+    summary = np.array([is_summary(name) for name in levels.names], dtype=np.bool_)
     if not summary.any() or summary.all():
         return None
     keep: np.ndarray = ~summary[levels.codes]

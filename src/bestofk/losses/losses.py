@@ -99,13 +99,19 @@ def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:
 
 
 def settle_design(
-    array: Floats, absent: Mask, design: Design | str | None
+    array: Floats, absent: Mask, design: Design | str | None, *, dims_stated: bool = True
 ) -> tuple[Floats, Mask, Design]:
-    """Check or make the design of five axes; ``"5x2"`` splits one row of folds into runs."""
+    """Check or make the design of five axes; ``"5x2"`` splits one row of folds into runs.
+
+    `dims_stated` says that the user named the axes, which states one run of folds.
+    """
     k, d, runs, folds, repetitions = array.shape
     if design is None:
         kind = "cv" if folds > 1 else "scores"
-        return array, absent, Design(kind=kind, runs=runs, folds=folds, repetitions=repetitions)
+        settled = Design(
+            kind=kind, runs=runs, folds=folds, repetitions=repetitions, assumed=not dims_stated
+        )
+        return array, absent, settled
     if isinstance(design, Design):
         if (design.runs, design.folds, design.repetitions) != (runs, folds, repetitions):
             raise ArgumentError(
@@ -131,19 +137,43 @@ def settle_design(
                 absent,
                 Design(kind="cv", runs=runs, folds=folds, repetitions=repetitions),
             )
-        if design in KINDS:
-            if design in ("resample", "bootstrap", "test-set") and runs > 1:
+        stated = design.strip().lower()
+        count, fraction = _stated_splits(stated)
+        if count is not None and count != runs * folds:
+            raise ArgumentError(
+                f"design must fit the {runs * folds} splits of values; got {design!r}."
+            )
+        kind = {"kfold": "cv"}.get(head := stated.partition(":")[0], head)
+        if kind in KINDS and (count is not None or ":" not in stated):
+            one_run = kind in ("resample", "bootstrap", "time", "seeds")
+            if (one_run or kind.startswith("test-set") or count is not None) and runs > 1:
                 shape = (k, d, 1, runs * folds, repetitions)
                 array, absent = array.reshape(shape), absent.reshape(shape)
                 runs, folds = 1, runs * folds
             return (
                 array,
                 absent,
-                Design(kind=design, runs=runs, folds=folds, repetitions=repetitions),
-            )
+                Design(
+                    kind=kind, runs=runs, folds=folds, repetitions=repetitions,
+                    test_fraction=fraction,
+                ),
+            )  # fmt: skip
     raise refuse(
-        "design", f"a Design, a form such as '10x10', or one of {', '.join(KINDS)}", design
+        "design",
+        "a Design, a form such as '10x10', 'kfold:10', 'resample:30:0.2' or 'time:12', or one of "
+        f"{', '.join(KINDS)}",
+        design,
     )
+
+
+def _stated_splits(design: str) -> tuple[int | None, float | None]:
+    """Return the number of splits and the share of test rows in ``resample:30:0.2``."""
+    match = re.fullmatch(
+        r"(?:kfold|time|bootstrap|seeds):(\d{1,9})|resample:(\d{1,9}):(0?\.\d+)", design
+    )
+    if match is None:
+        return None, None
+    return int(match[1] or match[2]), None if match[3] is None else float(match[3])
 
 
 def as_subset_values(losses: Any, array: Floats, design: Design) -> Floats | None:
@@ -282,8 +312,15 @@ class Metric:
     offset: float = 0.0
 
     def shown(self, loss: Number) -> Number:
-        """Convert a loss to the user's metric."""
-        return self.offset - loss if self.higher_is_better else loss
+        """Convert a loss to the user's metric, without the rounding error of the difference."""
+        if not self.higher_is_better:
+            return loss
+        shown = self.offset - loss
+        if self.offset == 0.0:
+            return shown
+        if isinstance(shown, float):
+            return round(float(shown), 15) + 0.0
+        return np.round(shown, 15) + 0.0
 
     def difference(self, losses: Number) -> Number:
         """Convert a difference of losses to the user's metric."""
@@ -295,23 +332,23 @@ class Metric:
 
     @property
     def smallest(self) -> str:
-        """``smallest`` for a loss, ``largest`` for a score: the word for the best mean."""
-        return "largest" if self.higher_is_better else "smallest"
+        """``lowest`` for a loss, ``highest`` for a score: the word for the best mean."""
+        return "highest" if self.higher_is_better else "lowest"
 
     @property
     def smaller(self) -> str:
-        """``smaller`` for a loss, ``larger`` for a score: the word for a better mean."""
-        return "larger" if self.higher_is_better else "smaller"
+        """``lower`` for a loss, ``higher`` for a score: the word for a better mean."""
+        return "higher" if self.higher_is_better else "lower"
 
     @property
     def direction(self) -> str:
-        """``smaller is better`` or ``larger is better``."""
+        """``lower is better`` or ``higher is better``."""
         return f"{self.smaller} is better"
 
     @property
     def mean(self) -> str:
-        """``mean error``."""
-        return f"mean {self.name}"
+        """``mean error``; the name itself if it says that it is a mean."""
+        return self.name if self.name.startswith("mean ") else f"mean {self.name}"
 
 
 def metric_of(loss_name: str) -> Metric:
@@ -352,9 +389,12 @@ class Losses:
         The names of the data sets; ``"data"`` for one, else ``"0"``, ``"1"``, ... if None.
     design : Design or str, optional
         How the losses were produced. A kind (``"cv"``, ``"resample"``, ``"holdout"``, ``"loo"``,
-        ``"bootstrap"``, ``"test-set"``, ``"scores"``) takes its sizes from the axes; ``"5x2"``
-        or ``"10x10"`` also splits one row of runs x folds losses into runs. If None:
-        cross-validation if there are several folds, else scores of unknown origin.
+        ``"bootstrap"``, ``"time"``, ``"test-set"``, ``"seeds"``, ``"scores"``) takes its sizes
+        from the axes; ``"5x2"`` or ``"10x10"`` also splits one row of runs x folds losses into
+        runs. ``"kfold:20"``, ``"resample:30:0.2"`` and ``"time:12"`` are written as for
+        `compare`. If None: cross-validation if there are several folds, else scores of unknown
+        origin. If neither `design` nor `dims` is stated, no test is chosen automatically for a
+        number of folds that several designs have, such as 30.
     missing : {"refuse", "drop", "allow"} or array_like of bool
         ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. ``"drop"``: leave
         out the data sets (or the runs or folds of a single data set) that some learner lacks. A
@@ -428,7 +468,7 @@ class Losses:
         absent = spread(mask, known)
         if design is None and by_instances(dims):
             design = "test-set"
-        array, absent, settled = settle_design(array, absent, design)
+        array, absent, settled = settle_design(array, absent, design, dims_stated=dims is not None)
         learners = clean_names(algorithms, array.shape[0], "algorithms", "learner")
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
         refuse_bad_cells(array, absent, learners, sets)
@@ -485,11 +525,12 @@ class Losses:
         import hashlib
         import json
 
-        names = [name for name in Design.__dataclass_fields__ if name not in ("subsets", "groups")]
+        optional = ("subsets", "groups", "test_fraction")
+        left_out = (*optional, "assumed")
+        names = [name for name in Design.__dataclass_fields__ if name not in left_out]
         design = [getattr(self.design, name) for name in names]
-        design += [
-            str(part) for part in (self.design.subsets, self.design.groups) if part is not None
-        ]
+        parts = [getattr(self.design, name) for name in optional]
+        design += [str(part) for part in parts if part is not None]
         head = json.dumps(
             [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )

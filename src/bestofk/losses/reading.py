@@ -14,13 +14,22 @@ import numpy as np
 from bestofk._base.checks import Floats, missing_word, one_of, refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
+from bestofk._base.habits import answers_habits
 from bestofk._base.registry import resolve
+from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import FORMATS, read_table
-from bestofk.data.tables.table import Table
+from bestofk.data.tables.table import Levels, Table
 from bestofk.losses import layouts
-from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
+from bestofk.losses.columns import (
+    Direction,
+    assign_roles,
+    direction_of,
+    direction_within,
+    is_seed_name,
+)
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
+from bestofk.losses.habits import READING_HABITS
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -30,6 +39,9 @@ from bestofk.losses.layouts import (
     some_cells,
 )
 from bestofk.losses.losses import Losses, settle_design
+from bestofk.losses.predictions import refuse_predictions
+from bestofk.losses.split_design import is_certain, unclear_design
+from bestofk.losses.table_shapes import learners_in_rows, refuse_learning_curve, time_column
 from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
 
 
@@ -86,9 +98,21 @@ def direction_of_file(
     return direction == "score", named
 
 
-def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
-    """Say that unnamed rows are read as folds, and warn unless the design is stated."""
+def warn_unnamed_rows(source: str, design: Any, rows: int, account: list[str]) -> None:
+    """Say that unnamed rows are read as folds; warn or raise unless the design is stated."""
     account.append("The rows have no names and are read as the folds of one data set.")
+    if design is None and not is_certain(rows):
+        raise TableError(
+            *unclear_design(
+                source,
+                rows,
+                "; ",
+                use(format="autorank"),
+                " if each row is a data set, ",
+                use(design="test-set"),
+                " if each row is an instance of one test set",
+            )
+        )
     if design is None:
         warnings.warn(
             BestOfKWarning(
@@ -96,12 +120,14 @@ def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
                 "cross-validation: pass ",
                 use(design="cv"),
                 " if that is right, ",
-                use(design="resample"),
-                " for random splits or ",
+                use(design=f"resample:{rows}:0.2"),
+                " for random splits, ",
+                use(format="autorank"),
+                " for data sets or ",
                 use(design="test-set"),
                 " for the instances of one test set.",
             ),
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -127,6 +153,8 @@ def design_of_file(
             )
     elif "instance" in roles and folds > 1:
         kind = "test-set"
+    elif "time" in roles and folds > 1:
+        kind = "time"
     known: dict[str, tuple[int, ...]] = {}
     for role, by_set in sizes.items():
         first = by_set[0].ravel()
@@ -145,14 +173,11 @@ def design_of_file(
             )
     if design is None and kind is None:
         kind = "cv" if folds > 1 else "scores"
-        if folds == 1 and runs > 1:
-            if len(known) == 2:
-                kind = "resample"
-            else:
-                account.append(
-                    "There are runs but no folds, so the design is unknown; state the design "
-                    "'resample' if each run is a random split."
-                )
+        if folds == 1 and runs > 1 and n_sets == 1:
+            kind = "resample" if len(known) == 2 else _kind_of_runs(roles, account)
+        unclear = folds > 1 and runs == 1 and n_sets == 1 and not is_certain(folds)
+        if unclear and not _tests_each_row_once(known):
+            raise TableError(*unclear_design(table.source, folds))
     stratified = None
     if "stratified" in roles:
         word = (only_value(table, roles["stratified"]) or "").lower()
@@ -175,6 +200,57 @@ def design_of_file(
         n_test=known.get("n_test"),
         groups=groups,
     )
+
+
+def _kind_of_runs(roles: dict[str, str], account: list[str]) -> str:
+    """Return ``"seeds"`` if the runs are seeds, else ``"scores"``: they may be random splits."""
+    if is_seed_name(roles.get("run", "")):
+        account.append(
+            "Each seed is read as a training run on one test set; state the design "
+            "'resample:RUNS:SHARE' if each seed also made its own split."
+        )
+        return "seeds"
+    account.append(
+        "There are runs but no folds, so the design is unknown; state the design 'seeds' if they "
+        "are training runs on one test set, or 'resample:RUNS:SHARE' if each run is a random split."
+    )
+    return "scores"
+
+
+def _as_unpaired_runs(cells: Cells, roles: dict[str, str], design: Any) -> tuple[Cells, bool]:
+    """Number the runs of each learner if they are seeds of one test set.
+
+    Runs of different learners are not paired: learners may have different seeds and different
+    numbers of runs. Return whether some learner has fewer runs than another.
+    """
+    axes = set(cells.levels) - {"algorithm"}
+    one_set = len(cells.levels["dataset"].names) == 1 if "dataset" in axes else True
+    if design != "seeds" and (design is not None or not is_seed_name(roles.get("run", ""))):
+        return cells, False
+    if axes - {"dataset"} != {"run"} or not one_set:
+        return cells, False
+    learners, runs = cells.levels["algorithm"].codes, cells.levels["run"].codes
+    if len(set(zip(learners.tolist(), runs.tolist(), strict=True))) < len(runs):
+        return cells, False  # the grid reports the repeated cell
+    known = ~np.isnan(cells.values)
+    cells, learners = some_cells(cells, known), learners[known]
+    number = np.zeros(len(learners), dtype=np.int64)
+    for code in np.unique(learners):
+        of_learner = np.flatnonzero(learners == code)
+        number[of_learner] = np.arange(len(of_learner))
+    counts = np.bincount(learners)
+    names = tuple(str(i + 1) for i in range(int(counts.max(initial=0))))
+    cells = replace(cells, levels={**cells.levels, "run": Levels(number, names)})
+    return cells, bool((counts != counts.max()).any())
+
+
+def _tests_each_row_once(sizes: dict[str, tuple[int, ...]]) -> bool:
+    """Return whether the sizes are those of one run: together the splits test all rows."""
+    if len(sizes) < 2:
+        return False
+    tested = np.asarray(sizes["n_test"], dtype=float)
+    rows = tested + np.asarray(sizes["n_train"], dtype=float)
+    return bool((rows == rows[0]).all() and tested.sum() == rows[0])
 
 
 def _groups(table: Table, roles: dict[str, str]) -> int | None:
@@ -268,7 +344,7 @@ def example_losses(name: str) -> Losses:
 
 _NESTED = ("params", "values", "parameters", "array_data")
 """Columns of other tools that may contain dictionaries or lists."""
-LAYOUTS = ("long", "wide", "cv-results")
+LAYOUTS = ("long", "wide", "cv-results", "learners-in-rows")
 READING = (
     "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
     "metric", "learners", "n_train", "n_test", "design", "layout", "where", "loss_name",
@@ -277,6 +353,7 @@ READING = (
 """Options for reading, in all functions that accept a table of losses (`missing` is separate)."""
 
 
+@answers_habits(READING_HABITS)
 def read_losses(
     source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
     *,
@@ -305,7 +382,7 @@ def read_losses(
 
     Parameters
     ----------
-    source : path, pandas.DataFrame, Table, mapping or name of an example
+    source : path, data frame (pandas, polars, Arrow), Table, mapping or name of an example
         Any file that `bestofk.data.tables.read_table` reads: CSV, TSV, Excel, Parquet, JSON lines,
         ARFF. Also the name of an embedded example (see `example_losses`).
     higher_is_better : bool, optional
@@ -321,9 +398,10 @@ def read_losses(
     design : Design or str, optional
         How the losses were produced, as in `Losses`.
     layout : str, optional
-        ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
+        ``"long"`` (one row per loss), ``"wide"`` (one column per learner), ``"cv-results"``
         (one row per learner, one column per split, such as scikit-learn's ``split0_test_score``
-        or ``fold1``); guessed if None.
+        or ``fold1``) or ``"learners-in-rows"`` (one row per learner, one column per data set);
+        guessed if None.
     missing : {"refuse", "drop", "allow"}
         What to do with empty and absent cells: raise an error, leave out what some learner lacks,
         or declare the cells missing.
@@ -383,7 +461,7 @@ def read_losses(
             or (column if (column := getattr(options, role)) in table else None)
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
-    table, splits, split_metric = layouts.rows_of_splits(table)
+    table, splits, split_metric, scorer = layouts.rows_of_splits(table)
     if splits is not None and (fold or dataset or instance or algorithm) is None:
         fold = splits
     roles = assign_roles(
@@ -400,14 +478,25 @@ def read_losses(
         if fold is not None:
             raise refuse("fold and instance", "one column, not two", (fold, instance))
         roles.pop("fold")
+    if layout is not None:
+        one_of(layout, "layout", LAYOUTS)
+    if learners is not None:
+        learners = _known_columns(table, learners)
+    elif layout in (None, "learners-in-rows") and tool is None and loss is None and metric is None:
+        turned = learners_in_rows(table, roles, stated=layout is not None)
+        if turned is not None:
+            table, roles, layout = turned, {"dataset": "dataset"}, "wide"
+            dataset = "dataset"
     guessed = layout is None and learners is None
     if layout is None:
         layout = "wide" if learners is not None else layouts.choose_layout(table, roles)
     one_of(layout, "layout", LAYOUTS)
+    if guessed and layout == "wide":
+        refuse_predictions(table, [name for name in table.columns if name not in roles.values()])
     if layout == "long" and run is None:
         layouts.forget_seeds(table, roles)
-    if learners is not None:
-        learners = _known_columns(table, learners)
+    if layout in ("long", "wide"):
+        _find_time(table, roles, learners, design, named=layout == "wide" and dataset is not None)
     notes: tuple[str, ...] = ()
     direction: Direction
     if layout == "long":
@@ -426,6 +515,7 @@ def read_losses(
     elif layout == "wide":
         cells, notes = layouts.wide_cells(table, roles, learners=learners, guessed=guessed)
         named, direction = split_metric or "loss", direction_of(split_metric) or "unknown"
+        direction = "score" if scorer else direction
         shared = layouts.common_direction(cells.levels["algorithm"].names)
         if direction == "unknown" and shared is not None:
             direction, named = shared
@@ -435,6 +525,9 @@ def read_losses(
         named, direction = tool.loss_name, direction_of(tool.loss_name) or direction
     if "loss_name" in roles:
         named, direction = only_value(table, roles["loss_name"]) or named, "loss"
+    for note in notes:
+        if note.startswith("Left out, as") and "they are empty" not in note:
+            warnings.warn(BestOfKWarning(f"{table.source}: {note}"), stacklevel=2)
     account = [*table.account, _layout_sentence(roles, layout, cells), *notes]
     unused = layouts.unused_columns(table, roles, layout)
     if unused:
@@ -455,14 +548,15 @@ def read_losses(
         )  # fmt: skip
     account += cells.notes
     cells, parts = parts_of_rows(table, roles, replace(cells, notes=()))
-    if design is None:
+    if design is None and "time" not in roles:
         cells = items_of_one_test_set(cells, dataset_stated=dataset is not None)
     before = cells
     cells = renumber_within_runs(number_unnumbered(cells))
     if cells is not before and layout == "wide" and "dataset" not in roles:
-        warn_unnamed_rows(table.source, design, account)
+        warn_unnamed_rows(table.source, design, len(cells.levels["fold"].names), account)
     account += cells.notes
-    values, sizes = fill_grid(cells, allow_missing=missing != "refuse")
+    cells, unpaired = _as_unpaired_runs(cells, roles, design)
+    values, sizes = fill_grid(cells, allow_missing=missing != "refuse" or unpaired)
     if cells.instances:
         design = "test-set"
     values, settled = design_of_file(table, roles, values, sizes, design, account)
@@ -477,11 +571,31 @@ def read_losses(
         algorithms=cells.levels["algorithm"].names,
         datasets=cells.levels["dataset"].names if "dataset" in cells.levels else None,
         design=settled,
-        missing=missing,
+        missing="allow" if unpaired else missing,
         higher_is_better=flip,
         loss_name=loss_name or named,
         account=account,
     )
+
+
+def _find_time(
+    table: Table,
+    roles: dict[str, str],
+    learners: Sequence[str] | None,
+    design: Any,
+    *,
+    named: bool,
+) -> None:
+    """Read the column that orders the rows in time as the folds, if there is one."""
+    column = None if named else time_column(table, roles, learners)
+    if column is None:
+        return
+    if design is None:
+        refuse_learning_curve(table, column, roles)
+    if "run" in roles:
+        roles["repetition"] = roles.pop("run")
+    if "fold" not in roles and "instance" not in roles:
+        roles["fold"] = roles["time"] = column
 
 
 def _of_tool(
@@ -541,10 +655,24 @@ def _as_table(source: Any, **how: Any) -> Table:
                 for name, values in source.items()
             }
         )
+    source = as_pandas(source, "source")
     if hasattr(source, "columns") and hasattr(source, "iloc"):
+        source = _one_level(source)
         nested = {name: source[name].map(_one_cell) for name in _NESTED if name in source.columns}
         return Table.from_frame(source.assign(**nested) if nested else source)
     raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
+
+
+def _one_level(frame: Any) -> Any:
+    """Join the levels of column names of a pivot table; drop levels with one value."""
+    if getattr(frame.columns, "nlevels", 1) < 2:
+        return frame
+    levels = [frame.columns.get_level_values(i) for i in range(frame.columns.nlevels)]
+    telling = [level for level in levels if len(set(level)) > 1] or levels[-1:]
+    names = [
+        "_".join(str(part) for part in parts if str(part)) for parts in zip(*telling, strict=True)
+    ]
+    return frame.set_axis(names, axis=1)
 
 
 def _one_cell(value: Any) -> Any:
@@ -576,7 +704,8 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     parts = []
     nouns = {
         "dataset": "data sets", "run": "runs", "fold": "folds", "repetition": "repetitions",
-        "instance": "instances", "n_train": "training sizes", "n_test": "test sizes",
+        "instance": "instances", "time": "times", "n_train": "training sizes",
+        "n_test": "test sizes",
     }  # fmt: skip
     if layout == "long":
         parts.append(f"learners from column {roles['algorithm']!r}")
@@ -589,6 +718,8 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
     shown = {
         r: w for r, w in nouns.items() if r in roles and (layout != "cv-results" or r == "dataset")
     }
+    if "time" in shown:
+        shown.pop("fold", None)
     parts += [f"{word} from {roles[role]!r}" for role, word in shown.items()]
     if layout == "long":
         parts.append(f"losses from {roles['loss']!r}")

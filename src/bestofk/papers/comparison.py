@@ -6,18 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import shortened
+from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented
 
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.object_]
+Verdict = Literal["agrees", "differs", "not judged", "nothing printed"]
+LEVEL = 0.0027
+"""Probability that a number lies outside its limits by chance: that of three standard errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +46,15 @@ class ComparedNumbers:
         Names of rows and columns.
     ours, printed : array (rows, columns)
         NaN if there is no number.
-    allowed : array (rows, columns)
-        The difference that chance (in ours and in the print) and rounding allow.
+    low, high : array (rows, columns)
+        Limits of our number if both sides measure the same: chance (in ours and in the print) and
+        rounding. See `share_limits`, `mean_limits` and `rounding_limits`.
+    level : float
+        Probability that a cell lies outside its limits by chance.
+    judged : array of bool, optional
+        The cells that are counted (None: all with finite limits).
+    unjudged_because : str
+        The reason why some cells are not judged, such as ``"2 draws are too few"``.
     digits : int
         Digits after the decimal point.
     unit : str
@@ -60,10 +70,10 @@ class ComparedNumbers:
     --------
     >>> table = ComparedNumbers(table="Table 1", rows=("iris", "wine"), columns=("NN",),
     ...     ours=np.array([[6.4], [5.9]]), printed=np.array([[6.51], [5.4]]),
-    ...     allowed=np.array([[0.3], [0.3]]), digits=2, target=1.0)
+    ...     low=np.array([[6.2], [5.1]]), high=np.array([[6.8], [5.7]]), digits=2, target=1.0)
     >>> print(table.summary())
-    Table 1: 1 of 2 within what chance and rounding allow, 2 of 2 within 1 point; the largest
-    difference is 0.50 (wine, NN).
+    Table 1: 1 of 2 within the limits of chance and rounding (tolerance 0.30 to 0.31), 2 of 2
+    within 1 point; the largest difference is 0.50 (wine, NN).
     >>> table.within.tolist()
     [[True], [False]]
     """
@@ -73,7 +83,11 @@ class ComparedNumbers:
     columns: tuple[str, ...]
     ours: Floats
     printed: Floats
-    allowed: Floats
+    low: Floats
+    high: Floats
+    level: float = LEVEL
+    judged: Flags | None = None
+    unjudged_because: str = ""
     digits: int = 2
     unit: str = "point"
     target: float | None = None
@@ -86,47 +100,81 @@ class ComparedNumbers:
         return self.ours - self.printed
 
     @property
-    def compared(self) -> Flags:
+    def both(self) -> Flags:
         """Mark the cells with a number on both sides."""
         return np.isfinite(self.ours) & np.isfinite(self.printed)
+
+    @property
+    def compared(self) -> Flags:
+        """Mark the judged cells with a number on both sides."""
+        limited = self.both & np.isfinite(self.low) & np.isfinite(self.high)
+        return limited if self.judged is None else limited & self.judged
 
     @property
     def within(self) -> Flags:
         """Mark the cells whose difference chance and rounding allow."""
         # 1e-9 for the decimal fractions of the print
-        return self.compared & (np.abs(self.difference) <= self.allowed * (1 + 1e-9) + 1e-9)
+        slack = 1e-9 * (1 + self.high - self.low)
+        inside = (self.ours >= self.low - slack) & (self.ours <= self.high + slack)
+        return self.compared & inside
 
     def within_target(self) -> Flags:
         """Mark the cells whose difference is within the target."""
         if self.target is None:
             raise ArgumentError(f"{self.table} has no target.")
-        return self.compared & (np.abs(self.difference) <= self.target + 1e-9)
+        return self.both & (np.abs(self.difference) <= self.target + 1e-9)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Judge the table: few enough cells outside their limits?"""
+        from scipy.stats import binom
+
+        total = int(self.compared.sum())
+        outside = total - int(self.within.sum())
+        return _verdict_of(self.both, total, outside, int(binom.ppf(0.99, total, self.level)))
 
     def summary(self) -> str:
-        """State how many cells agree, and the largest difference."""
-        total = int(self.compared.sum())
-        if not total:
+        """State how many cells agree, the tolerance, and the largest difference."""
+        both, total = int(self.both.sum()), int(self.compared.sum())
+        if not both:
             return f"{self.table}: there is nothing to compare."
-        counts = f"{int(self.within.sum())} of {total} within what chance and rounding allow"
+        because = f": {self.unjudged_because}" if self.unjudged_because else ""
+        if total:
+            counts = (
+                f"{int(self.within.sum())} of {total} within the limits of chance and rounding "
+                f"(tolerance {self._tolerance()})"
+            )
+        else:
+            counts = f"not judged{because}"
         if self.target is not None:
             plural = "" if self.target == 1 else "s"
             close = int(self.within_target().sum())
-            counts += f", {close} of {total} within {self.target:g} {self.unit}{plural}"
-        size = np.where(self.compared, np.abs(self.difference), -1.0)
+            counts += f", {close} of {both} within {self.target:g} {self.unit}{plural}"
+        if 0 < total < both:
+            counts += f"; {both - total} not judged{because}"
+        size = np.where(self.both, np.abs(self.difference), -1.0)
         row, column = np.unravel_index(int(np.argmax(size)), size.shape)
         cell = ", ".join(name for name in (self.rows[int(row)], self.columns[int(column)]) if name)
         largest = f"{size[row, column]:.{self.digits}f}"
         return f"{self.table}: {counts}; the largest difference is {largest} ({cell})."
 
+    def _tolerance(self) -> str:
+        """Return the range of the larger distances between the print and the limits."""
+        size = np.maximum(self.high - self.printed, self.printed - self.low)[self.compared]
+        # one more digit than the numbers, because rounding alone allows half of their last digit
+        texts = [f"{value:.{self.digits + (value < 10.0**-self.digits)}f}" for value in
+                 (size.min(), size.max())]  # fmt: skip
+        return texts[0] if texts[0] == texts[1] else " to ".join(texts)
+
     def cell(self, row: int, column: int) -> Cell:
         """Return one cell as text."""
         ours, printed = float(self.ours[row, column]), float(self.printed[row, column])
-        compared = bool(self.compared[row, column])
+        both = bool(self.both[row, column])
         return Cell(
             ours=_number_text(ours, self.digits),
             printed=_number_text(printed, self.digits),
-            difference=f"{ours - printed:+.{self.digits}f}" if compared else "",
-            within=bool(self.within[row, column]) if compared else None,
+            difference=f"{ours - printed:+.{self.digits}f}" if both else "",
+            within=bool(self.within[row, column]) if self.compared[row, column] else None,
         )
 
     def to_markdown(self) -> str:
@@ -147,10 +195,11 @@ class ComparedNumbers:
             "table": self.table,
             "rows": list(self.rows),
             "columns": list(self.columns),
-            **{name: _plain(getattr(self, name)) for name in ("ours", "printed", "allowed")},
+            **{name: _plain(getattr(self, name)) for name in ("ours", "printed", "low", "high")},
             "difference": _plain(self.difference),
             "within": _verdicts(self),
             "target": self.target,
+            "verdict": self.verdict,
             "summary": self.summary(),
             "note": self.note,
         }
@@ -183,25 +232,41 @@ class ComparedWords:
     printed: Words
     agrees: Flags
     judged: Flags | None = None
+    unjudged_because: str = ""
     corner: str = ""
     note: str = ""
 
     @property
+    def both(self) -> Flags:
+        """Mark the cells with a text on both sides."""
+        return np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
+
+    @property
     def compared(self) -> Flags:
         """Mark the judged cells with a text on both sides."""
-        both = np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
-        return both if self.judged is None else both & self.judged
+        return self.both if self.judged is None else self.both & self.judged
 
     @property
     def within(self) -> Flags:
         """Mark the compared cells that agree."""
         return self.compared & self.agrees
 
+    @property
+    def verdict(self) -> Verdict:
+        """Judge the table: do all judged cells agree?"""
+        total = int(self.compared.sum())
+        return _verdict_of(self.both, total, total - int(self.within.sum()), 0)
+
     def summary(self) -> str:
         """State how many cells agree, and which do not."""
-        if not self.compared.any():
+        if not self.both.any():
             return f"{self.table}: there is nothing to compare."
+        because = f": {self.unjudged_because}" if self.unjudged_because else ""
+        if not self.compared.any():
+            return f"{self.table}: not judged{because}."
         counts = f"{self.table}: {int(self.within.sum())} of {int(self.compared.sum())} agree"
+        if self.unjudged_because and (unjudged := int((self.both & ~self.compared).sum())):
+            counts += f"; {unjudged} not judged{because}"
         rows, columns = np.nonzero(self.compared & ~self.within)
         different = [
             f"{self.rows[row]} ({self.columns[column]})"
@@ -241,26 +306,104 @@ class ComparedWords:
             "ours": self.ours.tolist(),
             "printed": self.printed.tolist(),
             "within": _verdicts(self),
+            "verdict": self.verdict,
             "summary": self.summary(),
             "note": self.note,
         }
 
 
-def chance(
-    ours_se: Floats | float,
-    printed_se: Floats | float,
-    rounding: Floats | float,
+def _verdict_of(both: Flags, judged: int, outside: int, expected: int) -> Verdict:
+    if not both.any():
+        return "nothing printed"
+    if 2 * judged < int(both.sum()):
+        return "not judged"
+    return "agrees" if outside <= expected else "differs"
+
+
+# Limits of our numbers, given the printed ones
+
+
+def rounding_limits(printed: Floats, rounding: Floats | float) -> tuple[Floats, Floats]:
+    """Return the limits of a number without chance, such as a value of a formula."""
+    return printed - rounding, printed + rounding
+
+
+def share_limits(
+    printed: Floats,
     *,
-    width: float = 3.0,
-) -> Floats:
-    """Return the difference that two estimates may have: `width` standard errors, and rounding.
+    runs: int,
+    printed_runs: int,
+    rounding: Floats | float = 0.0,
+    scale: float = 100.0,
+    level: float = LEVEL,
+) -> tuple[Floats, Floats]:
+    """Return exact limits of our share of `runs`, given a printed share of `printed_runs`.
+
+    Both shares times `scale` are counts of independent runs. The limits hold the counts of ours
+    that Fisher's exact test (Fisher 1934; twice the smaller tail) does not reject at `level`. The
+    printed count may be any that rounds to the printed share.
 
     Examples
     --------
-    >>> float(chance(0.3, 0.4, 0.005))
-    1.505
+    >>> low, high = share_limits(np.array([0.0, 5.0]), runs=100, printed_runs=1000, level=0.05)
+    >>> low.tolist(), high.tolist()
+    ([0.0, 1.0], [1.0, 10.0])
     """
-    return np.asarray(width * np.hypot(ours_se, printed_se) + rounding, dtype=np.float64)
+    from scipy.stats import hypergeom
+
+    known = np.isfinite(printed)
+    share = np.where(known, printed, 0.0)
+    least = np.ceil(np.clip((share - rounding) / scale, 0, 1) * printed_runs - 1e-6)
+    most = np.floor(np.clip((share + rounding) / scale, 0, 1) * printed_runs + 1e-6)
+    total = runs + printed_runs
+
+    def lowest(count: Floats) -> Floats:
+        """Return the smallest count of ours that is not significantly below a printed count."""
+        below = np.full(count.shape, -1.0)  # rejected
+        above = np.full(count.shape, float(runs))  # not rejected
+        while (above - below > 1).any():
+            middle = np.floor((below + above) / 2)
+            tail = hypergeom.cdf(middle, total, middle + count, runs)
+            active = above - below > 1
+            accepted = tail > level / 2
+            above = np.where(active & accepted, middle, above)
+            below = np.where(active & ~accepted, middle, below)
+        return above
+
+    low, high = lowest(least), runs - lowest(printed_runs - most)
+    return (
+        np.where(known, low / runs * scale, np.nan),
+        np.where(known, high / runs * scale, np.nan),
+    )
+
+
+def mean_limits(
+    printed: Floats,
+    spread: Floats,
+    *,
+    runs: int,
+    printed_runs: int,
+    rounding: Floats | float = 0.0,
+    level: float = LEVEL,
+) -> tuple[Floats, Floats]:
+    """Return t limits of our mean of `runs`, given a printed mean of `printed_runs`.
+
+    `spread` is the standard deviation between our runs. With one run the limits are infinite.
+
+    Examples
+    --------
+    >>> low, high = mean_limits(np.array([10.0]), np.array([1.0]), runs=10, printed_runs=1,
+    ...     level=0.05)
+    >>> low.round(3).item(), high.round(3).item()
+    (7.627, 12.373)
+    """
+    from scipy.stats import t
+
+    if runs < 2:
+        return np.full(printed.shape, -np.inf), np.full(printed.shape, np.inf)
+    quantile = float(t.isf(level / 2, runs - 1))
+    allowed = quantile * spread * np.sqrt(1 / runs + 1 / printed_runs) + rounding
+    return printed - allowed, printed + allowed
 
 
 def _verdicts(table: ComparedNumbers | ComparedWords) -> list[list[bool | None]]:
@@ -285,6 +428,8 @@ def _plain(values: Floats) -> list[list[float | None]]:
 
 _OUTSIDE = "!"
 """Marks a cell that differs by more than chance and rounding allow."""
+_NOT_JUDGED = "?"
+"""Marks a cell that is shown but not judged."""
 
 
 def _cells(table: ComparedNumbers | ComparedWords) -> list[list[Cell]]:
@@ -298,15 +443,17 @@ def _pair(cell: Cell) -> str:
     """Return ``ours / printed``, with a mark if they differ too much."""
     if not cell.printed:
         return cell.ours
-    mark = f" {_OUTSIDE}" if cell.within is False else ""
-    return f"{cell.ours or '-'} / {cell.printed}{mark}"
+    if not cell.ours:
+        return f"- / {cell.printed}"
+    mark = {True: "", False: f" {_OUTSIDE}", None: f" {_NOT_JUDGED}"}[cell.within]
+    return f"{cell.ours} / {cell.printed}{mark}"
 
 
 def legend() -> str:
     """Explain the cells."""
     return (
-        f"Each cell: ours / printed; {_OUTSIDE} where they differ by more than chance and rounding "
-        "allow."
+        f"Each cell: ours / printed. {_OUTSIDE} marks a difference beyond the limits of chance and "
+        f"rounding, {_NOT_JUDGED} a cell that is not judged."
     )
 
 
@@ -434,33 +581,60 @@ class ReproductionResult(Presented):
     sentences: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, str] = field(default_factory=dict)
+    explained: tuple[tuple[str, str], ...] = ()
+    """Pairs of the beginning of a table's name and why it is known to differ."""
+
+    def verdict(self) -> str:
+        """State in how many tables ours agree with the paper, which differ and why."""
+        by_verdict: dict[Verdict, list[str]] = {}
+        for table in self.tables:
+            by_verdict.setdefault(table.verdict, []).append(table.table.partition(":")[0])
+        agree, differ = by_verdict.get("agrees", []), by_verdict.get("differs", [])
+        unjudged = by_verdict.get("not judged", [])
+        if not agree and not differ:
+            sentence = "Verdict: not judged" + (" (too few runs)" if unjudged else "")
+            return f"{sentence}; no table of this size can agree or differ."
+        if differ:
+            parts = [f"Verdict: {len(agree)} of {len(agree) + len(differ)} judged tables agree."]
+        else:
+            parts = [f"Verdict: agrees in {counted(len(agree), 'judged table')}."]
+        for name in differ:
+            reasons = [why for start, why in self.explained if name.startswith(start)]
+            parts.append(f"{name} differs: {reasons[0] if reasons else 'unexplained'}.")
+        if unjudged:
+            parts.append(f"Not judged: {'; '.join(unjudged)}.")
+        return " ".join(parts)
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per table."""
         return {
             "table": [table.table for table in self.tables],
+            "verdict": [table.verdict for table in self.tables],
             "summary": [table.summary() for table in self.tables],
         }
 
     def explain(self) -> str:
-        """Return the sentences and table summaries."""
-        return "\n".join((*self.sentences, *(table.summary() for table in self.tables)))
+        """Return the sentences, the table summaries and the verdict."""
+        summaries = (table.summary() for table in self.tables)
+        return "\n".join((*self.sentences, *summaries, self.verdict()))
 
     def to_text(self, width: int = 100) -> str:
         """Return everything as text for a terminal."""
         parts = [self.title, *self.sentences, legend(), ""]
-        return "\n".join([*parts, *(table.to_text(width) for table in self.tables)])
+        tables = [table.to_text(width) for table in self.tables]
+        return "\n".join([*parts, *tables, self.verdict()])
 
     def to_markdown(self) -> str:
         """Return everything as Markdown."""
         parts = [f"## {self.title}", "", self.paper, ""]
-        for sentence in (*self.sentences, legend()):
+        for sentence in (*self.sentences, self.verdict(), legend()):
             parts += [sentence, ""]
         return "\n".join([*parts, *(table.to_markdown() for table in self.tables)])
 
     def to_html(self) -> str:
         """Return everything as one HTML page."""
-        sentences = "".join(f"<p>{escape(line)}</p>" for line in (*self.sentences, legend()))
+        lines = (*self.sentences, self.verdict(), legend())
+        sentences = "".join(f"<p>{escape(line)}</p>" for line in lines)
         tables = "".join(table.to_html() for table in self.tables)
         pictures = "".join(
             f"<section><h3>{escape(title)}</h3>{svg}</section>"
@@ -481,6 +655,7 @@ class ReproductionResult(Presented):
             "title": self.title,
             "paper": self.paper,
             "sentences": list(self.sentences),
+            "verdict": self.verdict(),
             "tables": [table.to_dict() for table in self.tables],
             "details": self.details,
             "version": __version__,

@@ -13,7 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk import intervals
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
+from bestofk.papers.comparison import (
+    ComparedNumbers,
+    ComparedWords,
+    ReproductionResult,
+    Request,
+    rounding_limits,
+)
 from bestofk.papers.printed_figures import printed_figures, printed_table
 from bestofk.splits.design import number_of_kfold_splits
 
@@ -153,6 +159,7 @@ def reproduce(request: Request) -> ReproductionResult:
         tables=tables,
         sentences=sentences,
         details={"targets_left": left},
+        explained=REPRODUCTIONS["fundamentals"].explained,
     )
 
 
@@ -184,7 +191,9 @@ def _labels(table: str, what: str) -> ComparedNumbers:
         columns=("y",),
         ours=target(x.astype(np.bool_))[:, np.newaxis].astype(np.float64),
         printed=printed.values,
-        allowed=np.zeros(printed.values.shape),
+        low=printed.values,
+        high=printed.values,
+        level=0.0,
         digits=0,
         corner="x1 x2 x3 x4",
         note="y = (x1 and x2) xor (x3 or x4).",
@@ -218,13 +227,16 @@ def constants_table() -> ComparedNumbers:
     levels = [float(row) / 100 for row in printed.rows]
     # half the width is z sqrt(p (1 - p) / n) = z / 20
     z = [20 * (float(intervals.normal(50, 100, level).high) - 0.5) for level in levels]
+    low, high = rounding_limits(printed.values, printed.rounding)
     return ComparedNumbers(
         table="Table 4, constants of the intervals",
         rows=tuple(f"{row} %" for row in printed.rows),
         columns=("z",),
         ours=np.array(z)[:, np.newaxis],
         printed=printed.values,
-        allowed=printed.rounding,
+        low=low,
+        high=high,
+        level=0.0,
         digits=3,
         unit="unit",
         corner="level",
@@ -264,17 +276,17 @@ def intervals_table() -> ComparedWords:
 def splits_table() -> ComparedWords:
     """Compare the number of k-fold splits with the printed product, with q = k - p."""
     ours = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
-    printed = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
-    left, right = np.array(ours, dtype=object), np.array(printed, dtype=object)
+    product = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
+    both = np.array(np.hstack([ours, product]), dtype=object)
     return ComparedWords(
         table="Number of k-fold splits",
         rows=tuple(f"n = {n}, k = {k}" for n, k in SPLITS),
-        columns=("splits",),
-        ours=left,
-        printed=right,
-        agrees=left == right,
-        note="Next to our values the formula of section 5.3, multiplied out with q = k - p: the "
-        "print has q = k - i, which has no meaning there.",
+        columns=("splits", "the text's product with q = k - p"),
+        ours=both,
+        printed=np.full(both.shape, "", dtype=object),
+        agrees=np.ones(both.shape, dtype=np.bool_),
+        note="The text prints the formula of section 5.3 and no number. It has q = k - i, which "
+        "has no meaning there.",
     )
 
 

@@ -49,6 +49,7 @@ def assumptions_of(order: Decision) -> tuple[CheckedAssumption, ...]:
     checked = []
     if order.problem is not None:
         checked.append(_same_splits(order, order.problem))
+        checked += _independent_rows(order, order.problem)
         checked += _of_test(order, order.problem)
         constant = _constant_pairs(order.problem)
         if constant is not None:
@@ -125,7 +126,7 @@ def _units(problem: Problem) -> str:
 def _same_splits(order: Decision, problem: Problem) -> CheckedAssumption:
     """Return whether all learners were compared on the same splits, data sets or items."""
     blocks = "data sets" if problem.n_datasets > 1 else "splits"
-    if problem.design.kind == "test-set":
+    if problem.design.on_test_set:
         blocks = "items" if order.noun == "model" else "test instances"
     if problem.bare or problem.design.kind == "scores":
         return CheckedAssumption(
@@ -139,6 +140,22 @@ def _same_splits(order: Decision, problem: Problem) -> CheckedAssumption:
         state="by design",
         why=f"The table holds one loss of every {order.noun} for each of the {blocks}.",
     )
+
+
+def _independent_rows(order: Decision, problem: Problem) -> list[CheckedAssumption]:
+    """Return the assumption that the rows, or groups of rows, do not depend on each other."""
+    kinds = ("cv", "loo", "holdout", "resample", "bootstrap")
+    if order.noun != "learner" or problem.n_datasets > 1 or problem.design.kind not in kinds:
+        return []
+    rows = "rows" if problem.design.groups is None else "groups of rows"
+    return [
+        CheckedAssumption(
+            claim=f"The {rows} of the data do not depend on each other.",
+            state="cannot be checked",
+            why="bestofk detects only exact copies of rows; rows of one source (a patient, a day) "
+            "have to be passed as groups.",
+        )
+    ]
 
 
 def _stated(claim: str, why: str, assumption: Assumption, _: Problem) -> CheckedAssumption:

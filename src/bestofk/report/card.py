@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, interval_words, number, pvalue_words
+from bestofk._base.formatting import counted, interval_words, pvalue_words
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
-from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words
+from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words, shown_means
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
@@ -23,9 +23,9 @@ from bestofk.report.verdict_groups import two_digits
 from bestofk.run.study import Study
 
 _VERDICTS = {
-    "worse": "it is shown to be worse",
-    "better": "it is shown to be better",
-    "no evidence": "no evidence of a difference",
+    "worse": "it is significantly worse",
+    "better": "it is significantly better",
+    "too close to call": "too close to call",
     "not tested": "not tested",
     NOT_SETTLED: "not settled",
 }
@@ -87,7 +87,7 @@ def _decision(order: Decision) -> list[Row]:
         shown = (
             mean_and_runs(order, best)
             if isinstance(order, StoppedDecision)
-            else number(metric.shown(order.means[best]))
+            else shown_means(order)[best]
         )
         notes = [f"{metric.mean} {shown}"]
         if not order.decidable:
@@ -106,7 +106,7 @@ def _means(order: Decision) -> list[Row]:
     metric, smallest = order.metric, order.smallest_mean
     learner: Markup | str = "the recommended one"
     if order.recommended != smallest:
-        shown = number(metric.shown(order.means[smallest]))
+        shown = shown_means(order)[smallest]
         learner = Markup("{} ({})").format(html_name(smallest), shown)
     rows = [Row(label=f"{metric.smallest} {metric.mean}".capitalize(), notes=(learner,))]
     gap = _gap(order)
@@ -134,7 +134,7 @@ def _gap(order: Decision) -> Row | None:
 
 
 def _how_sure(order: Decision, standing: Standing) -> str:
-    """Return ``95 % interval -0.06 to 0.07, p = 0.71: no evidence of a difference``."""
+    """Return ``95 % interval -0.06 to 0.07, p = 0.71: too close to call``."""
     if standing.verdict == "not tested":
         return "not tested"
     low, high = standing.low, standing.high
@@ -159,8 +159,6 @@ def _preference(order: Decision) -> tuple[str, ...]:
     if preference.kind == "measured":
         what = _MEASURED.get(preference.words, f"{preference.words}, the cheapest first")
         return (f"measured: {what}", listed)
-    if preference.kind == "panel":
-        return ("the panel's: the simplest first", listed)
     if preference.words == "prices":
         return ("stated: the cheapest first", listed)
     if preference.words == "part of a list":

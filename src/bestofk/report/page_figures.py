@@ -91,7 +91,7 @@ def _few_learners(order: Decision, _: Losses) -> bool:
 
 
 def _several_losses(order: Decision, losses: Losses) -> bool:
-    several = losses.values[0].size > 1 and losses.design.kind != "test-set"
+    several = losses.values[0].size > 1 and not losses.design.on_test_set
     return several and _is_complete(order)
 
 
@@ -162,7 +162,7 @@ PAGE_FIGURES = (
     PageFigure(
         kind="matrix",
         title="Every pair",
-        caption="The difference of every pair, its p-value, and which one is shown to be better.",
+        caption="The difference of every pair, its p-value, and which one is significantly better.",
     ),
     PageFigure(
         kind="intervals",

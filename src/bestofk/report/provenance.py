@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
-from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.races import Race
 from bestofk.evals.model_choice import ModelChoice
@@ -45,7 +45,8 @@ def left_out_of(
         return sentences
     if losses is None:
         return ["Nothing is known to have been left out."]
-    return [f"Nothing: all {losses.values.size} losses count."]
+    noun = "scores" if losses.metric.higher_is_better else "losses"
+    return [f"Nothing: all {losses.values.size} {noun} count."]
 
 
 def _failed(study: Study) -> list[str]:
@@ -200,8 +201,6 @@ def _settings_arguments(settings: Settings) -> dict[str, str]:
     prefer = changed.get("prefer")
     if isinstance(prefer, MeasuredCosts):
         code["prefer"] = repr(prefer.what)
-    elif isinstance(prefer, PanelOrder):
-        code["prefer"] = repr(list(prefer.names))
     elif isinstance(prefer, tuple):
         code["prefer"] = repr(list(prefer))
     if not isinstance(settings.test, str):

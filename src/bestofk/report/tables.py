@@ -316,10 +316,7 @@ def _assumptions(entry: Any) -> str:
 
 
 def _automatic(entry: Any) -> str:
-    return ", ".join(
-        f"{choice.situation}{' (fallback)' if choice.fallback else ''}"
-        for choice in entry.automatic
-    )
+    return ", ".join(choice.situation for choice in entry.automatic)
 
 
 _NAMES: Columns = {"name": lambda e: e.name, "family": lambda e: e.family}
@@ -355,9 +352,9 @@ def learners_table(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
 ) -> OutputTable:
-    """Return rank, mean, difference from the recommended learner, verdict and cost of each one."""
-    names = list(order.ranking if len(order.ranking) > 1 else order.by_preference)
-    ranked = len(order.ranking) > 1
+    """Return the learners by mean: place, difference from the recommended one, verdict, cost."""
+    names = list(order.by_mean)
+    ranked = len(order.ranking) == len(names)
     metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
     columns = [
@@ -366,7 +363,7 @@ def learners_table(
             f"mean_{metric.name.replace(' ', '_')}",
             f"Mean {metric.name}",
             "number",
-            [metric.shown(order.means[name]) for name in names],
+            [order.means[name] for name in names],
         ),
     ]
     columns += [
@@ -384,7 +381,8 @@ def learners_table(
         key = order.run_noun.replace(" ", "") + "s"
         columns.append(Column(key, title, "count", runs))
     if ranked:
-        columns.insert(0, Column("place", "Place", "count", list(range(1, len(names) + 1))))
+        places = [order.ranking.index(name) + 1 for name in names]
+        columns.insert(0, Column("place", "Place", "count", places))
     if order.preference.stated:
         ranks = {name: rank for rank, name in enumerate(order.by_preference, 1)}
         cells = [ranks[name] for name in names]
@@ -419,7 +417,7 @@ def learners_table(
         note = f"Worse by: how much worse than the recommended {order.noun}, {details}."
     return OutputTable(
         name="learners",
-        title=f"The {order.noun}s, best first" if ranked else f"The {order.noun}s",
+        title=f"The {order.noun}s, best mean first",
         columns=tuple(columns),
         note=note,
     )
@@ -471,7 +469,7 @@ def pairs_table(evidence: Evidence) -> OutputTable:
     sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
     low, high = metric.interval(evidence.low, evidence.high)
     verdicts = [
-        "no evidence" if not better else "A better" if better < 0 else "B better"
+        "too close to call" if not better else "A better" if better < 0 else "B better"
         for better in evidence.better.tolist()
     ]
     if isinstance(evidence, StoppedEvidence):
@@ -659,7 +657,7 @@ def _numbers_table(value: Result) -> OutputTable:
     rows = {
         name: _text(quantity)
         for name, quantity in value.to_dict().items()
-        if not (quantity in (None, "", [], {}) or name in ("explanation", "version"))
+        if not (_is_empty(quantity) or name in ("explanation", "version"))
     }
     return OutputTable(
         name="result",
@@ -669,6 +667,11 @@ def _numbers_table(value: Result) -> OutputTable:
             Column("value", "Value", "text", list(rows.values())),
         ),
     )
+
+
+def _is_empty(value: Any) -> bool:
+    """Return whether there is no value, or a text or collection without content."""
+    return value is None or (hasattr(value, "__len__") and len(value) == 0)
 
 
 def _text(value: Any) -> str:

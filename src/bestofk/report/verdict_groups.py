@@ -11,25 +11,24 @@ from bestofk._base.formatting import counted, interval_words as ends_words, pval
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import NOT_SETTLED
-from bestofk.decide.statements.wording import level_words
+from bestofk.decide.statements.wording import level_words, shown_means
 from bestofk.report.figures.comparisons import basis, interval_words, minus
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.picture import Scale, tick_words
 from bestofk.report.names import html_name
-from bestofk.report.tables import equal_decimals
 
 GROUPS = {
     "recommended": "Recommended",
-    "better": "Shown to be better",
-    "adequate": "Not shown to be worse",
-    "worse": "Shown to be worse",
+    "better": "Significantly better",
+    "adequate": "Too close to call",
+    "worse": "Significantly worse",
     "untested": "Not tested",
     "unsettled": "Not settled",
 }
 """Heading by class of the style sheet."""
 _GROUPS_BY_VERDICT = {
     "better": "better",
-    "no evidence": "adequate",
+    "too close to call": "adequate",
     "worse": "worse",
     "not tested": "untested",
     NOT_SETTLED: "unsettled",
@@ -216,7 +215,8 @@ def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
 def _means(order: Decision) -> dict[Name, str]:
     """Return ``0.1657`` by learner, or ``0.1657 over 2 runs`` for a stopped race."""
     names = order.by_preference
-    shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
+    texts = shown_means(order)
+    shown = [texts[name] for name in names]
     runs = [order.runs_of(name) for name in names]
     return {
         name: text if count is None else f"{text} over {counted(count, order.run_noun)}"

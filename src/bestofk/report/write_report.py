@@ -20,11 +20,12 @@ from markupsafe import Markup
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk._base.formatting import capitalised, counted, number, without_controls
+from bestofk._base.formatting import capitalised, counted, without_controls
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
+from bestofk.decide.statements.wording import shown_means
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
@@ -207,7 +208,8 @@ def _title(
 
 
 _REASON_KINDS = (
-    "assumed", "margin", "posterior", "preference", "evidence", "bootstrap", "bound",
+    "assumed", "margin", "posterior", "preference", "estimand", "evidence", "caution",
+    "bootstrap", "bound",
     "metric", "expectation", "next", "replication",
 )  # fmt: skip
 """Kinds of statements below the verdict; the page shows other kinds elsewhere."""
@@ -215,7 +217,7 @@ _REASON_KINDS = (
 
 def _verdict(value: Decision | Study | ModelChoice, names: set[object]) -> list[Markup]:
     """Return the verdict as the first paragraph, and the reasons as others."""
-    verdict = [_with_lead(statement, names) for statement in value.select("verdict")]
+    verdict = [_with_lead(statement, names) for statement in value.select("verdict", "hint")]
     reasons = [html_sentence(reason.text, names) for reason in value.select(*_REASON_KINDS)]
     return [Markup(" ").join(verdict), *reasons]
 
@@ -388,12 +390,13 @@ def live_data(order: Decision) -> dict[str, object] | None:
         return None
     metric = order.metric
     adjusted = adjusted_by_all(order)
+    texts = shown_means(order)
     return {
         "names": [one_line(name) for name in order.by_preference],
         "means": without_noise(
-            np.array([order.means[name] for name in order.by_preference])
+            np.array([order.mean_losses[name] for name in order.by_preference])
         ).tolist(),
-        "shown": [number(metric.shown(order.means[name])) for name in order.by_preference],
+        "shown": [texts[name] for name in order.by_preference],
         "metric": f"{metric.smallest} {metric.mean}",
         "stated": order.preference.stated,
         "guard": order.guard,

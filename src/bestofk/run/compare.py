@@ -15,8 +15,9 @@ import numpy as np
 from bestofk._base.checks import positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import duration, shortened
+from bestofk._base.habits import answers_habits
 from bestofk.data.dataset import DataSet
-from bestofk.decide.preference import MeasuredCosts, PanelOrder, PreferenceLike
+from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import refuse_preparation
 from bestofk.run.cells import CellResult
@@ -24,16 +25,20 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
+from bestofk.run.habits import HABITS
 from bestofk.run.inputs import (
     advice_for_unstable,
     as_datasets,
     check_settings,
     check_task,
+    checked_rows,
     default_plan,
     named_estimators,
+    seed_notes,
     splits_for,
+    with_baseline,
 )
-from bestofk.run.judge import weight_notes
+from bestofk.run.judge import refuse_unscorable, weight_notes
 from bestofk.run.metrics import as_losses, check_losses
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT", Settings, Execution)
 
 
+@answers_habits(HABITS)
 def compare(
     learners: Any = None,
     data: Any = None,
@@ -77,15 +83,17 @@ def compare(
 
     Parameters
     ----------
-    learners : list or mapping, optional
-        Built-in names, specifications such as
-        ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, scikit-learn estimators,
-        or a mapping of name to either. By default the panel of the papers: max, nmc, logistic,
-        c4.5, nn, naive-bayes, which has a preference of its own: the simpler one first.
+    learners : list, mapping, estimator or str, optional
+        Built-in names, scikit-learn classes by name (``"RandomForestClassifier"``), specifications
+        such as ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, estimators, pairs
+        of name and either, or a mapping of name to either. A text can hold several with commas
+        between them. Estimators of one class get names with the parameters that differ. A single
+        learner is compared with a baseline. By default the built-in panel.
     data, target
-        One of: features and target (``compare(learners, X, y)``); a data frame and the name of
-        its target column; a file (and the name of its target column); a `DataSet`; the name of an
-        embedded data set; a list of files, names or data sets.
+        One of: features and target (``compare(learners, X, y)``); a data frame (pandas, polars,
+        Arrow) and the name of its target column; a file (and the name of its target column); a
+        `DataSet`; the name of an embedded data set; a list of files, names or data sets. Copies
+        of a row stay in one fold; identifiers are left out. The study reports both.
     cv : int, str, splitter, pairs of rows or Plan, optional
         A number of folds; ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``,
         ``"holdout:0.33"``, ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``,
@@ -93,12 +101,13 @@ def compare(
         of scikit-learn; or any iterable of (train, test). Folds are stratified for labels. By
         default ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left
         out together) and ``"10x10"`` on several; see `bestofk.run.inputs.default_plan`.
-    scoring : str, callable, cost matrix, or list of them, optional
-        The metric: a name listed by ``bestofk losses``, a scorer name of scikit-learn
-        (``"accuracy"``, ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer`, a
-        callable ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``, or costs (rows are the
-        truth). The first of several decides; all are reported from the same fits. By default
-        ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    scoring : str, scorer, metric, cost matrix, or list of them, optional
+        A name listed by ``bestofk list metrics``, a scorer name of scikit-learn (``"accuracy"``,
+        ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer` or
+        ``scorer(estimator, X, y)``, a function with a direction
+        (``bk.metric(f, higher_is_better=True)``), or costs (rows are the truth). The first of
+        several decides; all are reported from the same fits. By default ``"zero-one"`` for labels
+        and ``"squared"`` for numbers.
     groups : name of a column, or array of shape (n,), optional
         Rows of one group (a patient, a day) stay on one side of every split, and tests count
         groups, not rows. A named column is excluded from the features.
@@ -115,7 +124,7 @@ def compare(
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
         ``StopRule()``. The plan is ``"10x10"`` unless `cv` names another. Several data sets are
-        run one after the other, with the signed rank test or the sign test.
+        run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; running
         fits are then stopped.
@@ -127,7 +136,7 @@ def compare(
     n_jobs : int
         Number of workers; -1 for one per core.
     random_state : int
-        Fixes the splits and the seeds of all learners.
+        Fixes the splits and the seeds of all learners whose ``random_state`` is not set.
     progress : bool, "log" or Progress
         A live bar on a terminal or in a notebook and a line every half minute elsewhere;
         ``"log"``: lines every ten seconds.
@@ -158,22 +167,22 @@ def compare(
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
     seed: int = settings.random_state  # type: ignore[assignment]
-    if isinstance(cv, int) and not isinstance(cv, bool):
-        cv = f"kfold:{cv}"
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        cv = str(cv)
     plan = None if cv is None else make_plan(cv, random_state=seed)
     columns = {"groups": groups, "sample_weight": sample_weight,
                "folds": None if plan is None else plan.column or None}  # fmt: skip
     datasets = as_datasets(data, target, task=execution.task, columns=columns)
+    datasets = tuple(checked_rows(one, plan) for one in datasets)
     rule = None
     if stop is not None:
         from bestofk.decide.stopping.rule import as_stop_rule
 
         rule = as_stop_rule(stop, datasets=len(datasets))
     named = named_estimators(learners, task=datasets[0].task)
+    named, notes = with_baseline(named, task=datasets[0].task)
     check_task(named, datasets)
     names = tuple(learner.name for learner in named)
-    if settings.prefer is None and learners is None:
-        settings = replace(settings, prefer=PanelOrder(names=names))
     settings.check_learners(names)
     if execution.prepare == "none":
         refuse_preparation({learner.name: learner.estimator for learner in named}, datasets)
@@ -188,8 +197,11 @@ def compare(
         from bestofk.run.race.plan import long_enough
 
         plan = long_enough(plan, rule)
-    experiment = _experiment(named, datasets, plan, scoring, execution, seed)
+    notes += seed_notes(named)
+    experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
     check_settings(experiment, settings)
+    if learners is not None:
+        refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:
@@ -312,19 +324,20 @@ def _experiment(
 def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> dict[str, float]:
     """Return the mean number of parameters of each learner, fitted to all rows of each data set.
 
-    Refuse learners that cannot count their parameters (``complexity()``).
+    Refuse learners whose parameters cannot be counted.
     """
-    from sklearn.base import clone
+    from bestofk.learners.complexity import fitted_complexity
 
     parameters = {}
     for learner in learners:
-        if not hasattr(learner.estimator, "complexity"):
+        counts = [fitted_complexity(learner.estimator, data) for data in datasets]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
             raise ArgumentError(
                 f"prefer 'complexity' needs learners that count their parameters; "
                 f"{learner.name!r} does not: use 'size', or name the learners."
             )
-        fitted = [clone(learner.estimator).fit_encoded(data.encoded()) for data in datasets]
-        parameters[learner.name] = float(np.mean([model.complexity() for model in fitted]))
+        parameters[learner.name] = float(np.mean(known))
     return parameters
 
 
@@ -344,7 +357,7 @@ def run_comparison(
             experiment, plan=plan.spec if plan.source is None else None, command=execution.command
         ),
         taken=_assumed_targets(experiment),
-        notes=(*experiment.plan_notes, *_weight_notes(experiment)),
+        notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
         preparation=preparation_of(experiment),
         replicates=replicates,
@@ -379,10 +392,11 @@ def run_comparison(
         )
 
     if outcome is None:
-        return whole_plan(), spec
+        return replace(whole_plan(), experiment=experiment), spec
     from bestofk.run.race.conclude import conclude_race
 
-    return conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where), spec
+    study = conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where)
+    return replace(study, experiment=experiment), spec
 
 
 def _other_losses(
@@ -517,13 +531,13 @@ MAX_LISTED_TARGETS = 3
 
 
 def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
-    """Return what bestofk assumed about the targets."""
+    """Return what bestofk assumed about the targets, columns and rows."""
     several = len(experiment.datasets) > 1
-    notes = [
-        f"{data.name}: {data.target_note}" if several else data.target_note
+    by_data = [
+        (data.name, " ".join(filter(None, (data.target_note, *data.left_out, *data.remarks))))
         for data in experiment.datasets
-        if data.target_note
     ]
+    notes = [f"{name}: {note}" if several else note for name, note in by_data if note]
     more = len(notes) - MAX_LISTED_TARGETS
     if more > 1:
         return (*notes[:MAX_LISTED_TARGETS], f"The same was done for {more} more data sets.")

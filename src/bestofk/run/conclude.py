@@ -209,7 +209,7 @@ class OtherMetric(Presented):
 
     def explain(self) -> str:
         """Return what it would decide, in a sentence."""
-        by = f"By {self.name} ({'larger' if self.higher_is_better else 'smaller'} is better)"
+        by = f"By {self.name} ({'higher' if self.higher_is_better else 'lower'} is better)"
         without = ""
         if self.lacking:
             have = "has" if len(self.lacking) == 1 else "have"
@@ -424,7 +424,7 @@ def setting_of(spec: StudySpec, plan: str | None = None) -> tuple[str, ...]:
 
 
 def _judged_by(spec: StudySpec) -> str:
-    """Return ``loss zero-one``, ``metric accuracy (larger is better)``, ..."""
+    """Return ``loss zero-one``, ``metric accuracy (higher is better)``, ..."""
     metric = metric_of(loss_shown(spec.loss))
     words = f"metric {metric.name} ({metric.direction})"
     if not metric.higher_is_better:

@@ -462,7 +462,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
             has_probabilities = hasattr(model, "predict_proba")
             probabilities = judge.probabilities(experiment.loss) if has_probabilities else None
-            spent["predictions"] = pack(codes_of(predicted, rows), probabilities)
+            spent["predictions"] = pack(
+                codes_of(predicted, rows), probabilities, judge.decision_values()
+            )
         return verdicts, spent
 
     def _seed(self, key: CellKey, shared: _Shared | None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError
@@ -30,8 +31,8 @@ class Execution:
         own ``n_jobs`` stays its own.
     engine : {"auto", "serial", "threads", "processes", "dask"}
         Where the fits run; see `bestofk.run.engines.engine.Engine`.
-    scheduler : str or None
-        Address of a Dask cluster.
+    scheduler : str, Client, cluster or None
+        Address of a Dask cluster, or a `distributed.Client` or cluster object.
     timeout : float or None
         Seconds after which a fit is stopped and recorded as failed.
     budget : float or None
@@ -72,7 +73,7 @@ class Execution:
     n_jobs: int = -1
     threads: int = 1
     engine: str = "auto"
-    scheduler: str | None = None
+    scheduler: Any = None
     timeout: float | None = None
     budget: float | None = None
     store: str | os.PathLike[str] | None = None

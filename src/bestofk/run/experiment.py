@@ -13,6 +13,7 @@ import numpy as np
 from bestofk._base.code_identity.bytecode import OWN, package_of
 from bestofk._base.code_identity.identity import Identity, identify, text_digest
 from bestofk.data.dataset import DataSet
+from bestofk.learners.predict import seeds_of
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.metrics import Loss
 from bestofk.splits.splits import Splits
@@ -95,6 +96,8 @@ class Experiment:
     """Keep the predictions of the first fold, in case the run stops before the second."""
     also: tuple[Loss, ...] = ()
     """Other losses that score the same models."""
+    notes: tuple[str, ...] = ()
+    """Notes about the learners for the reader."""
     _splits_keys: dict[tuple[int, int, int], str] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -222,8 +225,8 @@ def learner_fingerprint(estimator: Any) -> Identity:
 
     The digest has two parts, separated by a dash. The first covers the class and its plain
     settings; seeds are derived from it, so that editing the code does not change them. The second
-    covers everything that runs. `random_state` is excluded, because the runner sets it in every
-    cell.
+    covers everything that runs. A `random_state` that the user did not set is excluded, because
+    the runner sets it in every cell.
     """
     settings = text_digest(repr(_settings(estimator)))
     code = identify(estimator)
@@ -272,8 +275,11 @@ def _settings(value: Any) -> Any:
         except Exception:
             # user classes may raise anything; the fits report it
             params = {}
+        seeds = seeds_of(value)
         settings = {
-            name: _settings(param) for name, param in params.items() if name != "random_state"
+            name: _settings(param)
+            for name, param in params.items()
+            if seeds.get(name) is not None or name not in ("random_state", "random_seed")
         }
         kind = type(value)
         return (_qualified_name(kind), _version(kind), sorted(settings.items()))
@@ -287,6 +293,10 @@ def _settings(value: Any) -> Any:
         return sorted(_key(item) for item in value)
     if isinstance(value, np.generic):
         return repr(value.item())
+    if isinstance(value, np.random.RandomState):
+        return ("random state", _settings(value.get_state(legacy=False)))
+    if isinstance(value, np.random.Generator):
+        return ("generator", _settings(value.bit_generator.state))
     if isinstance(value, _PLAIN):
         return repr(value)
     has_name = isinstance(value, type) or hasattr(value, "__qualname__")

@@ -5,67 +5,127 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, RunError, use
 from bestofk._base.formatting import joined
 from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
+from bestofk.data.duplicates import find_duplicates, joined_groups
+from bestofk.data.frames import as_pandas
 from bestofk.data.row_columns import ROLES, with_row_columns
-from bestofk.data.schema import are_whole_numbers as is_whole
+from bestofk.data.schema import Codes, are_whole_numbers as is_whole
+from bestofk.data.suspicious import suspicious_columns
 from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
-from bestofk.learners.registry import LEARNERS
+from bestofk.learners.predict import seeds_of
+from bestofk.learners.registry import LEARNERS, panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
-from bestofk.run.results import counts_rows_alike, is_one_test_set, tested_units
+from bestofk.run.one_test_set import refuse_untestable
+from bestofk.run.results import (
+    counts_rows_alike,
+    instance_design,
+    is_one_test_set,
+    tested_units,
+)
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan, plan as make_plan
 from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
-"""The papers' learners, by rising complexity: what runs when none is named."""
-REGRESSION_PANEL = (
-    "mean=sklearn.dummy:DummyRegressor()",
-    "ridge=sklearn.linear_model:Ridge()",
-    "tree=sklearn.tree:DecisionTreeRegressor()",
-    "forest=sklearn.ensemble:RandomForestRegressor()",
-)
+BASELINES = {"classification": "baseline", "regression": "mean-baseline"}
+"""The learner that a single learner is compared with."""
 
 
 def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
-    """Two or more named estimators; the papers' panel when none is named.
+    """Return the named estimators; the default panel if `learners` is None.
 
     A class stands for its estimator with default settings.
     """
     if learners is None:
-        learners = PANEL if task == "classification" else REGRESSION_PANEL
-    elif not hasattr(learners, "__iter__"):
-        raise ArgumentError(
-            f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
-        )
-    if isinstance(learners, Mapping):
-        learners = {name: _made(given) for name, given in learners.items()}
-    elif not isinstance(learners, str):
-        learners = [_made(given) for given in learners]
-    named = named_learners(learners)
-    if len(named) < 2:
-        raise ArgumentError(
-            f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
-        )
+        learners = panel(task)
+    named = named_learners(_as_learners(learners))
     return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
 
 
+def with_baseline(
+    learners: tuple[NamedLearner, ...], *, task: str
+) -> tuple[tuple[NamedLearner, ...], tuple[str, ...]]:
+    """Add a baseline to a single learner; also return a note that says so."""
+    if len(learners) > 1:
+        return learners, ()
+    (learner,) = learners
+    name = BASELINES[task]
+    if name == learner.name:
+        raise ArgumentError(
+            f"learners must hold at least 2 learners to compare; got only {name!r}."
+        )
+    ((_, estimator),) = named_learners([name]).items()
+    always = "the most frequent class" if task == "classification" else "the mean"
+    note = (
+        f"{learner.name} is the only learner that you passed; {name}, which always predicts "
+        f"{always}, was added to compare it with."
+    )
+    return (learner, NamedLearner.of(name, estimator)), (note,)
+
+
+def seed_notes(learners: Sequence[NamedLearner]) -> tuple[str, ...]:
+    """Say which learners have a seed that the user set, and so the same one in every fit."""
+    fixed = []
+    for learner in learners:
+        try:
+            seeds = seeds_of(learner.estimator)
+        except Exception:  # any class may raise anything; its fits report it
+            continue
+        if any(seed is not None for seed in seeds.values()):
+            fixed.append(learner.name)
+    if not fixed:
+        return ()
+    return (
+        f"You set the random_state of {joined(fixed)}: every fit uses it, so the comparison is "
+        f"about {'this seed' if len(fixed) == 1 else 'these seeds'}. Without it, every fit has a "
+        "seed of its own.",
+    )
+
+
+def _as_learners(learners: Any) -> Any:
+    """Return learners in a form that `named_learners` accepts; refuse data in their position."""
+    if isinstance(learners, Mapping):
+        return {name: _made(value) for name, value in learners.items()}
+    if isinstance(learners, str):
+        return [learners]
+    if hasattr(learners, "fit") and hasattr(learners, "predict"):
+        return [_made(learners)]
+    if isinstance(learners, DataSet) or hasattr(learners, "shape") or hasattr(learners, "columns"):
+        raise ArgumentError(
+            f"The learners come first; got {type(learners).__name__} in their position: write "
+            "compare(learners, X, y)."
+        )
+    if not hasattr(learners, "__iter__"):
+        raise ArgumentError(
+            f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
+        )
+    return [
+        (value[0], _made(value[1]))
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
+        else _made(value)
+        for value in learners
+    ]
+
+
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
-    """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
+    """Refuse a regressor for labels, a classifier for numbers, and impossible early stopping."""
     from sklearn.base import is_classifier, is_regressor
+
+    from bestofk.learners.preparation import refuse_without_validation
 
     data = datasets[0]
     numbers = data.task == "regression"
@@ -73,6 +133,7 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
         estimator = learner.estimator
         if isinstance(estimator, UnavailableEstimator):
             continue
+        refuse_without_validation(learner.name, estimator)
         try:
             wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
         except Exception:  # whatever a stranger's class raises; its fits will say
@@ -167,19 +228,23 @@ def as_datasets(
     `columns` are groups, weights and folds of their rows (see `with_row_columns`).
     """
     columns = {role: given for role, given in (columns or {}).items() if given is not None}
+    data, target = _separated(as_pandas(data), as_pandas(target, "target"))
     if data is None:
         raise ArgumentError(f"data must be given: {_FORMS}.")
-    if isinstance(target, str):
-        return (_with_target(data, target, task, columns),)
-    if target is not None:
+    several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_is_source, data))
+    by_name = isinstance(target, str)
+    if target is not None and not (several and by_name):
+        if by_name and isinstance(data, str | os.PathLike):
+            return (_dataset(data, task, columns, target=target),)
         if isinstance(data, str | os.PathLike | DataSet):
             raise ArgumentError(
-                f"target holds values and data is a {type(data).__name__}: give one of {_FORMS}."
+                f"target is {_briefly(target)} and data is a {type(data).__name__}: give one of "
+                f"{_FORMS}."
             )
         # used for the length of a call, and every learner gets slices
         return (as_dataset(data, target, task=task, copy=False, **columns),)
     if hasattr(data, "columns") or hasattr(data, "shape"):
-        raise ArgumentError(f"target must be given: {_FORMS}.")
+        raise ArgumentError(f"target must be given: {_with_likely_target(data)}.")
     listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
     if not listed:
         raise ArgumentError("data must hold at least one data set; got none.")
@@ -189,7 +254,10 @@ def as_datasets(
                 f"{role} of {len(listed)} data sets must be the name of a column that they have; "
                 f"got {type(given).__name__}."
             )
-    datasets = tuple(_dataset(one, task, columns) for one in listed)
+    datasets = tuple(
+        _dataset(one, task, columns, target=target, name=f"data {number}")
+        for number, one in enumerate(listed, start=1)
+    )
     names = [one.name for one in datasets]
     for name in names:
         if names.count(name) > 1:
@@ -206,28 +274,68 @@ def as_datasets(
     return datasets
 
 
-def _with_target(data: Any, target: str, task: str, columns: Mapping[str, Any]) -> DataSet:
-    """Read a file or split a data frame with a named target column."""
-    if isinstance(data, str | os.PathLike):
-        return _dataset(data, task, columns, target=target)
-    if not hasattr(data, "columns"):
-        raise ArgumentError(
-            f"target is the name of a column, {target!r}, so data must be a data frame or a file; "
-            f"got {type(data).__name__}."
-        )
-    names = [str(name) for name in data.columns]
-    if target not in names:
-        raise UnknownNameError("column", target, names)
-    if names.count(target) > 1:
-        raise ArgumentError(f"The column {target!r} occurs {names.count(target)} times.")
-    features = data[[name for name in data.columns if str(name) != target]]
-    return as_dataset(features, data[target], task=task, copy=False, **columns)
+def _separated(data: Any, target: Any) -> tuple[Any, Any]:
+    """Separate features and target of a Bunch or of a pair (X, y); a list of one column name."""
+    if target is None and isinstance(data, Mapping) and {"data", "target"} <= set(data):
+        return data["data"], data["target"]
+    is_pair = isinstance(data, tuple) and len(data) == 2 and not any(map(_is_name, data))
+    if target is None and is_pair and not any(isinstance(part, DataSet) for part in data):
+        features, values = (as_pandas(part) for part in data)
+        if hasattr(features, "shape") and np.ndim(values) and len(values) == features.shape[0]:
+            return features, values
+    if isinstance(data, Mapping) and isinstance(target, str) and target in data:
+        import pandas as pd
+
+        data = pd.DataFrame(data)
+    names = [str(name) for name in getattr(data, "columns", [])]
+    if isinstance(target, list | tuple) and names and set(map(str, target)) <= set(names):
+        if len(target) == 1:
+            return data, str(target[0])
+        if len(target) != len(data):
+            raise ArgumentError(
+                f"target names {len(target)} columns, a multi-output target, which bestofk does "
+                "not support: compare one column at a time, as in ",
+                use(target=str(target[0])),
+                ".",
+            )
+    return data, target
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _is_source(value: Any) -> bool:
+    """Return whether a value is a whole data set instead of a row."""
+    return _is_name(value) or isinstance(value, DataSet) or hasattr(value, "columns")
+
+
+def _briefly(value: Any) -> str:
+    return f"the column {value!r:.60}" if isinstance(value, str) else type(value).__name__
+
+
+def _with_likely_target(data: Any) -> str:
+    """Return the call with the column that is probably the target, or all forms of a call."""
+    by_lower = {str(name).lower(): str(name) for name in getattr(data, "columns", [])}
+    for word in ("class", "target", "label", "y"):
+        if word in by_lower:
+            return f"compare(learners, frame, {by_lower[word]!r})"
+    return _FORMS
 
 
 def _dataset(
-    source: Any, task: str, columns: Mapping[str, Any], *, target: str | None = None
+    source: Any,
+    task: str,
+    columns: Mapping[str, Any],
+    *,
+    target: Any = None,
+    name: str = "data",
 ) -> DataSet:
     if isinstance(source, DataSet):
+        if target is not None:
+            raise ArgumentError(
+                f"target does not apply to {source.name!r}, which has one: omit it."
+            )
         if task not in ("auto", source.task):
             raise ArgumentError(
                 f"{source.name!r} is a data set for {source.task}; got ",
@@ -242,6 +350,9 @@ def _dataset(
         if target is not None:
             options["target"] = target
         return with_row_columns(dataset_of(source, **options, **named), **others)
+    source = as_pandas(source)
+    if hasattr(source, "columns") and target is not None:
+        return as_dataset(source, target, name=name, task=task, copy=False, **columns)
     raise ArgumentError(
         f"data must be data sets, files or names of embedded sets; got {source!r:.80}."
     )
@@ -249,7 +360,9 @@ def _dataset(
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     """Read a file, or an embedded data set if no such file exists."""
-    from bestofk.data.reading import DATASETS, load, read_dataset
+    from bestofk._base.missing_files import check_source
+    from bestofk.data.embedded import DATASETS
+    from bestofk.data.reading import load, read_dataset
 
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():
@@ -263,10 +376,63 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
                     "target are known."
                 )
         return with_row_columns(load(text), **columns)
-    if Path(text).name == text and not Path(text).suffix and not Path(text).exists():
-        # a bare word is a slip in the name of an embedded set rather than of a file
-        raise UnknownNameError("file or embedded data set", text, DATASETS)
+    check_source(text, "file or embedded data set", "bestofk.data.embedded:DATASETS")
     return read_dataset(text, **options)
+
+
+MIN_GROUPS = 10
+"""Keep copies together only if at least this many different groups of rows remain."""
+MAX_FOLDS_PER_GROUP = 2.0
+"""Keep copies together only if no group is larger than this many folds of average size."""
+
+
+def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
+    """Return the data set with copies of a row in one group, and with remarks on what looks wrong.
+
+    Copies are not independent: a test that counts them finds differences between equal learners,
+    and a learner that is tested on a copy of a training row looks better than it is. Rows that are
+    equal by coincidence (`bestofk.data.duplicates`) stay apart. So do copies if the plan or their
+    number does not allow to keep them together; a remark then says so.
+    """
+    import pandas as pd
+
+    remarks = suspicious_columns(data)
+    if remarks:  # a copy has to encode its rows again
+        data = replace(data, remarks=(*data.remarks, *remarks))
+    duplicates = find_duplicates(data)
+    if duplicates is None:
+        return data
+    if duplicates.coincidental:
+        sentence = f"{duplicates.explain()}, as is to be expected from such coarse values."
+        return replace(data, account=(*data.account, sentence))
+    codes = duplicates.codes
+    if data.groups is not None:
+        codes = joined_groups(data.groups.to_numpy(), codes)
+    obstacle = _why_apart(codes, plan)
+    if obstacle:
+        remark = (
+            f"{duplicates.explain()}, and {obstacle}. The test counts copies as independent rows, "
+            "so its p-values are too small: remove the copies."
+        )
+        return replace(data, remarks=(*data.remarks, remark))
+    remark = (
+        f"{duplicates.explain()}: copies stay in one fold and count as one of "
+        f"{int(codes.max()) + 1:,} groups."
+    )
+    return replace(data, groups=pd.Series(codes), remarks=(*data.remarks, remark))
+
+
+def _why_apart(codes: Codes, plan: Plan | None) -> str:
+    """Return why copies cannot be kept together; empty if they can."""
+    if plan is not None and (plan.source is not None or plan.kind == "time"):
+        return "your own splits may divide them"
+    sizes = np.bincount(codes)
+    folds = 5 if plan is None or plan.folds is None or plan.kind != "cv" else plan.folds
+    if len(sizes) < max(MIN_GROUPS, folds):
+        return f"there are only {len(sizes)} different rows"
+    if sizes.max() > MAX_FOLDS_PER_GROUP * len(codes) / folds:
+        return f"{int(sizes.max()):,} copies of one row are too many for one fold"
+    return ""
 
 
 def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
@@ -388,8 +554,12 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
     names = [learner.name for learner in experiment.learners]
     design, zero_one = experiment.splits[0].design, False
+    splits = experiment.splits[0]
+    if len(experiment.datasets) == splits.runs * splits.folds == 1:
+        refuse_untestable(experiment.loss)
     if is_one_test_set(experiment):
-        design = Design(kind="test-set", folds=tested_units(experiment))
+        kind = instance_design(experiment)
+        design = Design(kind=kind or "test-set", folds=tested_units(experiment))
         zero_one = experiment.loss.name == "zero-one" and counts_rows_alike(experiment)
     with warnings.catch_warnings():
         # the decision itself repeats them
@@ -433,7 +603,7 @@ def advice_for_unstable(
     Examples
     --------
     >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
-    nn depends much on which rows train it, ... The plan '10x5+nested' (its test is nested-cv-t) ...
+    For unstable learners (nn) the corrected t test errs on ... The plan '10x5+nested' ...
     >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
     True
     """
@@ -443,17 +613,14 @@ def advice_for_unstable(
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
     if unstable:
-        many = len(unstable) > 1
         why = (
-            f"{joined(unstable)} {'depend' if many else 'depends'} much on which rows train "
-            f"{'them' if many else 'it'}, and the corrected t test does not allow for that: where "
-            "such learners are equal it finds a difference in about 11 percent of data sets "
-            "instead of 5."
+            f"For unstable learners ({', '.join(unstable)}) the corrected t test errs on about 11 "
+            "percent of data sets instead of 5."
         )
     elif n_rows <= FEW_ROWS:
         why = (
-            f"With {n_rows} rows that tell little of the answer, the corrected t test may find a "
-            "difference between equal learners in up to 15 percent of data sets instead of 5."
+            f"With {n_rows} rows the corrected t test may make wrong claims on up to 15 percent of "
+            "data sets, instead of 5, if the columns say little about the target."
         )
     else:
         return None

@@ -15,6 +15,7 @@ from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk._base.formatting import joined
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded, take_rows
+from bestofk.learners.preparation import innermost
 from bestofk.run.cells import Failure
 from bestofk.run.metrics import Answers, Loss, loss_shown
 from bestofk.splits.splits import distinct_rows
@@ -248,6 +249,42 @@ def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
     return [" ".join(words)]
 
 
+def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:
+    """Refuse, before the first fit, learners without the predictions that the loss needs."""
+    methods = _METHODS.get(loss.needs, loss.methods)
+    if not methods or "predict" in methods:
+        return
+    lacking = [name for name, one in learners.items() if _lacks(one, methods)]
+    if lacking:
+        have = "has" if len(lacking) == 1 else "have"
+        first = type(innermost(learners[lacking[0]])).__name__
+        raise ArgumentError(
+            f"{joined(lacking)} {have} no {' or '.join(methods)}, which the metric {loss.name!r} "
+            f"needs: leave {'it' if len(lacking) == 1 else 'them'} out, use another metric, or add "
+            f"probabilities, as in CalibratedClassifierCV({first}())."
+        )
+
+
+_METHODS = {
+    "probabilities": ("predict_proba",),
+    "ranking": ("decision_function", "predict_proba"),
+}
+"""The methods of a model, of which a loss needs one, by the input of the loss."""
+
+
+def _lacks(estimator: Any, methods: Sequence[str]) -> bool:
+    """Return whether an estimator certainly has none of the methods, even after `fit`."""
+    inner = innermost(estimator)
+    if hasattr(inner, "fit_encoded"):
+        return not hasattr(inner, "_proba_encoded")
+    if _parts_of(inner):
+        return False  # it may depend on its parts
+    try:
+        return not any(hasattr(inner, method) for method in methods)
+    except Exception:  # any class may raise anything
+        return False
+
+
 class UnscoredError(Exception):
     """The model cannot be scored; the failure says why."""
 
@@ -360,11 +397,15 @@ class Judge:
         return weighted(loss, answers, answers._X, fold.y_test, weights=weights)
 
     def _ranked(self, loss: Loss) -> Floats:
-        if self.form != "encoded" and hasattr(self.model, "decision_function"):
-            scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
-            if scores.ndim == 1:
-                return scores
-        return self.probabilities(loss)[:, 1]
+        scores = self.decision_values()
+        return self.probabilities(loss)[:, 1] if scores is None else scores
+
+    def decision_values(self) -> Floats | None:
+        """Return the decision values of two classes (n,); None if the model has none."""
+        if self.form == "encoded" or not hasattr(self.model, "decision_function"):
+            return None
+        scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
+        return scores if scores.ndim == 1 else None
 
     def _asked(self) -> Answers:
         predictions: dict[str, Any] = {"predict": self.predicted}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,9 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
+from bestofk._base.errors import (
+    Advice,
+    ArgumentError,
+    Expression,
+    Part,
+    UnknownNameError,
+    use,
+)
 from bestofk._base.registry import Registry
-from bestofk.losses.columns import direction_of
+from bestofk.learners.specification import find
 
 if TYPE_CHECKING:
     from bestofk.data.dataset import DataSet
@@ -48,6 +56,10 @@ class Loss:
     """Column heading of its values, such as ``1 - AUC``; its own name by default."""
     span: float | None = None
     """Largest value, if the smallest is 0; None if unknown."""
+    methods: tuple[str, ...] = ()
+    """Methods of a model, of which it needs one; none if `needs` says it all."""
+    reads_model: bool = False
+    """Whether it may read more of a fitted model and its rows than predictions."""
 
 
 def loss_shown(name: str) -> str:
@@ -125,18 +137,29 @@ def log_loss(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
     """Return the mean of -log of the true class's probability, clipped away from 0."""
+    return float(np.average(log_losses(codes, probabilities), weights=sample_weight))
+
+
+def log_losses(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
+    """Return -log of the true class's probability of each row, clipped away from 0."""
     true = probabilities[np.arange(len(codes)), codes]
-    logs = np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
-    return float(-np.average(logs, weights=sample_weight))
+    logs: Floats = -np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
+    return logs
 
 
 def brier(
     codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
 ) -> float:
     """Return the mean squared distance between the probabilities and the true class (0 to 2)."""
+    return float(np.average(brier_scores(codes, probabilities), weights=sample_weight))
+
+
+def brier_scores(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
+    """Return the squared distance between probabilities and truth of each row."""
     target = np.zeros_like(probabilities)
     target[np.arange(len(codes)), codes] = 1.0
-    return float(np.average(np.square(probabilities - target).sum(axis=1), weights=sample_weight))
+    scores: Floats = np.square(probabilities - target).sum(axis=1)
+    return scores
 
 
 def one_minus_auc(
@@ -182,10 +205,12 @@ def pinball(quantile: float) -> Loss:
             "scoring", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}"
         )
 
-    def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
+    def each(y_true: Floats, y_pred: Floats) -> Floats:
         over = y_true - y_pred
-        each = np.maximum(quantile * over, (quantile - 1) * over)
-        return float(np.average(each, weights=sample_weight))
+        return np.maximum(quantile * over, (quantile - 1) * over)
+
+    def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
+        return float(np.average(each(y_true, y_pred), weights=sample_weight))
 
     return Loss(
         name=f"pinball:{_shortest(quantile)}",
@@ -193,6 +218,7 @@ def pinball(quantile: float) -> Loss:
         task="regression",
         needs="labels",
         of=of,
+        each=each,
     )
 
 
@@ -211,10 +237,13 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         )
     place = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
 
-    def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
+    def each(y_true: Labels, y_pred: Labels) -> Floats:
         rows = [place[label] for label in y_true.tolist()]
         columns = [place[label] for label in y_pred.tolist()]
-        return float(np.average(matrix[rows, columns], weights=sample_weight))
+        return matrix[rows, columns]
+
+    def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
+        return float(np.average(each(y_true, y_pred), weights=sample_weight))
 
     costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
     return Loss(
@@ -223,6 +252,7 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         task="classification",
         needs="labels",
         of=of,
+        each=each,
     )
 
 
@@ -281,6 +311,7 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="probabilities",
         of=log_loss,
+        each=log_losses,
     ),
     Loss(
         name="brier",
@@ -288,6 +319,7 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="probabilities",
         of=brier,
+        each=brier_scores,
         shown="Brier score",
         span=2.0,
     ),
@@ -347,7 +379,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     elif isinstance(loss, str):
         chosen = _by_name(loss, classes)
     elif callable(loss):
-        chosen = callable_loss(loss)
+        chosen = callable_loss(loss, classes)
     elif np.ndim(loss) == 2 and classes is not None:
         chosen = cost_matrix(loss, classes)
     else:
@@ -357,7 +389,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
         suitable = [name for name, entry in LOSSES.items() if entry.task == task]
         raise ArgumentError(
             f"metric {chosen.name!r} is for {chosen.task}, but the target makes this a {task} "
-            f"task: use {', '.join(suitable)}; 'bestofk losses' lists all."
+            f"task: use {', '.join(suitable)}; 'bestofk list metrics' lists all."
         )
     if chosen.name == "auc" and classes is not None and len(classes) != 2:
         raise ArgumentError(
@@ -369,6 +401,10 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
 
 def as_losses(scoring: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
     """Return one loss or several; the first one decides."""
+    if isinstance(scoring, Mapping):
+        scoring = list(scoring.values())
+    if isinstance(scoring, str) and "," in scoring:
+        scoring = [name.strip() for name in scoring.split(",") if name.strip()]
     if isinstance(scoring, list | tuple) and any(
         isinstance(one, str | Loss) or callable(one) or np.ndim(one) == 2 for one in scoring
     ):
@@ -383,6 +419,8 @@ def as_losses(scoring: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
 
 
 def _by_name(name: str, classes: Labels | None) -> Loss:
+    if re.search(r"\.py\s*:\s*\w+$", name):
+        return _of_file(name, classes)
     plain = _ALIASES.get(name.lower().replace("_", "-"), name)
     for known in (plain, plain.replace("_", "-")):
         if known in LOSSES:
@@ -395,6 +433,20 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
                 raise
             raise refuse("scoring", "pinball:Q with Q strictly between 0 and 1", name) from None
     return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
+
+
+def _of_file(name: str, classes: Labels | None) -> Loss:
+    """Return the metric ``models.py:name``; a function needs a direction there, too."""
+    metric_or_scorer = find(name, name)
+    is_function = callable(metric_or_scorer) and not _is_scorer(metric_or_scorer)
+    if is_function and _positional(metric_or_scorer) != 3:
+        file, _, called = name.rpartition(":")
+        code = f"bk.metric({called}, higher_is_better=True)"
+        raise ArgumentError(
+            f"{called} is a function, and nothing says whether higher is better: add the line "
+            f"my_metric = {code} (or False) to {file}, and name {file}:my_metric."
+        )
+    return as_loss(metric_or_scorer, classes=classes)
 
 
 _ALIASES = {
@@ -467,26 +519,128 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         needs="model",
         of=_turned(scorer, offset),
         span=span_of(full),
+        methods=_methods(scorer),
     )
 
 
-def callable_loss(function: Any) -> Loss:
-    """Return the loss of a callable: ``loss(y_true, y_pred)`` or ``scorer(estimator, X, y)``.
+def metric(function: Callable[..., float], *, higher_is_better: bool) -> Loss:
+    """Make a metric of a function, for `scoring`.
 
-    A callable with three arguments is a scorer (higher is better). One with two is a loss, unless
-    it is named like a score (`sklearn.metrics.r2_score`).
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, y_pred)`` returns one number. If it has an argument ``sample_weight``,
+        it gets the weights of the rows.
+    higher_is_better : bool
+        Whether a higher number is better (an accuracy) or worse (an error).
+
+    Returns
+    -------
+    Loss
+        Pass it to `scoring`, alone or in a list.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> def hits(y_true, y_pred):
+    ...     return (y_true == y_pred).mean()
+    >>> study = bk.compare("max,nmc", "iris", cv="5x2", progress=False,
+    ...                    scoring=bk.metric(hits, higher_is_better=True))
+    >>> study.recommended
+    'nmc'
     """
-    if hasattr(function, "_score_func") and hasattr(function, "_sign"):
-        is_score, needs = function._sign > 0, "model"
-        of = _turned(function, 0.0)
-    else:
-        needs = "model" if _positional(function) == 3 else "labels"
-        is_score = needs == "model" or direction_of(_called(function)) == "score"
-        of = _turned(function, 0.0) if is_score else _as_float(function)
-    kind = "score" if is_score else "callable"
+    if not callable(function) or isinstance(function, type):
+        raise refuse("metric", "a function of (y_true, y_pred)", function)
+    if not isinstance(higher_is_better, bool | np.bool_):
+        raise refuse("higher_is_better", "True or False", higher_is_better)
+    if _is_scorer(function) or (not _of_sklearn(function) and _positional(function) == 3):
+        raise ArgumentError(
+            f"{_called(function)} is a scorer, for which higher is always better: pass it to "
+            "scoring without metric()."
+        )
     return _loss(
-        name=f"{kind}:{identity_of(function)}", summary="given by the caller", needs=needs, of=of
+        name=f"{'score' if higher_is_better else 'callable'}:{identity_of(function)}",
+        summary="given by the caller",
+        needs="labels",
+        of=_turned(function, 0.0) if higher_is_better else _as_float(function),
     )
+
+
+def callable_loss(function: Any, classes: Labels | None) -> Loss:
+    """Return the loss of a scorer: of `make_scorer`, or a callable ``scorer(estimator, X, y)``.
+
+    In scikit-learn, a higher score is better. Refuse a function of two arguments, because its
+    name does not tell whether higher is better.
+    """
+    if not _is_scorer(function) and (_of_sklearn(function) or _positional(function) != 3):
+        raise _without_direction(function, classes)
+    is_score = not _is_scorer(function) or function._sign > 0
+    return _loss(
+        name=f"{'score' if is_score else 'callable'}:{identity_of(function)}",
+        summary="given by the caller",
+        needs="model",
+        of=_turned(function, 0.0),
+        methods=_methods(function),
+        reads_model=not _is_scorer(function),
+    )
+
+
+def _is_scorer(function: Any) -> bool:
+    return hasattr(function, "_score_func") and hasattr(function, "_sign")
+
+
+def _of_sklearn(function: Any) -> bool:
+    """Return whether a function is one of `sklearn.metrics`, which are no scorers."""
+    module = str(getattr(function, "__module__", ""))
+    return module.startswith("sklearn.metrics") and hasattr(function, "__name__")
+
+
+def _methods(scorer: Any) -> tuple[str, ...]:
+    """Return the methods of which a scorer of scikit-learn needs one; none if it is unknown."""
+    method = getattr(scorer, "_response_method", ())
+    return (method,) if isinstance(method, str) else tuple(method or ())
+
+
+_NAMES_OF_FUNCTIONS = {"zero_one_loss": "zero-one"}
+"""Metrics that functions of scikit-learn without a scorer compute."""
+
+
+def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
+    """Return the error about a plain function, with the line that works."""
+    name = str(getattr(function, "__name__", type(function).__name__))
+    if name == "<lambda>":
+        name = "lambda y_true, y_pred: ..."
+    if _of_sklearn(function):
+        scorer = _scorer_of(function, classes)
+        if scorer is not None:
+            return ArgumentError(f"{name} is a function, not a scorer: use ", use(scoring=scorer),
+                                 ".")  # fmt: skip
+        # scikit-learn: functions that end with _score are to be maximised, others minimised
+        directed = _with_direction(name, name.endswith("_score"))
+        return ArgumentError(f"{name} is a function, not a scorer: use ", directed, ".")
+    return ArgumentError(
+        f"{name} is a function of the targets and the predictions, and nothing says whether higher "
+        "is better: use ",
+        _with_direction(name, True),
+        ", or False for a loss.",
+    )
+
+
+def _with_direction(name: str, higher_is_better: bool) -> Advice:
+    code = f"bk.metric({name}, higher_is_better={higher_is_better})"
+    return use(scoring=Expression(code))
+
+
+def _scorer_of(function: Any, classes: Labels | None) -> str | None:
+    """Return the name of the scorer that is made of a function of scikit-learn."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if function.__name__ in _NAMES_OF_FUNCTIONS:
+        return _NAMES_OF_FUNCTIONS[function.__name__]
+    names = [name for name in get_scorer_names() if get_scorer(name)._score_func is function]
+    several = classes is not None and len(classes) > 2
+    preferred = [name for name in names if name.endswith(("_macro", "_ovr")) == several]
+    return min(preferred or names, key=len, default=None)
 
 
 def identity_of(scorer: Any) -> str:

@@ -16,28 +16,42 @@ from bestofk.learners.preparation import NOTE_PREFIX, Preparation, ready_learner
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
-from bestofk.run.metrics import loss_shown
+from bestofk.run.one_test_set import (
+    HeldOutRows,
+    ModelPredictions,
+    design_kind,
+    held_out_losses,
+    n_units,
+)
 from bestofk.run.store.stored_study import StudySpec, subsets_of
-from bestofk.splits.design import Design
 
 
-def pack(predicted: npt.NDArray[Any], probabilities: npt.NDArray[np.float64] | None) -> bytes:
-    """Compress predicted class codes (or numbers) and, if any, probabilities (n, C)."""
+def pack(
+    predicted: npt.NDArray[Any], probabilities: Floats | None, scores: Floats | None = None
+) -> bytes:
+    """Compress predicted class codes (or numbers), probabilities (n, C) and scores (n,), if any."""
     buffer = io.BytesIO()
     np.save(buffer, predicted, allow_pickle=False)
-    if probabilities is not None:
-        np.save(buffer, probabilities, allow_pickle=False)
+    # the number of axes tells probabilities from scores
+    for array in (probabilities, scores):
+        if array is not None:
+            np.save(buffer, array, allow_pickle=False)
     return zlib.compress(buffer.getvalue(), level=1)
 
 
-def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | None]:
-    """Return the predictions and probabilities that `pack` compressed."""
-    buffer = io.BytesIO(zlib.decompress(packed))
+def unpack(packed: bytes) -> tuple[npt.NDArray[Any], Floats | None, Floats | None]:
+    """Return the predictions, probabilities and scores that `pack` compressed."""
+    data = zlib.decompress(packed)
+    buffer = io.BytesIO(data)
     predicted = np.load(buffer, allow_pickle=False)
-    rest = buffer.read()
-    if not rest:
-        return predicted, None
-    return predicted, np.load(io.BytesIO(rest), allow_pickle=False)
+    probabilities = scores = None
+    while buffer.tell() < len(data):
+        array = np.load(buffer, allow_pickle=False)
+        if array.ndim == 2:
+            probabilities = array
+        else:
+            scores = array
+    return predicted, probabilities, scores
 
 
 # Results of a study in columns, in the order of cells: a million take 60 megabytes.
@@ -276,95 +290,84 @@ def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
 
 
 def is_one_test_set(experiment: Experiment) -> bool:
-    """Return whether there is one data set with one split, and a loss for every instance."""
+    """Return whether there is one data set with one split, and a metric testable on it."""
     return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
 
 
 def has_instances(experiment: Experiment) -> bool:
-    """Return whether there is one data set and a loss for every instance, so one split suffices."""
-    return len(experiment.datasets) == 1 and experiment.loss.each is not None
+    """Return whether there is one data set and a metric that can be tested on a single split."""
+    return len(experiment.datasets) == 1 and instance_design(experiment) is not None
+
+
+def instance_design(experiment: Experiment) -> str | None:
+    """Return the kind of design of the metric on one test set; None if it has none."""
+    data = experiment.datasets[0]
+    classes = data.classes if data.task == "classification" else None
+    return design_kind(experiment.loss, classes)
 
 
 def instance_losses(
     experiment: Experiment, results: Mapping[CellIndex, CellResult], learners: Sequence[int]
 ) -> Losses | None:
-    """Return losses of the kept learners on every instance of the one test set."""
-    each = experiment.loss.each
-    assert each is not None
+    """Return losses of the kept learners on the instances of the one test set."""
     data, splits = experiment.datasets[0], experiment.splits[0]
-    test = splits.test(0, 0)
-    if data.task == "classification":
-        truth: Floats = data.labels()[0][test].astype(np.float64)
-    else:
-        truth = data.y.to_numpy(dtype=np.float64)[test]
-    units = tested_units(experiment)
-    table = np.empty((len(learners), 1, 1, units, experiment.repetitions))
-    for row, learner in enumerate(learners):
+    rows = held_out_rows(experiment)
+    predictions: dict[str, list[ModelPredictions]] = {}
+    for learner in learners:
+        repeated = predictions.setdefault(experiment.learners[learner].name, [])
         for repetition in range(experiment.repetitions):
             cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
             result = results.get(cell)
             if result is None or result.predictions is None:
                 return None
-            predicted = unpack(result.predictions)[0].astype(np.float64)
-            table[row, 0, 0, :, repetition] = by_unit(experiment, each(truth, predicted))
-    n_train = len(splits.train(0, 0))
-    return Losses(
-        table,
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=[experiment.learners[learner].name for learner in learners],
-        datasets=[data.name],
-        design=Design(
-            kind="test-set",
-            folds=units,
-            repetitions=experiment.repetitions,
-            n_train=(n_train,),
-            n_test=(1,),
-            stratified=splits.design.stratified,
-            groups=None if data.groups is None else units,
-        ),
-        loss_name=loss_shown(experiment.loss.name),
+            predicted, probabilities, scores = unpack(result.predictions)
+            labels = predicted if rows.classes is None else rows.classes[predicted]
+            repeated.append(
+                ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
+            )
+    units = tested_units(experiment)
+    in_groups = f" in {units} groups" if data.groups is not None else ""
+    return held_out_losses(
+        experiment.loss,
+        rows,
+        predictions,
+        dataset=data.name,
+        n_train=(len(splits.train(0, 0)),),
+        stratified=splits.design.stratified,
         account=(
-            f"Measured by bestofk on one test set of {len(test)} rows"
-            f"{f' in {units} groups' if data.groups is not None else ''} ({splits.spec}).",
+            f"Measured by bestofk on one test set of {len(rows.truth)} rows{in_groups} "
+            f"({splits.spec}).",
         ),
+    )
+
+
+def held_out_rows(experiment: Experiment) -> HeldOutRows:
+    """Return the rows of the one test set."""
+    data, test = experiment.datasets[0], experiment.splits[0].test(0, 0)
+    classes = None
+    if data.task == "classification":
+        codes, declared = data.labels()
+        classes = np.asarray(declared.tolist())
+        truth = classes[codes[test]]
+    else:
+        truth = data.y.to_numpy(dtype=np.float64)[test]
+    weights, groups = data.sample_weight, data.groups
+    return HeldOutRows(
+        truth=truth,
+        classes=classes,
+        weights=None if weights is None else weights.to_numpy(dtype=np.float64)[test],
+        groups=None if groups is None else groups.to_numpy()[test],
     )
 
 
 def tested_units(experiment: Experiment) -> int:
     """Return the number of independent units of the one test set: groups, or rows."""
-    return int(_unit_of(experiment).max()) + 1
+    return n_units(experiment.loss, held_out_rows(experiment))
 
 
 def counts_rows_alike(experiment: Experiment) -> bool:
     """Return whether rows have neither weights nor groups."""
-    data = experiment.datasets[0]
-    return data.groups is None and data.sample_weight is None
-
-
-def by_unit(experiment: Experiment, losses: Floats) -> Floats:
-    """Return the losses by unit, whose plain mean is the (weighted) mean over rows.
-
-    A unit is a group, because rows of one group are not independent, or else a row.
-    """
-    if counts_rows_alike(experiment):
-        return losses
-    data, test = experiment.datasets[0], experiment.splits[0].test(0, 0)
-    weights = np.ones(len(test))
-    if data.sample_weight is not None:
-        weights = data.sample_weight.to_numpy(dtype=np.float64)[test]
-    unit = _unit_of(experiment)
-    sums = np.bincount(unit, weights=losses * weights)
-    shares: Floats = sums * len(sums) / weights.sum()
-    return shares
-
-
-def _unit_of(experiment: Experiment) -> npt.NDArray[np.int64]:
-    test = experiment.splits[0].test(0, 0)
-    groups = experiment.datasets[0].groups
-    if groups is None:
-        return np.arange(len(test))
-    _, unit = np.unique(groups.to_numpy()[test].astype(str), return_inverse=True)
-    return unit.reshape(-1)
+    return held_out_rows(experiment).plain
 
 
 ByLearner = dict[str, dict[str, Preparation]]

@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import duration, joined, without_controls
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
-from bestofk.decide.statements import KINDS, Statement, as_text, paragraph
+from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
 from bestofk.learners.preparation import Preparation
 
 if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.settings import Settings
     from bestofk.decide.stopping.races import Race
     from bestofk.losses.losses import Losses
     from bestofk.run.conclude import OtherMetric
+    from bestofk.run.experiment import Experiment
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
 
@@ -128,6 +132,8 @@ class Study(Reported):
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
     race: Race | None = None
     """How far every learner ran, of a comparison that stops when it is settled."""
+    experiment: Experiment | None = field(default=None, repr=False)
+    """The learners and data that were run, for refits; None if opened from a store."""
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -150,6 +156,73 @@ class Study(Reported):
         """The learner to use."""
         return self.best
 
+    def fit_recommended(self, data: Any = None, target: Any = None, **options: Any) -> Pipeline:
+        """Fit the recommended learner on all rows; parameters as for `refit`.
+
+        Returns
+        -------
+        Pipeline
+        """
+        if self.best is None:
+            raise ArgumentError(
+                f"The study recommends no learner ({self.undecided.rstrip('.')}): "
+                "study.refit(name) fits the one that you name."
+            )
+        return self.refit(self.best, data, target, **options)
+
+    def refit(
+        self,
+        name: str,
+        data: Any = None,
+        target: Any = None,
+        *,
+        learner: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+        task: str = "auto",
+    ) -> Pipeline:
+        """Fit one learner on all rows, with the preparation that was used inside the folds.
+
+        Parameters
+        ----------
+        name : str
+            The learner.
+        data, target
+            Of a comparison on several data sets the name of one. Of a study that was opened from
+            a store the data again, as for `compare`, unless it is an embedded data set.
+        learner : estimator, optional
+            Of a study that was opened from a store the learner again, unless it is built in.
+        groups, sample_weight, task
+            As for `compare`; only of a study that was opened from a store.
+
+        Returns
+        -------
+        Pipeline
+            A fitted scikit-learn pipeline. It predicts from raw rows: text, dates and missing
+            cells, columns in any order, further columns ignored. Labels have your own type. It
+            can be pickled, cloned and cross-validated.
+
+        Notes
+        -----
+        The learner gets the seed of the first fold of the comparison, and the weights of the rows
+        if there are any. Values of nominal columns that the data did not hold count as missing.
+        Missing numbers take the mean of the training rows, also in columns that had no gaps.
+
+        Examples
+        --------
+        >>> import bestofk as bk
+        >>> study = bk.compare(["nmc", "nn"], "iris", cv="5x2", progress=False)
+        >>> model = study.refit("nmc")
+        >>> model.predict([[5.1, 3.5, 1.4, 0.2]]).tolist()
+        ['setosa']
+        """
+        from bestofk.run.deploy import refit
+
+        return refit(
+            self, name, data, target, learner=learner, groups=groups,
+            sample_weight=sample_weight, task=task,
+        )  # fmt: skip
+
     def select(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
         from bestofk.decide.statements.study import study_statements
@@ -164,7 +237,7 @@ class Study(Reported):
 
     def headline(self) -> str:
         """Return what to do, and what was left out, in the first sentences."""
-        return paragraph(self.select("verdict", "left out"))
+        return paragraph(self.select(*HEADLINE))
 
     def explain(self) -> str:
         """Return all statements, one paragraph per line.
@@ -197,6 +270,10 @@ class Study(Reported):
             "left_out": dict(self.left_out),
             "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
             "data": list(self.data_account),
+            "datasets": [
+                {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
+                for one in (() if self.spec is None else self.spec.datasets)
+            ],
             "preparation": {
                 data: {learner: done.to_dict() for learner, done in by_learner.items()}
                 for data, by_learner in self.preparation.items()
@@ -204,7 +281,7 @@ class Study(Reported):
             "plan": self.plan,
             "loss": self.loss,
             "metrics": self._metrics(),
-            "seed": self.random_state,
+            "random_state": self.random_state,
             "replication": None if self.replication is None else self.replication.to_dict(),
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [
@@ -226,7 +303,7 @@ class Study(Reported):
             "loss": self.loss,
             "name": metric.name,
             "higher_is_better": metric.higher_is_better,
-            "means": {str(name): float(metric.shown(mean)) for name, mean in means.items()},
+            "means": {str(name): float(mean) for name, mean in means.items()},
             "recommended": self.best,
             "agrees": None if self.best is None else True,
             "undecided": self.undecided,

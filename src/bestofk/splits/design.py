@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import factorial
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from bestofk._base.checks import one_of, whole
+from bestofk._base.checks import one_of, probability, whole
 from bestofk._base.errors import ArgumentError
 
 Kind = Literal[
-    "cv", "resample", "holdout", "loo", "bootstrap", "time", "splits", "test-set", "scores"
-]
+    "cv", "resample", "holdout", "loo", "bootstrap", "time", "splits", "test-set", "test-set-auc",
+    "test-set-metric", "seeds", "scores",
+]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(Kind)
 SUBSETS = ("halves", "nested")
+_LEFT_OUT = float(np.exp(-1.0))
+"""The expected share of the rows that a bootstrap sample of many rows leaves out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +82,21 @@ class Design:
         ``"cv"`` (runs of folds), ``"resample"`` (random splits), ``"holdout"`` (one split),
         ``"loo"``, ``"bootstrap"``, ``"time"`` (time windows, each predicted by models trained on
         earlier rows), ``"splits"`` (your own splits without any of these structures),
-        ``"test-set"`` (one loss per instance of one test set) or ``"scores"`` (finished numbers
-        of unknown origin).
+        ``"test-set"`` (one loss per instance of one test set), ``"test-set-auc"`` and
+        ``"test-set-metric"`` (components of the AUC, or of another metric that is not a mean over
+        the instances; see `bestofk.stats.pairwise.one_test_set`), ``"seeds"`` (training runs with
+        different seeds, all on one test set) or ``"scores"`` (finished numbers of unknown
+        origin).
     runs, folds, repetitions : int
         The sizes of the axes *run*, *fold* and *repetition*. `folds` also counts the splits of
-        ``"resample"`` and ``"bootstrap"``, the windows of ``"time"`` and the instances of
-        ``"test-set"`` (all in one run).
+        ``"resample"`` and ``"bootstrap"``, the windows of ``"time"``, the instances of
+        ``"test-set"`` and the training runs of ``"seeds"`` (all in one run).
     n_train, n_test : tuple of int or None
         Number of distinct training and test rows of each fold, in the order (run, fold); None if
         unknown. A bootstrap sample holds fewer distinct rows than were drawn: the overlap of two
         samples depends on the rows that they hold, not on how often they hold them.
+    test_fraction : float or None
+        The share of the rows that each random split tests, if the numbers of rows are unknown.
     stratified : bool or None
         Whether the folds preserve the class shares; None if unknown.
     planned_folds : int or None
@@ -100,6 +108,9 @@ class Design:
         The number of groups of rows, each entirely on one side of every split; None if the rows
         are independent. Tests use groups as units: they have at most ``groups - 1`` degrees of
         freedom.
+    assumed : bool
+        Whether only the number of folds suggests this design. No test is then chosen automatically,
+        unless this number is almost always one run of cross-validation. Not compared.
 
     Examples
     --------
@@ -119,6 +130,8 @@ class Design:
     planned_folds: int | None = None
     subsets: Subsets | None = None
     groups: int | None = None
+    test_fraction: float | None = None
+    assumed: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)
@@ -126,6 +139,8 @@ class Design:
             whole(self.groups, "groups", at_least=1)
         for name in ("runs", "folds", "repetitions"):
             whole(getattr(self, name), name, at_least=1)
+        if self.test_fraction is not None:
+            probability(self.test_fraction, "test_fraction")
         if self.planned_folds is not None:
             whole(self.planned_folds, "planned_folds", at_least=self.folds)
         for name in ("n_train", "n_test"):
@@ -152,8 +167,8 @@ class Design:
             return ("datasets",)
         if self.subsets is not None:
             return (self.subsets.kind, *self.with_(subsets=None).situations(n_datasets=1))
-        if self.kind == "test-set":
-            return ("test-set",)
+        if self.on_test_set or (self.kind == "seeds" and self.folds > 1):
+            return (self.kind,)
         if self.kind in ("resample", "bootstrap", "time") and self.runs * self.folds > 1:
             return (self.kind,)
         if self.kind == "loo" and self.folds > 1:
@@ -168,11 +183,19 @@ class Design:
         return ()
 
     @property
+    def on_test_set(self) -> bool:
+        """Whether the folds are the instances (or groups of instances) of one test set."""
+        return self.kind.startswith("test-set")
+
+    @property
     def _folds_of_a_run(self) -> int:
         return self.folds if self.planned_folds is None else self.planned_folds
 
     def test_share(self) -> float | None:
-        """Return mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None.
+        """Return mean n_test / mean n_train, or the ratio that the design implies; else None.
+
+        The ratio is 1 / (k - 1) for k folds of unknown size, that of `test_fraction` for random
+        splits, and the expected one for bootstrap samples.
 
         For time windows, use the largest n_train, which is that of the last window.
 
@@ -188,8 +211,12 @@ class Design:
             if self.kind == "time":
                 return float(np.mean(self.n_test) / np.max(self.n_train))
             return float(np.sum(self.n_test) / np.sum(self.n_train))
+        if self.test_fraction is not None:
+            return self.test_fraction / (1.0 - self.test_fraction)
         if self.kind in ("cv", "loo") and self._folds_of_a_run > 1:
             return 1.0 / (self._folds_of_a_run - 1)
+        if self.kind == "bootstrap":
+            return _LEFT_OUT / (1.0 - _LEFT_OUT)
         return None
 
     def select(self, which: Any) -> Design:
@@ -237,7 +264,11 @@ class Design:
             "time": f"{self.runs * self.folds} time windows, each predicted by models trained on "
             "earlier rows",
             "splits": f"{self.runs * self.folds} splits of your own",
-            "test-set": f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
+            **dict.fromkeys(
+                ("test-set", "test-set-auc", "test-set-metric"),
+                f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
+            ),
+            "seeds": f"{self.folds} training runs of each learner on one test set",
             "scores": "one score each"
             if self.runs * self.folds == 1
             else f"{self.runs * self.folds} scores each, of unknown origin",
@@ -250,7 +281,7 @@ class Design:
             text = f"{text}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
             text = f"{text}, stratified"
-        if self.groups is not None and self.kind != "test-set":
+        if self.groups is not None and not self.on_test_set:
             text = f"{text}, {self.groups} groups kept whole"
         if self.repetitions > 1:
             text = f"{text}, {self.repetitions} repetitions of each"

@@ -136,6 +136,8 @@ def _read(spec: str) -> tuple[str, list[Any]]:
     crossed = _RUNS_BY_FOLDS.fullmatch(head)
     if crossed and not colon:
         return "group-rxk" if crossed[1] else "rxk", [int(crossed[2]), int(crossed[3])]
+    if head.isdecimal() and not colon:
+        return "kfold", [int(head)]
     if head not in PLANS or not PLANS[head].by_name:
         raise _unknown(spec, head, colon + tail)
     takes = PLANS[head].takes
@@ -364,15 +366,16 @@ def plan(
     Parameters
     ----------
     spec : str, splitter, pairs of rows or Plan
-        ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"`` (the share of test
-        rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``, ``"bootstrap:200"``; or only a
-        name with its numbers by keyword. After runs of folds, ``"+halves:10x5"`` adds ten random
-        halvings of the rows, with a 5-fold cross-validation of each half, and ``"+nested"`` adds
-        runs that leave every pair of folds out together. Tests of unstable learners use these runs
-        on parts of the rows to estimate the variance of a mean. ``"group-kfold:5"`` and
-        ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time, ``"predefined:COLUMN"``
-        a column of folds. Your own splits: a scikit-learn splitter, or any iterable of
-        (train, test) pairs of row numbers or boolean masks. A Plan is returned as it is.
+        ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"`` or ``"10"``, ``"holdout:0.33"`` (the
+        share of test rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
+        ``"bootstrap:200"``; or only a name with its numbers by keyword. After runs of folds,
+        ``"+halves:10x5"`` adds ten random halvings of the rows, with a 5-fold cross-validation of
+        each half, and ``"+nested"`` adds runs that leave every pair of folds out together. Tests of
+        unstable learners use these runs on parts of the rows to estimate the variance of a mean.
+        ``"group-kfold:5"`` and ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time,
+        ``"predefined:COLUMN"`` a column of folds. Your own splits: a scikit-learn splitter, or any
+        iterable of (train, test) pairs of row numbers or boolean masks. A Plan is returned
+        as it is.
     runs, folds, splits, samples, test_fraction
         The numbers of the keyword form: ``plan("kfold", folds=10)`` (and ``runs``),
         ``plan("resample", splits=30, test_fraction=0.1)``, ``plan("bootstrap", samples=200)``.

@@ -39,6 +39,8 @@ class PlanEntry:
     needs: str = ""
     """What the plan needs besides the rows: ``"groups"``, or a ``"column"`` that it names."""
     family: str = ""
+    explanation: tuple[str, ...] = ()
+    """Three plain sentences: what it does, when it is right, and when it is not."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", self.family or self.name)
@@ -48,6 +50,13 @@ PLANS: Registry[PlanEntry] = Registry(
     "plan",
     PlanEntry(
         name="rxk",
+        explanation=(
+            "Repeats k-fold cross-validation with other random folds; every row is tested once per "
+            "run.",
+            "Use it for several data sets, or to repeat published results.",
+            "Do not use it for unstable learners on one data set: RUNSxFOLDS+nested measures how "
+            "much means vary.",
+        ),
         pattern="RUNSxFOLDS",
         example="10x10",
         summary="runs of k-fold cross-validation, each run with its own random folds",
@@ -58,6 +67,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="5x2",
+        explanation=(
+            "Halves the rows five times at random; each half trains once and tests once.",
+            "Use it if fits are expensive: it needs ten fits per learner.",
+            "Do not use it for little data, because models see only half of the rows.",
+        ),
         pattern="5x2",
         example="5x2",
         summary="five random halvings; each half trains once and tests once",
@@ -68,6 +82,12 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="kfold",
+        explanation=(
+            "Divides the rows into k folds and tests each fold once.",
+            "Use it for a quick first look.",
+            "Do not use it to decide between close learners: the result depends on one random "
+            "division.",
+        ),
         pattern="kfold:FOLDS",
         example="kfold:10",
         summary="one run of k-fold cross-validation: every row is tested once",
@@ -79,6 +99,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="halves",
+        explanation=(
+            "Adds cross-validation on random halves of the rows to repeated cross-validation.",
+            "Use it for half-sampling-t and related tests.",
+            "Do not use it if nested cross-validation is possible, which detects more.",
+        ),
         pattern="RUNSxFOLDS+halves:HALVINGSxFOLDS",
         example="10x10+halves:10x5",
         summary="additional random halvings of the rows, each half cross-validated separately, to "
@@ -90,6 +115,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="nested",
+        explanation=(
+            "Adds models that leave out two folds at a time to repeated cross-validation.",
+            "Use it on one data set with any learners; it is the default there.",
+            "Do not use it for several data sets, which show the variation themselves.",
+        ),
         pattern="RUNSxFOLDS+nested",
         example="10x5+nested",
         summary="additional runs that leave every pair of folds out together, to estimate how much "
@@ -102,6 +132,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="holdout",
+        explanation=(
+            "Divides the rows once at random into training and test rows.",
+            "Use it for large data, if one fit takes long.",
+            "Do not use it for little data: the result depends on one division.",
+        ),
         pattern="holdout:SHARE",
         example="holdout:0.33",
         summary="one random split; SHARE is the share of test rows",
@@ -112,6 +147,12 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="resample",
+        explanation=(
+            "Divides the rows many times at random into training and test rows.",
+            "Use it if you need a test share that folds cannot give.",
+            "Do not use it instead of folds without a reason: some rows are tested often and "
+            "others never.",
+        ),
         pattern="resample:SPLITS:SHARE",
         example="resample:30:0.1",
         summary="independent random splits; SHARE is the share of test rows",
@@ -122,6 +163,12 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="loo",
+        explanation=(
+            "Tests every row by a model that was trained on all other rows.",
+            "Use it for very little data.",
+            "Do not use it to compare unstable learners, or for large data: it needs one fit per "
+            "row.",
+        ),
         pattern="loo",
         example="loo",
         summary="leave one out: every row is tested by a model trained on all others",
@@ -131,6 +178,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="bootstrap",
+        explanation=(
+            "Trains on rows drawn with replacement and tests on the rows that were not drawn.",
+            "Use it to repeat published results that use the bootstrap.",
+            "Do not use it instead of folds: models see only about 63 % of the different rows.",
+        ),
         pattern="bootstrap:SAMPLES",
         example="bootstrap:200",
         summary="train on samples drawn with replacement, test on the rows left out",
@@ -141,6 +193,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="group-kfold",
+        explanation=(
+            "Divides whole groups of rows, such as patients, into k folds.",
+            "Use it if rows of one group are similar and new data will come from other groups.",
+            "Do not use it with fewer groups than folds.",
+        ),
         pattern="group-kfold:FOLDS",
         example="group-kfold:5",
         summary="one run of k folds of whole groups: no group is on both sides of a split",
@@ -153,6 +210,13 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="group-rxk",
+        explanation=(
+            "Repeats cross-validation with whole groups of rows, such as patients, in random "
+            "folds.",
+            "Use it if rows of one group are similar and new data will come from other groups.",
+            "Do not use it with few groups: the groups are then the sample, however many rows they "
+            "have.",
+        ),
         pattern="group-RUNSxFOLDS",
         example="group-10x10",
         summary="runs of k folds of whole groups; '+nested' and '+halves' may follow",
@@ -166,6 +230,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="time",
+        explanation=(
+            "Predicts each window of time by models that were trained on all earlier rows.",
+            "Use it if rows are in order of time and the model will predict the future.",
+            "Do not use it for rows without an order: folds use the data better.",
+        ),
         pattern="time:WINDOWS",
         example="time:10",
         summary="rows in order of time: each window is predicted by models trained on all "
@@ -177,6 +246,11 @@ PLANS: Registry[PlanEntry] = Registry(
     ),
     PlanEntry(
         name="predefined",
+        explanation=(
+            "Takes the folds, or the training and test rows, from a column of your data.",
+            "Use it for a published division, so that results can be compared.",
+            "Do not use it if the column was chosen after looking at the results.",
+        ),
         pattern="predefined:COLUMN",
         example="predefined:fold",
         summary="a column holds the fold that tests the row (-1: only train), or train and test",

@@ -17,14 +17,14 @@ _CLOSED_FORM_END = 6.0
 _ROOT5 = float(np.sqrt(5.0))
 
 
-def t_sf(t: Any, df: float) -> Any:
+def t_sf(t: Any, df: Any) -> Any:
     """Return P(T > t) for Student's t with `df` degrees of freedom.
 
     Parameters
     ----------
     t : array_like
         Values of the statistic; infinities are allowed.
-    df : float
+    df : float or array_like
         Above 0; not necessarily an integer.
 
     Notes
@@ -43,6 +43,8 @@ def t_sf(t: Any, df: float) -> Any:
     from scipy import special
 
     t = np.asarray(t, dtype=np.float64)
+    if np.ndim(df):
+        return special.stdtr(df, -t)
     if df == 1.0:
         # stdtr is inaccurate near 0 for 1 df (relative error 6e-10 at t = 1e-9)
         return np.arctan2(1.0, t) / np.pi
@@ -76,7 +78,7 @@ def _t5_sf(t: Floats) -> Floats:
     return p
 
 
-def pvalue_of_t(t: Any, df: float, alternative: Alternative) -> Any:
+def pvalue_of_t(t: Any, df: Any, alternative: Alternative) -> Any:
     """Return the p-value of a t statistic.
 
     Examples

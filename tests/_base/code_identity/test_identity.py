@@ -55,7 +55,8 @@ def load(folder, edits=()):
 
 
 def run(module, store, **options):
-    asked = {"scoring": module.loss, "data": X, "target": Y, "learner": module.learner, **options}
+    scoring = bk.metric(module.loss, higher_is_better=False)
+    asked = {"scoring": scoring, "data": X, "target": Y, "learner": module.learner, **options}
     learners = {"mine": asked.pop("learner"), "other": GaussianNB()}
     execution = bk.Execution(engine="serial", threads=asked.pop("threads", 1))
     study = bk.compare(

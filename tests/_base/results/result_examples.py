@@ -14,8 +14,11 @@ import numpy as np
 import bestofk as bk
 from bestofk import decide as ordering, estimates, intervals, lab
 from bestofk._base.results import Presented
+from bestofk.decide.interval_table import IntervalTable, run_interval_test
 from bestofk.decide.one_test import run_test
+from bestofk.run.estimate import estimate, study_estimators
 from bestofk.stats import multiple, pairwise
+from bestofk.stats.interval_tests import interval_test
 
 NAMES = ("tree", "forest", "bayes", "net")
 
@@ -91,8 +94,10 @@ def _study_with_a_failure() -> Any:
 
 @functools.cache
 def _stopped() -> Any:
-    return bk.compare(["max", "nmc", "naive-bayes", "c4.5"], data="wine", n_jobs=1, progress=False,
-                      prefer="listed", stop="settled")  # fmt: skip
+    return bk.compare(
+        {"max": "max", "nmc": "nmc(scale=None)", "naive-bayes": "naive-bayes", "c4.5": "c4.5"},
+        data="wine", n_jobs=1, progress=False, prefer="listed", stop="settled",
+    )  # fmt: skip
 
 
 def _gaps() -> Any:
@@ -151,6 +156,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "choose_model": lambda: bk.choose_model(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
     ),
+    "against a model": lambda: bk.choose_model(
+        bk.evals.example_evals("inspect-sums"), against="mockllm/small", margin=0.1
+    ).against[0],
     "missing scores": lambda: bk.choose_model(_gaps(), missing="bounds").missing_bounds,
     "a rival of the missing scores": lambda: bk.choose_model(
         _gaps(), missing="bounds"
@@ -209,6 +217,23 @@ MADE: dict[str, Callable[[], Any]] = {
     "other metric": lambda: _two_metrics().others[0],
     "corrected_minimum": lambda: bk.corrected_minimum(scores()),
     "interval": lambda: intervals.wilson(3, 40),
+    "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
+    "run_interval_test": lambda: run_interval_test(
+        IntervalTable(
+            learners=("a", "b", "c"),
+            units=tuple("12345678"),
+            ends=np.sort(table(6, 8).reshape(2, 3, 8), axis=0),
+        )
+    ),
+    "estimate": lambda: estimate("max", bk.load("iris"), methods=["resubstitution", "holdout"]),
+    "study_estimators": lambda: study_estimators(
+        "max",
+        lambda n, rng: (rng.random((n, 2)), rng.integers(0, 2, n)),
+        rows=20,
+        sets=2,
+        methods=["resubstitution", "holdout"],
+        test_rows=20,
+    ),
     "intervals": lambda: intervals.clopper_pearson([3, 5], 40),
     "bootstrap_632": lambda: estimates.bootstrap_632(0.1, 0.3),
     "leave_one_out_bootstrap_error": lambda: estimates.leave_one_out_bootstrap_error(
@@ -230,6 +255,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "rate": lambda: lab.Rate.of(3, 50),
     "curve": lambda: lab.type1_error("kfold-t", simulation=simulation()).curve(),
     "losses": scores,
+    "diff": lambda: bk.diff(bk.order(scores()), bk.order(scores(), alpha=0.01)),
 }
 """The call that creates each result."""
 

@@ -20,7 +20,7 @@ from bestofk._base.results import Presented, Result
 NO_RESULTS = {
     "ProblemStack",  # an input, not a result
     # inputs and registry entries
-    "DataSet", "Design", "Encoded", "Plan", "Schema", "Splits", "Table",
+    "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses", "splits",
@@ -169,13 +169,15 @@ SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
-    "hull vertex",
-    "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
+    "diff", "hull vertex",
+    "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
+    "losses",
     "margin verdict", "multinomial_selection", "needed", "order_many", "decisions_by_alpha",
     "decisions_by_preference",
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
-    "race", "raced learner", "roc curve", "roc_hull", "settled items", "simulate",
+    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
+    "simulate",
     "type1_error", "worst_chosen",
 }  # fmt: skip
 

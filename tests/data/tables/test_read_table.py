@@ -15,7 +15,8 @@ def refusal(path, **how):
 def test_missing_file_suggests_similar_names(tmp_path):
     (tmp_path / "Scores.csv").write_text("a,b\n1,2\n")
     path = tmp_path / "score.csv"
-    assert refusal(path) == f"There is no file {str(path)!r}: did you mean 'Scores.csv'?"
+    near = str(tmp_path / "Scores.csv")
+    assert refusal(path) == f"There is no file {str(path)!r}: did you mean {near!r}?"
     path = tmp_path / "quite-another.parquet"
     assert refusal(path) == f"There is no file {str(path)!r}."
     path = tmp_path / "nowhere" / "a.csv"

@@ -89,10 +89,12 @@ def test_needed_instances_give_the_power():
 
 def test_few_data_sets_cannot_show_anything_and_the_plan_says_how_many_could():
     # 2 / 2^n must be at most .05 / 10: n = 9
-    plan = bk.plan_size(datasets=5, sd=0.05, learners=5)
+    plan = bk.plan_size(datasets=5, sd=0.05, learners=5, test="wilcoxon")
     assert plan.smallest_difference is None
     assert "at least 9 are needed" in plan.explain()
-    assert bk.plan_size(datasets=9, sd=0.05, learners=5).smallest_difference is not None
+    more = bk.plan_size(datasets=9, sd=0.05, learners=5, test="wilcoxon")
+    assert more.smallest_difference is not None
+    assert bk.plan_size(datasets=5, sd=0.05, learners=5).smallest_difference > 0.2
 
 
 def test_error_rates_are_learners_that_err_independently():
@@ -122,7 +124,7 @@ def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
         ({"datasets": 1, "sd": 1}, "datasets must be a whole number of at least 2"),
         (
             {"datasets": 5, "sd": 1, "test": "sign"},
-            "test must be one of 'permutation', 'paired-t', 'wilcoxon'",
+            "test must be one of 'permutation', 'paired-t', 'skew-corrected-t', 'wilcoxon'",
         ),
         ({"instances": 50}, "give discordance (the share"),
         ({"instances": 50, "discordance": 0.1, "difference": 0.2}, "at most the discordance"),
@@ -274,8 +276,8 @@ def test_an_order_without_pairs_is_planned_for_as_its_losses_are():
 
 def test_the_test_is_the_one_that_order_takes():
     few = data_sets(n=5)
-    assert bk.plan_size(few).test == bk.order(few).test == "paired-t"
-    assert bk.plan_size(data_sets()).test == bk.order(data_sets()).test == "wilcoxon"
+    assert bk.plan_size(few).test == bk.order(few).test == "skew-corrected-t"
+    assert bk.plan_size(data_sets()).test == bk.order(data_sets()).test == "skew-corrected-t"
     assert bk.plan_size(folds(), correction="shaffer").comparisons == 3
 
 

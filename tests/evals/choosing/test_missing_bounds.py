@@ -14,7 +14,7 @@ def verdict(a, b, clusters=None):
     """On the first, by its scores: what the sign-flip test says at level .05."""
     found = cluster_sign_flip(1 - a, 1 - b, clusters=clusters)
     if found.pvalue > 0.05:
-        return "no evidence"
+        return "too close to call"
     return "better" if found.estimate < 0 else "worse"
 
 
@@ -56,10 +56,10 @@ def test_what_is_said(evals_of):
     assert bounds.missing == {"model-0": 10, "model-1": 0, "model-2": 0}
     could_be = {one.name: one.could_be for one in bounds.rivals}
     assert could_be["model-1"] == ("better",)
-    assert could_be["model-2"] == ("no evidence", "worse")
+    assert could_be["model-2"] == ("too close to call", "worse")
     said = choice.explain()
     assert "10 scores of 30 items are missing (model-0 10)." in said
-    assert "Whatever they are, model-0 is shown to be better than model-1" in said
+    assert "Whatever they are, model-0 is significantly better than model-1" in said
     assert "were wrong and all those of the others right, model-2 would be recommended" in said
     held = choice.to_dict()["choice"]["missing_bounds"]
     assert held["rivals"][0]["name"] == bounds.rivals[0].name

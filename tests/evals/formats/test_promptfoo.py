@@ -117,6 +117,32 @@ def test_cached_rows_have_no_latency(document):
     assert any("1 results came from promptfoo's cache" in s for s in evals.account)
 
 
+def test_the_cost_of_cached_rows_counts(document):
+    path = document("a.json", output(
+        result(response={"cached": True}, cost=0.25), result(vars={"a": 2}, cost=0.75),
+        result(vars={"a": 3}, response={"cached": True}, cost=0),
+    ))  # fmt: skip
+    assert bk.read_evals(path).costs("cost") == {"p": 0.5}
+
+
+def test_prompts_are_numbered_as_configured(document):
+    long_a, long_b = "a" * 60, "b" * 60
+
+    def prompt(text, at, **more):
+        return result(prompt={"raw": text, "label": text}, promptIdx=at, **more)
+
+    first = [prompt(long_b, 1), prompt(long_a, 0)]
+    evals = bk.read_evals(document("a.json", output(*first)))
+    again = bk.read_evals(document("b.json", output(*first[::-1])))
+    assert set(evals.learners) == set(again.learners) == {"p | prompt 1", "p | prompt 2"}
+    for read in (evals, again):
+        scores = read.to_frame()
+        assert len(scores) == 2
+    only = output(prompt(long_b, 1, success=False), prompt(long_a, 0))
+    means = bk.read_evals(document("c.json", only)).to_frame().set_index("learner")["score"]
+    assert means.to_dict() == {"p | prompt 1": 1.0, "p | prompt 2": 0.0}
+
+
 def test_named_scores_and_score(document):
     path = document("a.json", output(result(score=0.5), result(vars={"a": 2}, score=0.25,
                                      namedScores={"tone": 0.75})))  # fmt: skip

@@ -19,7 +19,7 @@ from bestofk.splits.plans import plan
 
 SETS = range(20)
 LEARNERS = (
-    "nmc",
+    "nmc(scale=None)",
     "nmc(scale='std')",
     "nmc(scale='range')",
     "logistic",

@@ -44,7 +44,7 @@ def test_raw_numbers_as_nearest_centroid(name: str) -> None:
     splits = plan("2x2", stratified=False, random_state=1).materialise(data.n)
     X, y = data.X.to_numpy(dtype=float), data.encoded().y
     for (_, _, train, test), ours in zip(
-        splits, predict_plan(learner("nmc"), data, splits), strict=True
+        splits, predict_plan(learner("nmc", scale=None), data, splits), strict=True
     ):
         peer = NearestCentroid().fit(X[train], y[train])
         np.testing.assert_array_equal(ours, peer.predict(X[test]))

@@ -8,7 +8,6 @@ from bestofk.cli.app import bestofk
 from bestofk.papers.calibrated import tables as networks
 from bestofk.papers.calibrated.experiments import PANEL, draw, problem_of
 from bestofk.papers.calibrated.reproduction import reproduce
-from bestofk.papers.calibrated.tables import allowed
 from bestofk.papers.comparison import Request
 from bestofk.papers.printed_figures import printed_table
 
@@ -65,10 +64,11 @@ def test_printed_tables_agree_with_themselves_and_with_the_text():
     assert np.isfinite(printed_table("calibrated", "7", "type1").values).sum() == 10
 
 
-def test_what_chance_allows():
-    """Two shares of 5 % from 1,000 each: 2 sqrt(2 x .05 x .95 / 1000) = 1.949 %."""
-    got = allowed(np.array([[5.0]]), np.array([[5.0]]), 1000, np.array([[0.05]]))
-    assert got[0, 0] == pytest.approx(1.949358868961793 + 0.05)
+def test_three_data_sets_are_too_few_to_judge(account):
+    four = next(table for table in account.tables if table.table.startswith("Table 4"))
+    assert four.compared.sum() < four.both.sum() / 2
+    assert "not judged: 3 data sets are too few" in four.summary()
+    assert "Table 4" in account.verdict().partition("Not judged: ")[2]
 
 
 def test_runs_are_cut_as_if_there_had_been_no_more():
@@ -82,7 +82,7 @@ def test_runs_are_cut_as_if_there_had_been_no_more():
         assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
 
 
-@pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--seed", "3"), 3)])
+@pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--random-state", "3"), 3)])
 def test_the_default_seed_is_that_of_the_paper(requested, seed):
     command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]
     done = CliRunner().invoke(bestofk, command)

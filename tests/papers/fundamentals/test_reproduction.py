@@ -30,9 +30,15 @@ from bestofk.papers.fundamentals import (
 from bestofk.splits.design import number_of_kfold_splits
 
 
-@pytest.mark.parametrize("make", [labels_table, truth_table, hypotheses_table, splits_table])
+@pytest.mark.parametrize("make", [labels_table, truth_table, hypotheses_table])
 def test_the_example_agrees_with_the_print_everywhere(make):
     assert make().within.all()
+
+
+def test_the_number_of_splits_is_that_of_the_product_and_nothing_is_printed():
+    table = splits_table()
+    assert (table.ours[:, 0] == table.ours[:, 1]).all()
+    assert table.verdict == "nothing printed"
 
 
 def test_the_printed_truth_table_lists_the_instance_space_in_order():

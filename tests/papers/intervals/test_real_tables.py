@@ -51,7 +51,7 @@ def test_multiple_comparisons_find_the_learner_that_is_ahead(losses):
 
 def test_pairs_are_those_of_the_first_learner(losses):
     table = pairs_table("AUC", losses)
-    assert table.columns == tuple(f"FOREST vs {name}" for name in LEARNERS[1:])
+    assert table.columns == tuple(f"FURIA vs {name}" for name in LEARNERS[1:])
     assert all(verdict(p) == "significant" for p in table.ours[:2].ravel())
     assert table.printed[2, 3] == "[0.03, 0.40]"
 
@@ -74,4 +74,4 @@ def test_without_data_sets_the_command_says_how_to_get_them(tmp_path):
         bestofk, ["reproduce", "intervals", "--table", "7", "--data", str(tmp_path)]
     )
     assert done.exit_code != 0
-    assert "bestofk datasets fetch keel" in str(done.exception)
+    assert "bestofk fetch keel" in str(done.exception)

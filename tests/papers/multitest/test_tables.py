@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import t
 
 from bestofk.papers.multitest.tables import (
     Decisions,
@@ -50,13 +51,20 @@ def test_table_1_by_hand():
     assert deviation.printed[1, 4] == 1.59
 
 
-def test_table_1_allows_three_standard_errors():
+def test_table_1_has_t_limits():
     rng = np.random.default_rng(0)
     losses = 0.2 + 0.05 * rng.normal(size=(2, 40, 5, 5, 2))
     mean, _ = table_1(losses, SETS)
     runs = 100 * losses[1, :, 3].mean(axis=(1, 2))
-    expected = 3 * runs.std(ddof=1) * np.sqrt(1 / 40 + 1 / 1000) + 0.005
-    assert mean.allowed[1, 3] == pytest.approx(expected)
+    # t(39) at 1 - 0.0027 / 2 is 3.200; one unit of the last digit
+    expected = t.isf(0.00135, 39) * runs.std(ddof=1) * np.sqrt(1 / 40 + 1 / 1000) + 0.01
+    assert mean.high[1, 3] - mean.printed[1, 3] == pytest.approx(expected)
+
+
+def test_three_runs_cannot_judge_table_1():
+    losses = 0.2 + 0.1 * np.random.default_rng(0).normal(size=(2, 2, 5, 5, 2))
+    assert "not judged: 2 runs are too few" in table_1(losses, SETS)[0].summary()
+    assert "not judged: 1 run is too few" in table_1(losses[:, :1], SETS)[0].summary()
 
 
 def test_table_2_names_shares_and_the_rule_for_close_calls():
@@ -64,13 +72,15 @@ def test_table_2_names_shares_and_the_rule_for_close_calls():
     texts, percent = table_2(decisions([[1, 1, 1, 2], [2, 2, 2, 1]]), SETS)
     assert texts.ours[:, 4].tolist() == ["NMC (75)", "LGC (75)"]
     assert texts.printed[:, 4].tolist() == ["NMC (88)", "NMC (53)"]
-    assert texts.within[:, 4].tolist() == [True, True]
+    # four runs cannot tell 53 from 47
+    assert texts.compared[:, 4].tolist() == [False, False]
     assert percent.ours[1, 4:].tolist() == [25.0, 75.0]
-    # LGC on iris is no close call in 1,000 runs
+    # 1,000 runs tell 88 from 12, but not 53 from 47 with 99 % probability
     many = decisions([[2] * 1000, [2] * 1000])
-    assert table_2(many, SETS)[0].within[:, 4].tolist() == [False, True]
-    other = decisions([[4] * 1000, [4] * 1000])
-    assert table_2(other, SETS)[0].within[:, 4].tolist() == [False, False]
+    assert table_2(many, SETS)[0].compared[:, 4].tolist() == [True, False]
+    assert not table_2(many, SETS)[0].within[:, 4].any()
+    right = decisions([[1] * 1000, [1] * 1000])
+    assert table_2(right, SETS)[0].within[:, 4].tolist() == [True, False]
     assert most_selected(many, SETS) == {
         "TestFirst": ["iris", "vote"],
         "Newman-Keuls": ["iris", "vote"],
@@ -80,12 +90,13 @@ def test_table_2_names_shares_and_the_rule_for_close_calls():
 
 def test_table_2_counts_the_most_selected_and_shows_the_second():
     # second most selected of MultiTest: printed LGC on both, ours TREE and NN
-    texts, _ = table_2(decisions([[1, 1, 1, 3], [1, 1, 1, 4]]), SETS)
+    texts, _ = table_2(decisions([[1] * 75 + [3] * 25, [1] * 75 + [4] * 25]), SETS)
     assert texts.printed[:, 5].tolist() == ["LGC (12)", "LGC (47)"]
     assert all(texts.ours[:, 5] != "")
     assert not texts.compared[:, 1::2].any()
-    assert texts.compared[:, ::2].all()
-    assert ": 6 of 6 agree." in texts.summary()
+    assert texts.compared[:, ::2].tolist() == [[True, True, True], [True, True, False]]
+    assert ": 5 of 5 agree; 3 not judged: " in texts.summary()
+    assert texts.summary().endswith("100 runs: vote (MultiTest).")
 
 
 def test_table_3_counts_what_was_not_found_first():
@@ -103,5 +114,8 @@ def test_figure_4_as_printed():
     table = figure_facts(
         "fig4", "pendigits", decisions([[4, 4, 4]], test_first=[[4, 4, -1]], edges=edges), 0
     )
-    assert table.within.all()
+    # two of three runs are not clearly most runs
+    assert table.compared.tolist() == [[False] * 6]
+    same = decisions([[4] * 9], test_first=[[4] * 9], edges=np.repeat(edges[:, :1], 9, axis=1))
+    assert figure_facts("fig4", "pendigits", same, 0).within.all()
     assert "67 percent of the runs, 2 graphs in all" in table.note

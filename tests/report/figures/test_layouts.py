@@ -269,14 +269,13 @@ def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
     b = a - 0.01 - 0.0001 * np.arange(20)
     b[0] += 0.9
     losses = bk.Losses([a, b], dims=("algorithm", "dataset"), algorithms=["a", "b"])
-    order = bk.order(losses)
-    assert order.test == "wilcoxon"
+    order = bk.order(losses, test="wilcoxon")
     assert order.smallest_mean == "a"
     assert order.claims == (("b", "a"),)
     picture = layout_matrix(order)
     assert texts(picture, size=9.0) == ["a", "b"]
     assert cell_colours(picture) == ["vermillion"]
-    assert "1 shown to be better" in layout_forest(order).alt
+    assert "1 significantly better" in layout_forest(order).alt
 
 
 @pytest.mark.parametrize("scores", [False, True])
@@ -313,8 +312,8 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
 def test_the_better_side_is_right_for_scores():
     rng = np.random.default_rng(4)
     values = np.array([0.9, 0.7, 0.8])[:, None] + 0.01 * rng.random((3, 12))
-    losses = bk.Losses(values, algorithms=["x", "y", "z"], higher_is_better=True,
-                       loss_name="AUC")  # fmt: skip
+    losses = bk.Losses(values, dims=("algorithm", "fold"), algorithms=["x", "y", "z"],
+                       design="kfold:12", higher_is_better=True, loss_name="AUC")  # fmt: skip
     order = bk.order(losses)
     picture = layout_critical_difference(order)
     assert "mean AUC, the best at the right" in texts(picture)

@@ -96,7 +96,7 @@ def test_the_tables_say_what_the_scores_say(hostile):
 
 def test_the_frontier_holds_those_that_nothing_beats():
     choice = bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
-    costs, means = choice.costs["tokens"], choice.decision.means
+    costs, means = choice.costs["tokens"], choice.decision.mean_losses
     found = frontier_of(choice, "tokens")
     for name in costs:
         beaten = any(

@@ -3,6 +3,7 @@
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import time
@@ -155,4 +156,5 @@ def test_a_local_cluster_has_no_address_in_the_network():
 
     with _local_cluster(distributed, 1) as cluster:
         assert cluster.scheduler_address.startswith("inproc://")
-        assert "127.0.0.1" in cluster.dashboard_link or cluster.dashboard_link.endswith("/status")
+        # without bokeh there is no dashboard, and the link names the scheduler
+        assert re.search("127.0.0.1|/status$", cluster.dashboard_link)

@@ -168,7 +168,10 @@ def test_a_budget_that_is_too_small_is_an_error():
         ({"timeout": 0.0}, "timeout"),
         ({"timeout": -1.0}, "timeout"),
         ({"timeout": float("nan")}, "timeout"),
-        ({"scheduler": "tcp://x:1"}, "scheduler applies only to the engine 'dask'"),
+        (
+            {"name": "processes", "scheduler": "tcp://x:1"},
+            "scheduler applies only to the engine 'dask'",
+        ),
     ],
 )
 def test_wrong_engines_are_refused(options, sentence):

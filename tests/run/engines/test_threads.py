@@ -92,7 +92,7 @@ def test_other_learners_and_losses_are_refused():
             ["nmc", "nn"],
             X,
             y,
-            scoring=lambda a, b: float((a != b).mean()),
+            scoring=bk.metric(lambda a, b: float((a != b).mean()), higher_is_better=False),
             progress=False,
             execution=bk.Execution(engine="threads"),
         )

@@ -69,8 +69,8 @@ CASES = {
     "a negative rope": ({"rope": -1}, "rope must be"),
     "alpha": ({"alpha": 1.5}, "alpha must be"),
     "one number per learner": (
-        {"cv": "holdout:0.33", "scoring": "log-loss"},
-        "There is nothing to test",
+        {"cv": "holdout:0.33", "scoring": "fit_time"},
+        "cannot be tested on one test set",
     ),
     "a rope on one test set": ({"cv": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
     "a preference for nobody": (

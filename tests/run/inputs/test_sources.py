@@ -196,14 +196,14 @@ def test_the_command_line_has_the_same(tmp_path, capsys):
     file = tmp_path / "visits.csv"
     X.to_csv(file, index=False)
     words = ["compare", str(file), "--learner", "nmc", "--learner",
-             "lr=sklearn.linear_model:LogisticRegression()", "--json", "--jobs", "1"]  # fmt: skip
+             "lr=sklearn.linear_model:LogisticRegression()", "--json", "--n-jobs", "1"]  # fmt: skip
 
     def answer(*more):
         code = main([*words, *more])
         out, err = capsys.readouterr()
         return code, json.loads(out) if code == 0 else err
 
-    code, held = answer("--groups", "patient", "--weight", "share", "--cv", "group-kfold:5")
+    code, held = answer("--groups", "patient", "--sample-weight", "share", "--cv", "group-kfold:5")
     assert code == 0
     assert "12 groups kept whole" in json.dumps(held)
     assert "nmc accepts none" in json.dumps(held)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.metrics
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
@@ -126,7 +127,9 @@ def scorer(estimator, X, y):
 
 def test_callables_of_every_kind():
     plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).losses.by_fold()
-    by_mine = bk.compare(CLASSIFIERS, X, Y, scoring=mine, **QUICK)
+    by_mine = bk.compare(
+        CLASSIFIERS, X, Y, scoring=bk.metric(mine, higher_is_better=False), **QUICK
+    )
     np.testing.assert_array_equal(by_mine.losses.by_fold(), plain)
     assert (by_mine.losses.metric.name, by_mine.losses.metric.higher_is_better) == ("mine", False)
     by_scorer = bk.compare(CLASSIFIERS, X, Y, scoring=scorer, **QUICK)
@@ -141,12 +144,54 @@ def test_callables_of_every_kind():
     assert study.losses.metric.name == "mean_absolute_error"
 
 
-def test_a_function_that_is_known_for_a_score_rises():
-    study = bk.compare(REGRESSORS, P, Q, scoring=r2_score, **QUICK)
+def test_a_function_with_a_direction():
+    rises = bk.metric(r2_score, higher_is_better=True)
+    study = bk.compare(REGRESSORS, P, Q, scoring=rises, **QUICK)
     same = bk.compare(REGRESSORS, P, Q, scoring="r2", **QUICK)
     assert study.recommended == same.recommended
     assert study.losses.metric.higher_is_better
     np.testing.assert_allclose(study.losses.by_fold() + 1.0, same.losses.by_fold())
+
+
+def my_accuracy(y_true, y_pred):
+    return float(np.mean(y_true == y_pred))
+
+
+def test_a_function_without_a_direction_is_refused():
+    # the name says accuracy, but names are never trusted
+    with pytest.raises(ArgumentError, match=r"bk\.metric\(my_accuracy, higher_is_better=True\)"):
+        bk.compare(CLASSIFIERS, X, Y, scoring=my_accuracy, **QUICK)
+    advised = bk.metric(my_accuracy, higher_is_better=True)
+    study = bk.compare(CLASSIFIERS, X, Y, scoring=advised, **QUICK)
+    assert study.recommended == bk.compare(CLASSIFIERS, X, Y, **QUICK).recommended
+    with pytest.raises(ArgumentError, match="is a scorer"):
+        bk.metric(scorer, higher_is_better=True)
+    with pytest.raises(ArgumentError, match="True or False"):
+        bk.metric(my_accuracy, higher_is_better="yes")
+
+
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        (sklearn.metrics.roc_auc_score, "scoring='roc_auc_ovr'"),
+        (sklearn.metrics.log_loss, "scoring='neg_log_loss'"),
+        (sklearn.metrics.accuracy_score, "scoring='accuracy'"),
+        (sklearn.metrics.f1_score, "scoring='f1_macro'"),
+        (sklearn.metrics.zero_one_loss, "scoring='zero-one'"),
+        (
+            sklearn.metrics.cohen_kappa_score,
+            "scoring=bk.metric(cohen_kappa_score, higher_is_better=True)",
+        ),
+        (sklearn.metrics.hamming_loss, "scoring=bk.metric(hamming_loss, higher_is_better=False)"),
+    ],
+)
+def test_functions_of_scikit_learn_are_refused_with_the_line_that_works(function, advice):
+    with pytest.raises(ArgumentError) as caught:
+        bk.compare("max,logistic", "iris", scoring=function, **QUICK)
+    assert f"use {advice}." in str(caught.value)
+    names = {"bk": bk, function.__name__: function}
+    scoring = eval(advice.removeprefix("scoring="), names)
+    assert bk.compare("max,logistic", "iris", scoring=scoring, **QUICK).recommended == "logistic"
 
 
 @pytest.mark.parametrize(
@@ -156,9 +201,12 @@ def test_a_function_that_is_known_for_a_score_rises():
         ("roc_auc", "scoring='roc_auc_ovr' averages one against the rest"),
         ("neg_mean_squared_log_error", "cannot score the 3 classes of 'iris'"),
         (lambda y_true: 0.0, r"must take \(y_true, y_pred\), or \(estimator, X, y\).*takes 1"),
-        (lambda y_true, y_pred: y_true == y_pred, "it gave an array of shape"),
-        (lambda y_true, y_pred: 1 / 0, "ZeroDivisionError"),
-        ("squared", "is for regression.*'bestofk losses' lists all"),
+        (
+            bk.metric(lambda y_true, y_pred: y_true == y_pred, higher_is_better=True),
+            "it gave an array of shape",
+        ),
+        (bk.metric(lambda y_true, y_pred: 1 / 0, higher_is_better=True), "ZeroDivisionError"),
+        ("squared", "is for regression.*'bestofk list metrics' lists all"),
         (3.5, "a name, a callable, a cost matrix or a list of them"),
         (["accuracy", "accuracy"], "scoring names 'accuracy' twice"),
         ("f1_macro:setosa", "takes no class"),

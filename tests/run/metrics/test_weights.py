@@ -163,7 +163,8 @@ def test_callables_and_scorers_take_weights_where_they_can():
     target = X[:, 0]
     learners = {"ridge": Ridge(), "firm": Ridge(alpha=50)}
     by_name = bk.compare(learners, X, target, sample_weight=w, scoring="absolute", **QUICK)
-    for loss in (mean_absolute_error, "neg_mean_absolute_error"):
+    by_function = bk.metric(mean_absolute_error, higher_is_better=False)
+    for loss in (by_function, "neg_mean_absolute_error"):
         study = bk.compare(learners, X, target, sample_weight=w, scoring=loss, **QUICK)
         np.testing.assert_allclose(study.losses.values, by_name.losses.values, rtol=1e-12)
     plain = bk.compare(learners, X, target, sample_weight=w, scoring="neg_max_error", **QUICK)

@@ -29,6 +29,7 @@ def data():
 def raced(data, **options):
     defaults = {
         "prefer": "listed",
+        "test": "wilcoxon",
         "cv": "2x3",
         "stop": "settled",
         "progress": False,
@@ -145,6 +146,7 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
     study = bk.compare(
         learners,
         data,
+        test="wilcoxon",
         cv="2x3",
         stop="settled",
         prefer="listed",
@@ -184,6 +186,7 @@ def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides(
     study = bk.compare(
         learners,
         data,
+        test="wilcoxon",
         cv="kfold:3",
         stop="settled",
         progress=False,

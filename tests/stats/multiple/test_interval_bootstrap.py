@@ -364,7 +364,7 @@ def test_a_missing_repetition_is_enclosed_whatever_it_was(interval):
 
 
 @pytest.mark.parametrize(
-    "interval", ["mode", (0.6, 0.4), (0.1, 2.0), (0.1,), ("median-radius", 0.0), ("x", "y"), 3]
+    "interval", ["modes", (0.6, 0.4), (0.1, 2.0), (0.1,), ("median-radius", 0.0), ("x", "y"), 3]
 )
 def test_unknown_intervals_are_refused(interval):
     with pytest.raises(ArgumentError, match="interval"):
@@ -400,3 +400,27 @@ def test_losses_at_the_ends_of_the_range_are_inside():
             repetition_intervals(losses, missing="allow", loss_range=inside)
     with pytest.raises(ArgumentError, match="loss_range must be"):
         repetition_intervals(losses, missing="allow", loss_range=(0.5, 0.5))
+
+
+def test_typical_values_and_shortest_intervals_by_hand():
+    """Six repetitions: four near 2, two far away."""
+    losses = np.array([1.9, 2.0, 2.1, 2.15, 9.0, 0.0]).reshape(1, 1, 1, 6)
+
+    def of(interval):
+        return repetition_intervals(losses, interval).ravel().tolist()
+
+    assert of("median") == pytest.approx([2.05, 2.05])
+    # without one of six at each end: 1.9, 2.0, 2.1, 2.15
+    assert of("censored-mean") == pytest.approx([2.0375, 2.0375])
+    # the densest half is 2.0, 2.1, 2.15, the densest half of that 2.1, 2.15
+    assert of("mode") == pytest.approx([2.125, 2.125])
+    # half of six: three neighbours; the closest are 2.0 to 2.15
+    assert of(("shortest", 0.5)) == pytest.approx([2.0, 2.15])
+    assert of(("shortest", 0.1)) == pytest.approx([0.0, 0.0])
+
+
+def test_one_repetition_is_said_to_be_bootstrap_a():
+    table = np.random.default_rng(0).random((3, 6))
+    assert "this is Bootstrap-A" in bootstrap_b(table).explain()
+    repeated = np.random.default_rng(0).random((3, 6, 1, 5))
+    assert "this is Bootstrap-A" not in bootstrap_b(repeated).explain()

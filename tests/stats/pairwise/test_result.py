@@ -10,7 +10,7 @@ import pytest
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import number, pvalue_words
-from bestofk.stats.pairwise import PairwiseResult, kfold_t, sign, wilcoxon
+from bestofk.stats.pairwise import PairwiseResult, durkalski, kfold_t, sign, wilcoxon
 
 A, B = [0.30, 0.25, 0.28, 0.27], [0.26, 0.24, 0.23, 0.25]
 
@@ -39,12 +39,18 @@ def test_equal_means_are_said():
 
 
 def test_counts_that_contradict_the_means_are_said():
-    a, b = [1, 1, 1, 1, 0], [0, 0, 0, 0, 9]
-    text = sign(a, b).explain(names=("cart", "nb"))
+    a, clusters = [1, 1, 1, 1, 1, 0], [1, 2, 3, 4, 5, 5]
+    text = durkalski(a, [0, 0, 0, 0, 0, 7], clusters=clusters).explain(names=("cart", "nb"))
     assert text.startswith("cart has a smaller mean loss than nb")
     assert "favours nb, unlike the means" in text
-    level = sign([1, 1, 0], [0, 0, 2]).explain(names=("cart", "nb"))
+    level = durkalski(a, [0, 0, 0, 0, 0, 5], clusters=clusters).explain(names=("cart", "nb"))
     assert "although the means are equal" in level
+
+
+def test_tests_of_the_typical_difference_say_so():
+    a, b = [1, 1, 1, 1, 0], [0, 0, 0, 0, 9]
+    for test in (sign, wilcoxon):
+        assert "nb has a smaller typical loss than cart" in test(a, b).explain(names=("cart", "nb"))
 
 
 def test_many_results_are_summarised():

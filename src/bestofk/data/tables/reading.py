@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bestofk._base.checks import one_of
 from bestofk._base.errors import TableError
+from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.table import Table
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")
@@ -175,22 +176,11 @@ def _bytes(file: Path) -> bytes:
     except IsADirectoryError:
         raise TableError(f"{file} must be a file; it is a directory.") from None
     except (FileNotFoundError, NotADirectoryError):
-        raise TableError(_not_found(file)) from None
+        raise TableError(no_such_file(file)) from None
     except PermissionError:
         raise TableError(f"{file} cannot be read: permission denied.") from None
     except (OSError, ValueError) as error:
         raise TableError(f"{str(file)!r} cannot be read: {error}.") from None
-
-
-def _not_found(file: Path) -> str:
-    from difflib import get_close_matches
-
-    if not file.parent.is_dir():
-        return f"There is no file {str(file)!r} and no directory {str(file.parent)!r}."
-    siblings = {entry.name.lower(): entry.name for entry in file.parent.iterdir()}
-    near = [siblings[name] for name in get_close_matches(file.name.lower(), siblings, n=3)]
-    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    return f"There is no file {str(file)!r}{offer}"
 
 
 def _by_content(content: str) -> str | None:

@@ -12,17 +12,25 @@ import numpy as np
 from bestofk._base.checks import Floats, one_of, positive, probability, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.decide.choose_test import automatic_tests
-from bestofk.decide.power.designs import Disagreements, Halvings, Planned, PlannedSplits, Units
+from bestofk.decide.power.designs import (
+    Disagreements,
+    Halvings,
+    KnownError,
+    Planned,
+    PlannedSplits,
+    Units,
+)
 from bestofk.decide.power.functions import (
     EFFICIENCY,
     five_by_two_f_power,
     five_by_two_t_power,
     permutation_power,
     signed_rank_power,
+    skew_corrected_t_power,
 )
 from bestofk.decide.power.observed import units_t_power
 from bestofk.splits.design import Design
-from bestofk.splits.plans import specify
+from bestofk.splits.plans import Specification, specify
 from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -81,6 +89,7 @@ def assume(
 _UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
     "signed rank": (signed_rank_power, EFFICIENCY),
     "sign flips": (permutation_power, 1.0),
+    "skew-corrected t": (skew_corrected_t_power, 1.0),
     "t": (units_t_power, 1.0),
 }
 """Power function and efficiency of the tests on independent units."""
@@ -181,6 +190,8 @@ def _resampled(
     if situation == "5x2" and test in ("auto", *by_halves):
         test = _automatic(situation) if test == "auto" else test
         return Assumed(planned=_halvings(spread, test, rows, level), design=text, test=test)
+    if plan.subsets is not None:
+        return _on_parts(plan, folds, spread, rows, text, test, level)
     repeated = plan.kind in ("cv", "loo")
     fitting = next(
         entry.name
@@ -200,6 +211,41 @@ def _resampled(
         fixed="leave-one-out has one run only" if plan.kind == "loo" else "",
     )
     return Assumed(planned=planned, design=text, test=fitting)
+
+
+def _on_parts(
+    plan: Specification,
+    folds: int,
+    sd: Floats,
+    rows: int | None,
+    text: str,
+    test: str,
+    level: float,
+) -> Assumed:
+    """Return the design of a plan with runs on parts of the rows.
+
+    The losses of stable learners on k folds are those of their rows, so the mean of a run has the
+    variance sd^2 / k, which more runs do not change.
+    """
+    assert plan.subsets is not None
+    if plan.subsets.kind != "nested":
+        raise ArgumentError(
+            f"plan_size: the power of {str(plan)!r} is not known; use '10x5+nested' or '10x10', or "
+            "give losses."
+        )
+    fitting = _automatic(plan.subsets.kind)
+    one_of(fitting if test == "auto" else test, "test", (fitting,))
+    models = plan.runs * folds * (folds + 1) // 2
+    planned = KnownError(
+        error=sd / float(np.sqrt(folds)),
+        df=float(models if rows is None else min(models, rows)) - 1.0,
+        rows=rows,
+        runs=plan.runs,
+        unit="runs",
+        level=level,
+        fixed="more runs of the same rows hardly change its variance",
+    )
+    return Assumed(planned=planned, design=f"{text}, nested", test=fitting)
 
 
 def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings:

@@ -16,6 +16,10 @@ from bestofk.decide.power.result import Needed
 
 MAX_TIMES = 1000
 """Do not advise designs more than this many times larger than the current one."""
+FITTED_MODELS = (
+    "More instances compare the fitted models; comparing the learners takes several training sets, "
+    "as in the plan 10x5+nested."
+)
 FLAT_CURVES = (
     "For rows: the variance of a difference is assumed to fall as 1 / rows, which holds if the "
     "learning curves are flat and the true difference does not change."
@@ -257,9 +261,8 @@ class Units(Planned):
         return (_counted(blank, power_at, power),)
 
     def assumptions(self) -> tuple[str, ...]:
-        return (
-            f"The {self.unit} are assumed to be independent, and their differences to be normal.",
-        )
+        normal = f"The {self.unit} are assumed to be independent, and their differences normal."
+        return (normal, FITTED_MODELS) if self.unit == "instances" else (normal,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,8 +302,9 @@ class Disagreements(Planned):
 
     def assumptions(self) -> tuple[str, ...]:
         return (
-            "The instances are assumed to be independent, and the two learners to disagree on the "
+            "The instances are assumed to be independent, and the two models to disagree on the "
             "same share of them.",
+            FITTED_MODELS,
         )
 
     def _smallest(self, discordance: float, power: float) -> float:

@@ -428,6 +428,69 @@ def _rejecting_shifts(n: int, flips: int) -> Floats:
     return shifts
 
 
+# The skewness-corrected t test, for normal differences
+
+MAX_SIMULATED_SKEWNESS = 100
+"""Number of differences up to which the test is simulated; beyond it is a t test."""
+_SKEW_SAMPLES = 20_000
+_SKEW_SEED = 19920301
+
+
+def skew_corrected_t_power(effect: Any, n: int, level: float) -> Floats:
+    """Return the probability that the skewness-corrected t test of `n` differences rejects.
+
+    Parameters
+    ----------
+    effect : array_like
+        The true difference over the standard deviation of one difference.
+    n : int
+        Number of differences: data sets or instances.
+    level : float
+        Two-sided level of the test.
+
+    Returns
+    -------
+    ndarray
+        The power, of the shape of `effect`; 0 for fewer than 2 differences.
+
+    Notes
+    -----
+    The differences are normal. Their sample skewness still varies, which costs power with few
+    differences: 71 instead of 78 percent with 12. Up to 100 differences a fixed sample of 20,000
+    draws gives the shifts from which the test rejects, the ends of its intervals. Beyond, it is
+    approximated by a t test.
+
+    Examples
+    --------
+    >>> [round(float(p), 2) for p in skew_corrected_t_power([0.0, 0.8, 1.2], 15, 0.05)]
+    [0.04, 0.79, 0.98]
+    """
+    effect = np.abs(np.asarray(effect, dtype=float))
+    if n < 2:
+        return np.zeros(effect.shape)
+    if n > MAX_SIMULATED_SKEWNESS:
+        return t_power(effect * np.sqrt(n), n - 1.0, level)
+    return _share_below(_rejecting_skew_shifts(n, level), effect)
+
+
+@lru_cache(maxsize=64)
+def _rejecting_skew_shifts(n: int, level: float) -> Floats:
+    """Return sorted shifts from which the test rejects, one per sample of n standard normals."""
+    from bestofk.stats.pairwise.skew_corrected import sample_skewness, skew_corrected_ends
+    from bestofk.stats.tails import t_quantile
+
+    rng = np.random.default_rng(_SKEW_SEED)
+    d = rng.standard_normal((_SKEW_SAMPLES, n))
+    mean = d.mean(axis=1)
+    centred = d - mean[:, np.newaxis]
+    error = np.sqrt(np.square(centred).sum(axis=1) / (n * (n - 1.0)))
+    q = -float(t_quantile(0.5 * level, n - 1.0))
+    above, _ = skew_corrected_ends(q, sample_skewness(centred, axis=1), n)
+    shifts = np.sort(above * error - mean)
+    shifts.flags.writeable = False
+    return shifts
+
+
 # Wilcoxon's signed rank test, for normal differences
 
 MAX_SIMULATED_RANKS = 25

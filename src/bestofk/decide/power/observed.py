@@ -27,6 +27,7 @@ from bestofk.decide.power.functions import (
     five_by_two_t_power,
     permutation_power,
     signed_rank_power,
+    skew_corrected_t_power,
     t_power,
 )
 from bestofk.stats.pairwise.entry import PowerModel
@@ -42,7 +43,7 @@ Pairs = npt.NDArray[np.intp]
 _MAX_BATCH_DIFFERENCES = 1 << 20
 _MAX_WALSH_DIFFERENCES = 300
 """Number of differences with all Walsh averages; more are replaced by as many quantiles."""
-_BY_ERROR: tuple[PowerModel, ...] = ("t", "corrected t", "unknown")
+_BY_ERROR: tuple[PowerModel, ...] = ("t", "skew-corrected t", "corrected t", "unknown")
 """Models that take the power from the standard error of a result, if it has one."""
 _MAX_POOLED_LEARNERS = 200
 """Number of learners from which the correlation of runs is estimated."""
@@ -104,6 +105,8 @@ def observe(
 
     `tested` holds earlier results of the test for these pairs; without it they are tested here.
     """
+    if problem.subject.n_clusters is not None:
+        raise _not_planned(choice)
     values = problem.sample(choice.axes)
     step = max(1, _MAX_BATCH_DIFFERENCES // max(1, int(np.prod(values.shape[1:]))))
     blocks = [slice(start, start + step) for start in range(0, len(first), step)]
@@ -158,7 +161,8 @@ def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], PlannedDiffer
     if choice.entry is not None and choice.entry.power in builders:
         return builders[choice.entry.power]
     situation = problem.situations[0] if problem.situations else ""
-    return _units if situation in ("datasets", "test-set") else _splits
+    units = situation == "datasets" or situation.startswith("test-set")
+    return _units if units else _splits
 
 
 def _splits(raw: _Raw) -> PlannedDifferences:
@@ -244,7 +248,8 @@ def _units(raw: _Raw) -> PlannedDifferences:
         error, df = raw.t_parts()
         if df != n - 1:
             raise _not_planned(raw.choice)
-        sd, power = error * float(np.sqrt(n)), units_t_power
+        sd = error * float(np.sqrt(n))
+        power = skew_corrected_t_power if raw.model == "skew-corrected t" else units_t_power
     units = Units(sd=sd, n=n, unit=unit, effect_power=power, efficiency=efficiency, level=raw.level)
     return units, pseudomedians
 

@@ -244,7 +244,7 @@ def _pairs_of_problem(
     first, second = pairs.pairs()
     return _PlannedPairs(
         problem=problem,
-        choice=choose_test(problem, test, family=pairs, random_state=0, **arguments),
+        choice=choose_test(problem, test, random_state=0, **arguments),
         first=first.astype(np.intp),
         second=second.astype(np.intp),
         adjusted=None,

@@ -37,8 +37,8 @@ def anova_choice(
 ) -> Decision:
     """Take the most preferred learner if ANOVA sees no difference between any of them.
 
-    When H0: mu_1 = ... = mu_K is rejected some means differ, but ANOVA cannot say which: no best
-    is found.
+    The order is then that of the preference. When H0: mu_1 = ... = mu_K is rejected some means
+    differ, but ANOVA cannot say which: no best is found.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def anova_choice(
     Returns
     -------
     Decision
-        `order` holds the best alone, or nothing.
+        `order` holds all learners by preference, or nothing.
 
     References
     ----------
@@ -58,8 +58,9 @@ def anova_choice(
 
     Examples
     --------
-    >>> anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]]).best
-    0
+    >>> decision = anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]])
+    >>> decision.best, decision.ranking
+    (0, (0, 1))
     >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
     True
     """
@@ -85,10 +86,11 @@ def anova_choice(
             else f"which {mean_words(name, _by_name(problem), problem.metric)}"
         )
         reason = (
-            f"The ANOVA choice takes {called(name)}, {which}: there is no evidence of a difference "
-            f"between the {in_words(len(problem.names))} means ({statistic})."
+            f"The ANOVA choice takes {called(name)}, {which}: the {in_words(len(problem.names))} "
+            f"means are too close to call ({statistic})."
         )
-    return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
+    ranking = () if best is None else tuple(problem.names)
+    return _choice("anova-choice", "anova", problem, best, (reason,), alpha, ranking)
 
 
 def newman_keuls_choice(
@@ -175,7 +177,9 @@ def newman_keuls_choice(
 def anova_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Return the ANOVA choice on every table of a stack."""
     best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
-    return untested(len(stack), stack.learners, "anova").with_order(only(best, stack.learners))
+    by_preference = np.broadcast_to(np.arange(stack.learners), (len(stack), stack.learners))
+    order = np.where((best == NOBODY)[:, np.newaxis], NOBODY, by_preference)
+    return untested(len(stack), stack.learners, "anova").with_order(order)
 
 
 def newman_keuls_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
@@ -246,13 +250,15 @@ def _choice(
     best: Name | None,
     reasons: tuple[str, ...],
     alpha: float,
+    ranking: tuple[Name, ...] | None = None,
 ) -> Decision:
+    alone = () if best is None else (best,)
     return Decision(
         procedure=procedure,
         recommended=best,
-        ranking=() if best is None else (best,),
+        ranking=alone if ranking is None else ranking,
         by_preference=problem.names,
-        means=_by_name(problem),
+        mean_losses=_by_name(problem),
         evidence=no_pairs(problem, alpha=alpha),
         test=test,
         test_reason="belongs to the procedure",

@@ -88,7 +88,7 @@ def cheapest_adequate(
     )  # fmt: skip
     assert tested.test_choice is not None
     margins = against_margin(problem, tested.test_choice, margin, alpha=tested.alpha)
-    means = np.array([tested.means[name] for name in problem.names])
+    means = np.array([tested.mean_losses[name] for name in problem.names])
     places, best = _adequate_first(margins.shown[np.newaxis], means[np.newaxis])
     recommended: Name | None = None if best[0] == NOBODY else problem.names[int(best[0])]
     return replace(

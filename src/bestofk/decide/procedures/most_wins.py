@@ -152,7 +152,7 @@ def _wins(count: int, minus_losses: bool) -> str:
 
 
 def _smallest_mean(tested: Decision, recommended: Name) -> str:
-    smallest, means = tested.smallest_mean, tested.means
+    smallest, means = tested.smallest_mean, tested.mean_losses
     has = mean_words(smallest, means, tested.metric)
     if recommended == smallest:
         return f"It {has}."

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from bestofk.decide.problem_stack import Decided, ProblemStack, StackSettings
 
 
+AS_PUBLISHED: dict[str, Any] = {
+    "test": "5x2cv-t", "correction": "bonferroni", "family": "preference", "guard": False,
+}  # fmt: skip
+"""The settings of Yildiz and Alpaydin 2006; they also prefer simpler learners."""
+
+
 def multitest(
     losses: Any,
     *,
@@ -119,7 +125,7 @@ def multitest(
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
     hypotheses = family_of(problem, family, alpha, correction, control)
     choice = choose_test(
-        problem, test, family=hypotheses, one_sided=hypotheses.alternative != "two-sided",
+        problem, test, one_sided=hypotheses.alternative != "two-sided",
         df=df, random_state=random_state, **rope_argument(test, rope), **test_arguments,
     )  # fmt: skip
     evidence = gather_evidence(
@@ -138,7 +144,7 @@ def multitest(
         recommended=recommended,
         ranking=tuple(names[i] for i in order.tolist()),
         by_preference=names,
-        means=dict(zip(names, means.tolist(), strict=True)),
+        mean_losses=dict(zip(names, means.tolist(), strict=True)),
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,

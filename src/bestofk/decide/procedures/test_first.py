@@ -84,7 +84,7 @@ def test_first(
         name="control", learners=len(names), alpha=alpha, correction=correction, control=first
     )
     choice = choose_test(
-        problem, test, family=family, one_sided=True, df=df, random_state=random_state,
+        problem, test, one_sided=True, df=df, random_state=random_state,
         **test_arguments,
     )  # fmt: skip
     evidence = no_pairs(problem, alpha=family.alpha)
@@ -134,7 +134,7 @@ def test_first(
         recommended=recommended,
         ranking=() if recommended is None else (recommended,),
         by_preference=names,
-        means=by_name,
+        mean_losses=by_name,
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,

@@ -10,17 +10,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from bestofk._base.errors import Advice, Part
 from bestofk._base.registry import resolve
+from bestofk._base.results import json_ready
 from bestofk.decide.preference import Name
 
 Kind = Literal[
-    "verdict", "left out", "assumed", "standing", "ranking", "stop", "margin", "posterior",
-    "preference", "evidence", "bootstrap", "bound", "metric", "note", "expectation", "next",
-    "replication", "preparation", "run", "data",
+    "verdict", "hint", "left out", "assumed", "standing", "ranking", "stop", "margin",
+    "posterior", "preference", "estimand", "evidence", "caution", "bootstrap", "bound",
+    "metric", "note", "expectation", "next", "replication", "preparation", "run", "data",
 ]  # fmt: skip
 """What a statement says; views select statements by it.
 
 verdict      what to do, and why
+hint         a cost that a preference would take into account
 left out     learners, fits and scores that failed or do not count
 assumed      what bestofk assumed about the input
 standing     how the other learners compare with the recommended one
@@ -29,7 +32,9 @@ stop         which learners stopped early, and why
 margin       which learners are shown to be good enough
 posterior    Bayesian probabilities
 preference   the preference, and where the data override it
-evidence     the test, its level, its promise and its caution
+estimand     the quantity that the result speaks of, and the population it applies to
+evidence     the test, its level and its promise
+caution      what is known against the test
 bootstrap    the Bootstrap-B test of repetitions
 bound        how much worse than the best the recommended model may be
 metric       what other metrics would recommend
@@ -43,6 +48,8 @@ data         what was understood of the data
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds, in the order of explanations."""
+HEADLINE: tuple[Kind, ...] = ("verdict", "hint", "left out")
+"""Kinds of the first paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +66,10 @@ class Statement:
         Its first words if they say what to do (``"Use nmc"``); `text` begins with them.
     reason : str
         Its part after the list of learners, for views that show the list themselves.
+    short : str
+        The statement in a few words, for views that have one line for it.
+    parts : tuple of str and Advice
+        The parts of `text`, if it contains advice, which each view writes in its own form.
     learners : tuple of names
         The learners it is about.
     numbers : mapping
@@ -69,6 +80,8 @@ class Statement:
     text: str
     lead: str = ""
     reason: str = ""
+    short: str = ""
+    parts: tuple[Part, ...] = ()
     learners: tuple[Name, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
@@ -80,9 +93,21 @@ class Statement:
     def __str__(self) -> str:
         return self.text
 
+    def written(self, show: Callable[[Advice], str]) -> str:
+        """Return the text with each advice as `show` writes it."""
+        if not self.parts:
+            return self.text
+        return "".join(show(part) if isinstance(part, Advice) else part for part in self.parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the statement for strict JSON."""
-        return {"kind": self.kind, "text": self.text, "learners": list(self.learners)}
+        row = {"kind": self.kind, "text": self.text, "learners": list(self.learners)}
+        return {**row, "numbers": json_ready(self.numbers)} if self.numbers else row
+
+
+def with_advice(kind: Kind, *parts: Part, learners: tuple[Name, ...] = ()) -> Statement:
+    """Return a statement that contains advice; its text gives the advice as in Python."""
+    return Statement(kind=kind, text="".join(map(str, parts)), parts=parts, learners=learners)
 
 
 def statements(kind: Kind, texts: Iterable[str]) -> tuple[Statement, ...]:
@@ -103,8 +128,8 @@ def paragraph(given: Iterable[Statement]) -> str:
 def as_text(given: Iterable[Statement]) -> str:
     """Return statements as lines: the verdict and what was left out first, on one line."""
     listed = tuple(given)
-    head = paragraph(selected(listed, "verdict", "left out"))
-    rest = [one.text for one in listed if one.kind not in ("verdict", "left out")]
+    head = paragraph(selected(listed, *HEADLINE))
+    rest = [one.text for one in listed if one.kind not in HEADLINE]
     return "\n".join([head, *rest] if head else rest)
 
 
@@ -116,7 +141,9 @@ _BUILDERS = {
     "margin": f"{_HERE}.details:margin_statements",
     "posterior": f"{_HERE}.details:posterior_statements",
     "preference": f"{_HERE}.details:preference_statements",
+    "estimand": f"{_HERE}.estimand:estimand_statements",
     "evidence": f"{_HERE}.details:evidence_statements",
+    "caution": f"{_HERE}.details:caution_statements",
     "bootstrap": f"{_HERE}.details:bootstrap_statements",
     "note": f"{_HERE}.details:note_statements",
     "expectation": f"{_HERE}.forecast:expectation_statements",
@@ -129,7 +156,9 @@ _STOPPED_BUILDERS = {
     "ranking": f"{_HERE}.stopped:ranking_statements",
     "stop": f"{_HERE}.stopped:stop_statements",
     "preference": f"{_HERE}.stopped:preference_statements",
+    "estimand": f"{_HERE}.estimand:estimand_statements",
     "evidence": f"{_HERE}.stopped:evidence_statements",
+    "caution": f"{_HERE}.details:caution_statements",
     "note": f"{_HERE}.details:note_statements",
 }
 """The same for a decision that was made before its plan was complete."""

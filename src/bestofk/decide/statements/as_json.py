@@ -38,7 +38,7 @@ def decision_to_dict(decision: Decision) -> dict[str, Any]:
         "claims": [list(claim) for claim in decision.claims],
         "edges": [list(edge) for edge in decision.edges],
         "evidence": [pair.to_dict() for pair in decision.evidence],
-        "means": {str(name): metric.shown(mean) for name, mean in decision.means.items()},
+        "means": {str(name): mean for name, mean in decision.means.items()},
         "standings": [standing.to_dict() for standing in decision.standings],
         "counts": None
         if decision.counts is None

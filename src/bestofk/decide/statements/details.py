@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,10 +10,12 @@ import numpy as np
 from bestofk._base.formatting import (
     capitalised,
     counted,
+    first_sentence,
     interval_words,
     number,
     probability_words,
     pvalue_words,
+    rounded,
 )
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import PROCEDURES, decides_by
@@ -22,9 +25,15 @@ from bestofk.decide.statements.wording import (
     called,
     chain,
     correction_words,
+    difference_text,
     difference_words,
     family_words,
+    is_are,
     listing,
+    pairs_in_short,
+    shown_means,
+    some,
+    uncertainty_of,
 )
 from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
 
@@ -48,10 +57,11 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
         return ()
     best = called(decision.recommended)
     one_sided = decision.evidence.family.name == "preference"
+    texts = shown_means(decision)
     groups: dict[str, list[Standing]] = {}
     for standing in decision.standings:
         words = _STANDING_WORDS[standing.verdict].format(best=best)
-        if one_sided and standing.verdict == "no evidence":
+        if one_sided and standing.verdict == "too close to call":
             direction = "better" if standing.difference <= 0 else "worse"
             words = f"Not shown to be {direction} than {best}"
         elif one_sided and standing.verdict == "not tested" and _in_family(decision, standing):
@@ -62,7 +72,7 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
     return tuple(
         Statement(
             kind="standing",
-            text=f"{words}: {listing(_numbers_of(decision, one) for one in group)}.",
+            text=f"{words}: {listing(_numbers_of(decision, one, texts) for one in group)}.",
             learners=tuple(one.name for one in group),
         )
         for words, group in sorted(groups.items(), key=lambda item: turn.index(item[1][0].verdict))
@@ -70,9 +80,9 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
 
 
 _STANDING_WORDS = {
-    "better": "Shown to be better than {best}",
-    "no evidence": "No evidence of a difference from {best}",
-    "worse": "Shown to be worse than {best}",
+    "better": "Significantly better than {best}",
+    "too close to call": "Too close to call against {best}",
+    "worse": "Significantly worse than {best}",
     "not tested": "Not tested against {best}",
 }
 """Verdict on a learner: how a sentence begins that lists such learners."""
@@ -84,25 +94,45 @@ def _in_family(decision: Decision, standing: Standing) -> bool:
     return decision.evidence.row(standing.name, decision.recommended) is not None
 
 
-def _numbers_of(decision: Decision, standing: Standing) -> str:
+def _numbers_of(decision: Decision, standing: Standing, texts: Mapping[Name, str]) -> str:
     """Return ``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
-    parts = [number(float(decision.metric.shown(standing.mean))), _by(standing.difference)]
-    against_the_mean = {"better": 1, "worse": -1}.get(standing.verdict, 0) * standing.difference > 0
+    typical = _is_typical(decision) and standing.verdict != "not tested"
+    of_means = _difference_of_means(decision, standing) if typical else standing.difference
+    direction = {"better": -1, "worse": 1}.get(standing.verdict, standing.difference)
+    parts = [texts[standing.name], _by(standing.difference, uncertainty_of(decision))]
+    against_the_mean = direction * of_means < 0
     if against_the_mean:
-        parts[1] = f"although its mean is {parts[1]}"
+        although = f"although its mean is {_by(of_means, uncertainty_of(decision))}"
+        parts[1] = f"typically {parts[1]} {although}" if typical else although
     if standing.verdict != "not tested":
         interval = difference_words(decision, standing)
-        if interval and not against_the_mean:
+        if interval and (typical or not against_the_mean):
             parts.append(interval)
         if standing.adjusted_pvalue is not None:
             parts.append(pvalue_words(standing.adjusted_pvalue, decision.alpha))
     return f"{called(standing.name)} ({', '.join(parts)})"
 
 
-def _by(difference: float) -> str:
+def _is_typical(decision: Decision) -> bool:
+    """Return whether the test estimates the typical difference, not that of the means."""
+    choice = decision.test_choice
+    entry = None if choice is None else choice.entry
+    return entry is not None and entry.estimand == "typical"
+
+
+def _difference_of_means(decision: Decision, standing: Standing) -> float:
+    """Return the mean loss of a learner minus that of the recommended one."""
+    assert decision.recommended is not None
+    losses = decision.mean_losses
+    difference = losses[standing.name] - losses[decision.recommended]
+    return 0.0 if abs(difference) <= 1e-12 * max(map(abs, losses.values())) else difference
+
+
+def _by(difference: float, uncertainty: float | None) -> str:
     if difference == 0:
         return "the same mean"
-    return f"{'worse' if difference > 0 else 'better'} by {number(abs(difference))}"
+    by = difference_text(abs(difference), uncertainty)
+    return f"{'worse' if difference > 0 else 'better'} by {by}"
 
 
 def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -122,9 +152,8 @@ def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
     elif decision.preference.stated:
         start = "Order"
         if len(decision.claims) < len(decision.evidence):
-            whose = {"panel": "the panel's preference", "measured": "the preference"}
-            preference = whose.get(decision.preference.kind, "your preference")
-            reason = f"If no difference is shown, {preference} decides.{_surprise(decision)}"
+            start_of_reason = "If a pair is too close to call, your preference decides."
+            reason = f"{start_of_reason}{_surprise(decision)}"
     text = f"{start}: {chain(decision.ranking)}. {reason}".rstrip()
     return (Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking),)
 
@@ -135,12 +164,14 @@ def _surprise(decision: Decision) -> str:
     for rank, name in enumerate(decision.ranking):
         if verdicts.get(name) != "worse":
             continue
-        later = [other for other in decision.ranking[rank:] if verdicts.get(other) == "no evidence"]
+        later = [
+            other for other in decision.ranking[rank:] if verdicts.get(other) == "too close to call"
+        ]
         if later and decision.recommended is not None:
             return (
-                f" {called(name)} comes before {called(later[0])}, although it is shown to be "
-                f"worse than {called(decision.recommended)}: it is preferred, and no difference is "
-                "shown between the two."
+                f" {called(name)} comes before {called(later[0])}, although it is significantly "
+                f"worse than {called(decision.recommended)}: it is preferred, and the two are too "
+                "close to call."
             )
     return ""
 
@@ -153,7 +184,8 @@ def margin_statements(decision: Decision) -> tuple[Statement, ...]:
     for name, one in decision.margins.items():
         p = f" ({pvalue_words(one.adjusted_pvalue, decision.alpha)})"
         groups.setdefault(one.verdict, []).append(
-            called(name) + (p if one.verdict == WITHIN_MARGIN else "")
+            called(name)
+            + (f"{_also_worse(decision, name)}{p}" if one.verdict == WITHIN_MARGIN else "")
         )
     sentences = [
         f"{words}: {listing(groups[verdict])}."
@@ -171,15 +203,34 @@ def margin_statements(decision: Decision) -> tuple[Statement, ...]:
             f"{decision.alpha:g}."
         )
     first = f"Against {called(decision.recommended)} with a margin of {number(decision.margin)}."
-    return statements("margin", [" ".join((first, *sentences))])
+    text = " ".join((first, *sentences))
+    return (Statement(kind="margin", text=text, short=_margin_in_short(decision)),)
+
+
+def _margin_in_short(decision: Decision) -> str:
+    """Return ``a and b are shown to be at most 0.01 worse than c``."""
+    shown = [
+        name for name, one in decision.margins.items() if one.verdict in ("better", WITHIN_MARGIN)
+    ]
+    who = f"{some(shown)} {is_are(shown)}" if shown else f"no other {decision.noun} is"
+    assert decision.recommended is not None
+    margin, best = number(decision.margin or 0.0), called(decision.recommended)
+    return f"{who} shown to be at most {margin} worse than {best}."
+
+
+def _also_worse(decision: Decision, name: Name) -> str:
+    """Say that a learner within the margin is significantly worse, by less than the margin."""
+    assert decision.recommended is not None
+    worse = decision.against(name, decision.recommended).verdict == "worse"
+    return ", which is significantly worse by less than that," if worse else ""
 
 
 WITHIN_MARGIN = "not worse by more than the margin"
 _MARGIN_WORDS = {
-    "better": "Shown to be better",
+    "better": "Significantly better",
     WITHIN_MARGIN: "Shown not to be worse by more than that",
-    "open": "Open",
-    "worse": "Shown to be worse",
+    "open": "Not shown to be within the margin, nor to be worse",
+    "worse": "Significantly worse, and not shown to be within the margin",
 }
 
 
@@ -219,9 +270,7 @@ def preference_statements(decision: Decision) -> tuple[Statement, ...]:
     by_preference = chain(decision.by_preference)
     if not preference.stated or decides_by(decision.procedure) not in ("steps", "adequacy"):
         return ()
-    if preference.kind == "panel":
-        stated = f"The panel comes with a preference, simpler learners first: {by_preference}."
-    elif preference.kind == "measured":
+    if preference.kind == "measured":
         quality = _QUALITIES.get(preference.words, f"have less {preference.words}")
         stated = (
             f"You prefer {decision.noun}s that {quality} (within a factor of two the "
@@ -254,19 +303,36 @@ def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
             f"Evidence: {decision.test}, one test of all {decision.noun}s, {level}, from "
             f"{decision.design}."
         )
-        return statements("evidence", [text])
+        short = f"{decision.test} test of all {decision.noun}s, {level}"
+        return (Statement(kind="evidence", text=text, short=short),)
     if not len(evidence):
         text = f"Evidence: the means alone, from {decision.design}; no pair had to be tested."
-        return statements("evidence", [text])
-    promised = promise(decision)
+        return (Statement(kind="evidence", text=text, short="the means alone, nothing tested"),)
     parts = (
         f"Evidence: {decision.test}, {family_words(evidence)}, {level}"
         f"{correction_words(evidence)}, from {decision.design}.",
         _reason_sentence(decision),
-        promised.text,
-        decision.caution if promised.bounded else "",
+        promise(decision).text,
     )
-    return statements("evidence", [" ".join(filter(None, parts))])
+    text = " ".join(filter(None, parts))
+    return (Statement(kind="evidence", text=text, short=evidence_in_short(decision)),)
+
+
+def evidence_in_short(decision: Decision) -> str:
+    """Return ``nested-cv-t test of all 15 pairs, alpha = 0.05 with Holm's correction``."""
+    evidence = decision.evidence
+    return (
+        f"{decision.test} test {pairs_in_short(evidence)}, alpha = {decision.alpha:g}"
+        f"{correction_words(evidence)}"
+    )
+
+
+def caution_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State what is known against the test; nothing if it promises no error rate."""
+    if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
+        return ()
+    short = first_sentence(decision.caution)
+    return (Statement(kind="caution", text=f"Caution: {decision.caution}", short=short),)
 
 
 def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -372,9 +438,9 @@ def pair_sentence(pair: Pair) -> str:
     )
     numbers = ", ".join(filter(None, parts))
     if pair.better is None:
-        return f"There is no evidence of a difference between {a} and {b} ({numbers})."
+        return capitalised(f"{a} and {b} are too close to call ({numbers}).")
     winner, loser = (a, b) if pair.better == pair.a else (b, a)
-    return capitalised(f"{winner} is shown to be better than {loser} ({numbers}).")
+    return capitalised(f"{winner} is significantly better than {loser} ({numbers}).")
 
 
 def posterior_sentence(posterior: Posterior) -> str:
@@ -390,15 +456,17 @@ def standing_sentence(standing: Standing) -> str:
     """State how a learner compares with the recommended one."""
     name, best = called(standing.name), "the recommended learner"
     verdict = {
-        "better": capitalised(f"{name} is shown to be better than {best}"),
-        "worse": capitalised(f"{name} is shown to be worse than {best}"),
-        "no evidence": f"There is no evidence of a difference between {name} and {best}",
+        "better": capitalised(f"{name} is significantly better than {best}"),
+        "worse": capitalised(f"{name} is significantly worse than {best}"),
+        "too close to call": capitalised(f"{name} and {best} are too close to call"),
         "not tested": capitalised(f"{name} was not tested against {best}"),
         "not settled": f"It is not settled whether {name} and {best} differ",
     }[standing.verdict]
     p = "" if standing.adjusted_pvalue is None else f", {pvalue_words(standing.adjusted_pvalue)}"
-    mean = number(float(standing.metric.shown(standing.mean)))
-    return f"{verdict} ({standing.metric.mean} {mean}, {_by(standing.difference)}{p})."
+    width = (standing.high - standing.low) / 2
+    (mean,) = rounded([standing.mean], width)
+    by = _by(standing.difference, width)
+    return f"{verdict} ({standing.metric.mean} {mean}, {by}{p})."
 
 
 def evidence_sentences(evidence: Evidence) -> str:
@@ -424,8 +492,8 @@ def claims_sentence(evidence: Evidence) -> str:
     if not claimed:
         if len(evidence) == 1:
             p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
-            return f"There is no evidence of a difference ({p})."
-        return f"There is no evidence of a difference in any of the {len(evidence)} pairs."
+            return f"The two are too close to call ({p})."
+        return f"All {len(evidence)} pairs are too close to call."
     claimed.sort(key=lambda pair: pair.adjusted_pvalue)
     listed = listing(
         f"{called(_winner(pair))} is better than {called(_loser(pair))} "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bestofk._base.errors import BestOfKError
-from bestofk._base.formatting import number
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
+from bestofk.decide.statements.missing import verdict_depends
+from bestofk.decide.statements.wording import called
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum
@@ -26,20 +27,16 @@ def expectation_statements(decision: Decision) -> tuple[Statement, ...]:
     if estimate is None:
         return ()
     metric = decision.metric
-    low, high = sorted((metric.shown(estimate.low), metric.shown(estimate.high)))
-    if low == high:
-        # too few different numbers: the bootstrap knows nothing
-        return ()
     # chance may put the corrected loss below the mean itself, which is never too large
     corrected = metric.shown(max(estimate.naive, estimate.corrected))
     text = (
-        f"Expect a {metric.mean} of about {number(corrected)} from {decision.recommended} "
-        f"({100 * estimate.level:g} % interval {number(low)} to {number(high)}), corrected for "
-        "having chosen it by its mean."
+        f"Expect a {metric.mean} of about {estimate.words(corrected)} from {decision.recommended}"
+        f"{estimate.interval_words()}, corrected for having chosen it by its mean."
     )
-    numbers = {
-        "mean": metric.shown(estimate.naive), "corrected": corrected, "low": low, "high": high,
-    }  # fmt: skip
+    numbers = {"mean": metric.shown(estimate.naive), "corrected": corrected}
+    interval = estimate.shown_interval()
+    if interval is not None:
+        numbers |= {"low": interval[0], "high": interval[1]}
     return (Statement(kind="expectation", text=text, numbers=numbers),)
 
 
@@ -51,6 +48,11 @@ def _expected(decision: Decision) -> CorrectedMinimum | None:
     if problem is None or not by_mean or decision.recommended != decision.smallest_mean:
         return None
     if problem.values.size > MAX_NUMBERS or problem.subject.n_clusters is not None:
+        return None
+    if verdict_depends(decision):
+        return None
+    if problem.design.kind == "seeds":
+        # the runs share one test set: they do not show how the loss varies with other data
         return None
     try:
         return corrected_minimum(problem)
@@ -66,7 +68,7 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
     differ; otherwise with those that are nearest to being shown worse.
     """
     from bestofk.decide.power.sizes import plan_size
-    from bestofk.decide.statements.power import settling_sentence
+    from bestofk.decide.statements.power import settling_amount, settling_sentence
 
     best = decision.recommended
     if best is None or decision.problem is None or decision.test_choice is None:
@@ -78,17 +80,22 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
     for rival in _rivals(decision)[:MAX_PAIRS]:
         try:
             plan = plan_size(decision, only=(best, rival))
-            text = settling_sentence(plan, plan.row(best, rival), groups=groups)
+            pair = plan.row(best, rival)
+            text = settling_sentence(plan, pair, groups=groups)
         except BestOfKError:
             # nothing can be planned for this design
             return ()
         if text:
-            return (Statement(kind="next", text=text, learners=(best, rival)),)
+            lead = settling_amount(pair, groups=groups)
+            short = f"{lead[:1].lower()}{lead[1:]} would settle {called(best)} vs {called(rival)}"
+            return (
+                Statement(kind="next", text=text, lead=lead, short=short, learners=(best, rival)),
+            )
     return ()
 
 
 def _rivals(decision: Decision) -> list[Name]:
-    open_pairs = [one for one in decision.standings if one.verdict == "no evidence"]
+    open_pairs = [one for one in decision.standings if one.verdict == "too close to call"]
     open_pairs.sort(key=lambda one: (one.adjusted_pvalue, one.pvalue))
     names = [one.name for one in open_pairs if one.difference != 0]
     if decision.smallest_mean in names:

@@ -9,6 +9,7 @@ from typing import Any
 from bestofk._base.formatting import capitalised, counted, number, shortened
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement, statements
+from bestofk.decide.statements.missing import verdict_depends
 from bestofk.decide.statements.wording import called
 
 SHOWN_SAMPLES = 1000.0
@@ -24,12 +25,14 @@ _COST_UNITS = {
     "tokens": "tokens per sample",
     "latency": "seconds per sample",
 }
+MAX_TIMES_ITEMS = 100
+"""Do not advise more items than this many times the current number."""
 _MARGIN_PHRASES = {
     "shown": "is shown not to be worse than the best by more than your margin",
     "not shown": "may be worse than the best by more than your margin",
     "worse": "is shown to be worse than another, perhaps by more than your margin",
 }
-_VERDICT_PHRASES = {"better": "better", "worse": "worse", "no evidence": "not shown to differ"}
+_VERDICT_PHRASES = {"better": "better", "worse": "worse", "too close to call": "too close to call"}
 
 
 def model_statements(choice: Any) -> tuple[Statement, ...]:
@@ -38,14 +41,33 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     notes = statements("note", [*choice.left_out, *bounds])
     if choice.recommended is None:
         return notes
-    plan = "" if choice.plan is None else choice.plan.explain()
+    if verdict_depends(choice.decision):
+        return (*statements("verdict", [_range_sentence(choice.missing_bounds)]), *notes)
+    plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
-        *statements("verdict", [_cost_sentence(choice)]),
+        *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
         *statements("margin", [_margin_sentence(choice)]),
-        *statements("next", [*_too_few_items_sentences(choice), plan]),
+        *statements("next", _too_few_items_sentences(choice)),
+        *plan,
         *notes,
     )
+
+
+def _settled(choice: Any) -> bool:
+    """Return whether a difference between the models of the plan is shown already."""
+    first, second = choice.plan.pair
+    return choice.decision.against(second, first).verdict in ("better", "worse")
+
+
+def _plan_statements(plan: Any) -> tuple[Statement, ...]:
+    needed = plan.items_to_settle
+    short = ""
+    in_reach = needed is not None and plan.items < needed <= MAX_TIMES_ITEMS * plan.items
+    if in_reach and isfinite(plan.smallest_shown):
+        first, second = plan.pair
+        short = f"about {needed:,} items (now {plan.items:,}) would settle {first} vs {second}"
+    return (Statement(kind="next", text=plan.explain(), short=short),)
 
 
 def shown_cost(cost: float, measure: str) -> float:
@@ -114,12 +136,14 @@ def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
     --------
     >>> _ratio_phrase(36.0, 2.0), _ratio_phrase(1.0, 3.0), _ratio_phrase(9.2, 10.0, "long")
     ('18 times as much', '33 % as much', '92 % as long')
+    >>> _ratio_phrase(0.999, 1.0)
+    '99.9 % as much'
     """
     if cost <= 0 or other <= 0:
         return "more" if other > cost else "less"
     ratio = other / cost
     if ratio < 1.5:
-        return f"{100 * ratio:.2g} % as {adverb}"
+        return f"{100 * ratio:.{2 if ratio < 0.995 else 3}g} % as {adverb}"
     return f"{f'{ratio:.2g}' if ratio < 99.5 else f'{ratio:,.0f}'} times as {adverb}"
 
 
@@ -148,12 +172,34 @@ def _margin_sentence(choice: Any) -> str:
         f"{choice.recommended} {_MARGIN_PHRASES[choice.margin_verdict]} of {number(choice.margin)}"
     )
     needed, items = choice.items_for_margin, len(choice.scores.items)
-    if needed is not None and needed > items:
+    if needed is not None and needed > MAX_TIMES_ITEMS * items:
+        sentence += (
+            f"; more than {MAX_TIMES_ITEMS} times as many items would be needed to show more"
+        )
+    elif needed is not None and needed > items:
         sentence += (
             f"; about {needed:,} items (now {items:,}) would show that it is not, if the means "
             "stay as they are"
         )
     return f"{sentence}."
+
+
+def _against_sentences(choice: Any) -> list[str]:
+    """Say which models are within the margin of the one that `against` names."""
+    phrases = {
+        "within": "{name} is shown to be within {margin} of {other}",
+        "beyond": "{name} is shown to be worse than {other} by more than {margin}",
+        "open": "It is open whether {name} is within {margin} of {other}",
+    }
+    sentences = []
+    for row in choice.against:
+        words = phrases[row.verdict].format(
+            name=row.name, other=row.against, margin=number(choice.margin)
+        )
+        sentences.append(
+            f"{words} (difference {number(row.difference)}, at most {number(row.at_most)} worse)."
+        )
+    return sentences
 
 
 def _too_few_items_sentences(choice: Any) -> list[str]:
@@ -190,17 +236,39 @@ def item_plan_text(plan: Any, power: float) -> str:
             f"The smallest difference between {a} and {b} that {items} would show{level} with "
             f"probability {power:g} is {number(plan.smallest_shown)}."
         )
-    if plan.items_to_settle is None or plan.items_to_settle <= plan.items:
+    needed = plan.items_to_settle
+    if (
+        plan.settled
+        or abs(plan.difference) <= 1e-12
+        or (needed is not None and needed <= plan.items)
+    ):
         return text
+    if needed is None or needed > MAX_TIMES_ITEMS * plan.items:
+        return (
+            f"{text} The observed difference, {number(abs(plan.difference))}, cannot be settled in "
+            f"practice: it would take more than {MAX_TIMES_ITEMS} times as many items."
+        )
     text += (
         f" If the true difference is the observed {number(abs(plan.difference))}, about "
-        f"{plan.items_to_settle:,} items (now {plan.items:,}) would settle it"
+        f"{needed:,} items (now {plan.items:,}) would settle it"
     )
     if plan.epochs_to_settle is not None:
         text += f", or {plan.epochs_to_settle:,} epochs of the same items (now {plan.epochs})"
     elif isfinite(plan.within):
         text += "; more epochs of the same items would not"
     return f"{text}."
+
+
+def _range_sentence(bounds: Any) -> str:
+    """Return how far ahead the recommended model is, over all possible missing scores."""
+    if bounds is None:
+        return ""
+    rivals = [
+        f"of {rival.name} by {number(rival.low)} to {number(rival.high)}" for rival in bounds.rivals
+    ]
+    return (
+        f"Over all possible missing scores, {bounds.recommended} is ahead {shortened(rivals, 3)}."
+    )
 
 
 def missing_bounds_text(bounds: Any) -> str:
@@ -238,10 +306,10 @@ def missing_bounds_text(bounds: Any) -> str:
 
 def _verdicts_sentence(best: str, verdicts: tuple[str, ...], rivals: str) -> str:
     """State which verdicts on these rivals the missing scores allow."""
-    if verdicts == ("no evidence",):
-        return f"Whatever they are, no difference is shown between {best} and {rivals}."
+    if verdicts == ("too close to call",):
+        return f"Whatever they are, {best} is too close to call against {rivals}."
     if len(verdicts) == 1:
-        return f"Whatever they are, {best} is shown to be {verdicts[0]} than {rivals}."
+        return f"Whatever they are, {best} is significantly {verdicts[0]} than {rivals}."
     either = " or ".join(_VERDICT_PHRASES[verdict] for verdict in verdicts)
     return f"It depends on them whether {best} is {either}, compared with {rivals}."
 

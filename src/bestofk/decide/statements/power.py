@@ -61,17 +61,12 @@ def settling_sentence(plan: PlanSize, pair: PairPlan, *, groups: bool = False) -
 
     `groups` means that rows come in groups, which are the units of the test.
     """
-    options = [needed for needed in pair.needed if needed.feasible]
-    new_groups = ""
-    if groups:
-        options = [
-            replace(needed, unit="groups") if needed.unit == "instances" else needed
-            for needed in options
-        ]
-        if any(needed.unit == "rows" for needed in options):
-            new_groups = " Only rows of new groups count."
-    if pair.settled or not options:
+    options = _settling_options(pair, groups=groups)
+    if not options:
         return ""
+    new_groups = ""
+    if groups and any(needed.unit == "rows" for needed in options):
+        new_groups = " Only rows of new groups count."
     alone = ""
     if pair.limit is not None and pair.difference is not None and pair.difference <= pair.limit:
         alone = f"; more {plan.unit} alone would not"
@@ -80,6 +75,24 @@ def settling_sentence(plan: PlanSize, pair: PairPlan, *, groups: bool = False) -
         f"About {_amounts(options)} would settle {pair.first} against {pair.second}{seen} with "
         f"probability {plan.power:g}, {_if_true(plan)}{alone}.{new_groups}"
     )
+
+
+def settling_amount(pair: PairPlan, *, groups: bool = False) -> str:
+    """Return the size that would settle one pair: ``About 1,100 rows (now 150)``."""
+    return f"About {_amounts(_settling_options(pair, groups=groups))}"
+
+
+def _settling_options(pair: PairPlan, *, groups: bool) -> list[Needed]:
+    """Return the feasible sizes that would settle a pair; none if it is settled."""
+    if pair.settled:
+        return []
+    options = [needed for needed in pair.needed if needed.feasible]
+    if not groups:
+        return options
+    return [
+        replace(needed, unit="groups") if needed.unit == "instances" else needed
+        for needed in options
+    ]
 
 
 def needed_sentence(needed: Needed) -> str:

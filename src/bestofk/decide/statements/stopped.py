@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bestofk._base.formatting import counted, number
+from bestofk._base.formatting import counted, rounded
 from bestofk.decide.statements import Statement, statements
-from bestofk.decide.statements.details import promise
+from bestofk.decide.statements.details import evidence_in_short, promise
 from bestofk.decide.statements.verdict import which_you_prefer
 from bestofk.decide.statements.wording import (
     called,
@@ -45,14 +45,14 @@ def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
             f"{which_you_prefer(decision, beaten)}."
         )
     elif best == decision.by_preference[0]:
-        rest = f", {decision.preference.first()}, which no other is shown to beat."
+        rest = f", {decision.preference.first()}, which no other significantly beats."
     first = Statement(kind="verdict", lead=lead, text=f"{lead}{rest}", learners=(best,))
     return (first, Statement(kind="verdict", text=race.state()))
 
 
 def mean_and_runs(decision: StoppedDecision, name: Name) -> str:
     """Return ``0.12 over 2 runs``."""
-    shown = number(float(decision.metric.shown(decision.means[name])))
+    (shown,) = rounded([decision.means[name]])
     return f"{shown} over {counted(decision.race.runs[str(name)], decision.race.unit)}"
 
 
@@ -61,9 +61,9 @@ def standing_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
     best, race = decision.recommended, decision.race
     assert best is not None
     words = {
-        "better": f"Shown to be better than {called(best)}",
-        "worse": f"Shown to be worse than {called(best)}",
-        "no evidence": f"No difference will be shown from {called(best)}",
+        "better": f"Significantly better than {called(best)}",
+        "worse": f"Significantly worse than {called(best)}",
+        "too close to call": f"Too close to call against {called(best)}, also with the full plan",
         NOT_SETTLED: f"Not settled against {called(best)}",
         "not tested": f"Not tested against {called(best)}",
     }
@@ -121,9 +121,7 @@ def preference_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
         return ()
     by_preference = chain(decision.by_preference)
     text = f"Your preference was {by_preference}."
-    if preference.kind == "panel":
-        text = f"The panel comes with a preference, simpler learners first: {by_preference}."
-    elif preference.kind == "measured":
+    if preference.kind == "measured":
         cost = preference.words.replace("_", " ")
         when = "in the first run" if race.unit == "run" else f"on the first {race.unit}"
         text = f"The preference, by {cost} as measured {when}: {by_preference}."
@@ -133,7 +131,6 @@ def preference_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
 def evidence_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
     """State the test of the plan, its error rate, and the risk of having stopped it."""
     race = decision.race
-    promised = promise(decision)
     risk = "The full plan makes the same claims, whatever its remaining results."
     if not race.exact:
         whose = "infinitely many runs" if race.settle == "limit" else "the full plan"
@@ -145,11 +142,11 @@ def evidence_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
         f"Evidence: {decision.test}, {family_words(decision.evidence)}, alpha = "
         f"{decision.alpha:g}{correction_words(decision.evidence)}, planned on {decision.design}; "
         f"each pair is compared on the {race.unit}s that both learners completed.",
-        promised.text,
+        promise(decision).text,
         risk,
-        decision.caution if promised.bounded else "",
     )
-    return statements("evidence", [" ".join(filter(None, parts))])
+    text = " ".join(filter(None, parts))
+    return (Statement(kind="evidence", text=text, short=evidence_in_short(decision)),)
 
 
 def progress_line(left: int, out: Sequence[str], pairs: list[tuple[str, str]]) -> str:

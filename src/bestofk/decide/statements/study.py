@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bestofk._base.errors import use
 from bestofk._base.formatting import in_words, joined, shortened
-from bestofk.decide.statements import Statement, selected, statements
+from bestofk.decide.statements import Statement, selected, statements, with_advice
 
+MIN_SECONDS = 0.05
+"""Seconds of one fit below which its speed does not matter."""
+MIN_RATIO = 10.0
+"""How many times faster a learner must be for a hint."""
 MAX_REASONS = 3
 """Reasons for failures that the first paragraph names."""
 
@@ -21,6 +26,7 @@ def study_statements(
     """
     makers = {
         "verdict": lambda: _undecided(study),
+        "hint": lambda: _speed_hint(study),
         "left out": lambda: _left_out(study),
         "assumed": lambda: statements("assumed", study.assumed),
         "metric": lambda: statements("metric", [one.explain() for one in study.others]),
@@ -43,6 +49,38 @@ def _undecided(study: Any) -> tuple[Statement, ...]:
         return ()
     reason = study.undecided or "fewer than two learners have losses."
     return statements("verdict", [f"Nothing can be decided: {reason}"])
+
+
+def _speed_hint(study: Any) -> tuple[Statement, ...]:
+    """Say that a learner is much faster than the recommended one, which is too close to call."""
+    decision = study.decision
+    if decision is None or decision.recommended is None or decision.preference.stated:
+        return ()
+    close = [str(one.name) for one in decision.standings if one.verdict == "too close to call"]
+    for cost, what in (("fit_time", "fit"), ("predict_time", "predict with")):
+        times = {
+            name: getattr(study.costs[name], cost)
+            for name in (str(decision.recommended), *close)
+            if name in study.costs
+        }
+        known = {name: time for name, time in times.items() if time}
+        slow = known.get(str(decision.recommended), 0.0)
+        if slow < MIN_SECONDS:
+            continue
+        fastest = min(known, key=known.__getitem__)
+        ratio = slow / known[fastest]
+        if ratio >= MIN_RATIO:
+            about = f"{float(f'{ratio:.1g}'):,.0f}"
+            return (
+                with_advice(
+                    "hint",
+                    f"{fastest} is about {about} times faster to {what}: use ",
+                    use(prefer=cost),
+                    " to take that into account.",
+                    learners=(fastest,),
+                ),
+            )
+    return ()
 
 
 def _left_out(study: Any) -> tuple[Statement, ...]:

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import capitalised, in_words, joined, number, pvalue_words
-from bestofk.decide.choose_test import fallback_test, smallest_pvalue, units
+from bestofk.decide.choose_test import automatic_tests, smallest_pvalue, units
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
+from bestofk.decide.statements.missing import missing_sentences
 from bestofk.decide.statements.wording import (
     MAX_NAMED,
     called,
-    difference_words,
     is_are,
-    mean_words,
     named,
+    shown_means,
+    some,
+    versus,
 )
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Decision, Standing
+    from bestofk.decide.decision import Decision
 
 _PREFERRED = {
     "fit_time": ("is quicker to fit", "are quicker to fit"),
@@ -31,16 +32,21 @@ _PREFERRED = {
     "prices": ("costs less", "cost less"),
     "latency": ("is faster", "are faster"),
 }
+TOO_CLOSE = "too close to call"
+"""The verdict on a pair that the data do not decide."""
 _MAX_UNITS = 10_000
 """Units up to which the number needed is searched for."""
 
 
 def verdict_statements(decision: Decision) -> tuple[Statement, ...]:
     """Return the first paragraph of a decision, sentence by sentence."""
-    sentences: list[Statement | str] = []
+    missing, depends = missing_sentences(decision)
+    sentences: list[Statement | str] = [*missing]
     if not decision.decidable:
         sentences.append(undecidable(decision))
-    if decision.reasons:
+    if depends:
+        pass
+    elif decision.reasons:
         sentences.extend(decision.reasons)
     elif decides_by(decision.procedure) == "adequacy":
         sentences.extend(_cheapest_adequate(decision))
@@ -67,7 +73,7 @@ def _use(decision: Decision, rest: str, *, mean_follows: bool = False) -> Statem
     lead = f"Use {called(best)}"
     detail = decision.details.get(best, "")
     if detail and not mean_follows:
-        detail = f"{decision.metric.mean} {_shown(decision, best)}, {detail}"
+        detail = f"{decision.metric.mean} {shown_means(decision)[best]}, {detail}"
     return Statement(
         kind="verdict",
         lead=lead,
@@ -96,10 +102,9 @@ def undecidable(decision: Decision) -> str:
     if needed is None:
         return sentence
     other = ""
-    fallback = fallback_test(problem.situations[0]) if problem.situations else None
-    if fallback is not None and decision.test != fallback[0].name:
-        entry, automatic = fallback
-        other = f"; {entry.called} ({entry.name}) could decide, {automatic.why}"
+    if problem.n_datasets > 1:
+        entry, _ = automatic_tests("datasets")[0]
+        other = f"; {entry.called} ({entry.name}) could decide"
     return f"{sentence} At least {needed} are needed{other}."
 
 
@@ -125,29 +130,27 @@ def _groups(decision: Decision) -> dict[str, list[Name]]:
 def equal_means(decision: Decision) -> list[Name]:
     """Return the learners whose mean equals that of the recommended one."""
     assert decision.recommended is not None
-    best = decision.means[decision.recommended]
-    scale = max(abs(mean) for mean in decision.means.values()) or 1.0
+    losses = decision.mean_losses
+    best = losses[decision.recommended]
+    scale = max(map(abs, losses.values())) or 1.0
     return [
         name
         for name in decision.by_preference
-        if name != decision.recommended and abs(decision.means[name] - best) <= 1e-12 * scale
+        if name != decision.recommended and abs(losses[name] - best) <= 1e-12 * scale
     ]
 
 
-def _shown(decision: Decision, name: Name) -> str:
-    return number(decision.metric.shown(decision.means[name]))
-
-
 def _has_smallest(decision: Decision, equal: Sequence[Name]) -> str:
-    """Return ``has the smallest mean error (0.2)``, about the recommended learner."""
+    """Return ``has the lowest mean error (0.2)``, about the recommended learner."""
     metric, best = decision.metric, decision.recommended
     assert best is not None
+    texts = shown_means(decision)
     if equal:
-        return (
-            f"shares the {metric.smallest} {metric.mean} ({_shown(decision, best)}) with "
-            f"{named(equal)}"
-        )
-    return mean_words(best, decision.means, metric)
+        return f"shares the {metric.smallest} {metric.mean} ({texts[best]}) with {named(equal)}"
+    if len(texts) == 2:
+        other = next(text for name, text in texts.items() if name != best)
+        return f"has the {metric.smaller} {metric.mean} ({versus(texts[best], other)})"
+    return f"has the {metric.smallest} {metric.mean} ({texts[best]})"
 
 
 def _all_equal(decision: Decision) -> str:
@@ -157,14 +160,15 @@ def _all_equal(decision: Decision) -> str:
     subject = "Both" if count == 2 else f"All {in_words(count)}"
     return (
         f"{subject} {decision.noun}s have the same {decision.metric.mean} "
-        f"({_shown(decision, best)})."
+        f"({shown_means(decision)[best]})."
     )
 
 
 def _by_mean(decision: Decision) -> list[Statement | str]:
-    """Recommend the smallest mean: there is no preference."""
+    """Recommend the best mean: there is no preference."""
     best = decision.recommended
     assert best is not None
+    groups = _groups(decision)
     equal = equal_means(decision)
     if len(equal) == len(decision.by_preference) - 1:
         other = called(equal[0]) if len(equal) == 1 else "another one"
@@ -175,43 +179,95 @@ def _by_mean(decision: Decision) -> list[Statement | str]:
             *_contradiction(decision),
             _others(decision) if decision.claims else "",
         ]
-    rest = f": it {_has_smallest(decision, equal)}."
-    first: Statement | str = _use(decision, rest, mean_follows=True)
     if not decision.decidable:
-        first = f"If you must choose now, use {called(best)}{rest}"
-    return [first, *_contradiction(decision), _others(decision, offer=True)]
+        now = f"If you must choose now, use {called(best)}: it {_has_smallest(decision, equal)}."
+        return [now, *_contradiction(decision)]
+    if groups.get(TOO_CLOSE):
+        return [
+            _open(decision, groups[TOO_CLOSE], groups.get("worse", [])),
+            *_contradiction(decision),
+            _could_be_chance(decision, groups[TOO_CLOSE], equal),
+            _untested(decision, groups),
+        ]
+    return [_clear(decision, groups, equal), *_contradiction(decision), _untested(decision, groups)]
 
 
-def _others(decision: Decision, *, offer: bool = False) -> str:
-    """Name the learners that are not shown to be worse, and those that are."""
+def _open(decision: Decision, close: Sequence[Name], worse: Sequence[Name]) -> Statement:
+    """Return ``a and b are too close to call; c is significantly worse.``"""
+    best = decision.recommended
+    assert best is not None
+    lead = f"{some([best, *close])} are too close to call"
+    rest = f"; {some(worse)} {is_are(worse)} significantly worse" if worse else ""
+    return Statement(
+        kind="verdict",
+        lead=capitalised(lead),
+        text=capitalised(f"{lead}{rest}."),
+        learners=(best, *close),
+    )
+
+
+def _could_be_chance(decision: Decision, close: Sequence[Name], equal: Sequence[Name]) -> str:
+    """Return ``a has the lowest mean error (0.2 vs 0.21), but that could be chance.``"""
+    best, metric, texts = decision.recommended, decision.metric, shown_means(decision)
+    assert best is not None
+    if equal:
+        shared = some([best, *equal])
+        if len(equal) > 1:
+            shared = f"{called(best)} and {in_words(len(equal))} others"
+        return f"{shared} share the {metric.smallest} {metric.mean} ({texts[best]})."
+    following = close[0]
+    word = metric.smaller if len(texts) == 2 else metric.smallest
+    means = versus(texts[best], texts[following])
+    if len(close) > 1:
+        means += f" {'to' if texts[best] == texts[following] else 'for'} {called(following)}"
+    return f"{called(best)} has the {word} {metric.mean} ({means}), but that could be chance."
+
+
+def _clear(decision: Decision, groups: dict[str, list[Name]], equal: Sequence[Name]) -> Statement:
+    """Recommend a learner that no other is too close to."""
+    worse, texts = groups.get("worse", []), shown_means(decision)
+    best = decision.recommended
+    assert best is not None
+    if len(worse) == 1 and len(texts) == 2:
+        means = versus(texts[best], texts[worse[0]])
+        rest = (
+            f": it is significantly better than {called(worse[0])} ({decision.metric.mean} "
+            f"{means})."
+        )
+        return _use(decision, rest, mean_follows=True)
+    has = _has_smallest(decision, equal)
+    rest = f": it {has}."
+    if worse:
+        all_others = len(worse) == len(texts) - 1
+        others = f"the other {in_words(len(worse))}" if all_others else some(worse)
+        rest = f": it {has}, and {others} {is_are(worse)} significantly worse."
+    return _use(decision, rest, mean_follows=True)
+
+
+def _others(decision: Decision) -> str:
+    """Name the learners that are too close to the recommended one, and those that are worse."""
     if not decision.decidable:
         return ""
     groups = _groups(decision)
-    worse, close = groups.get("worse", []), groups.get("no evidence", [])
-    untested = groups.get("not tested", [])
+    worse, close = groups.get("worse", []), groups.get(TOO_CLOSE, [])
     parts = []
     if close:
-        choice = "either" if len(close) == 1 else "any of them"
-        use = f", so you can use {choice}" if offer else ""
-        parts.append(
-            f"{named(close)} {is_are(close)} statistically indistinguishable from it"
-            f"{_at_most(decision, close)}{use}"
-        )
+        parts.append(f"{some(close)} {is_are(close)} too close to call")
     if worse:
-        parts.append(f"{named(worse)} {is_are(worse)} shown to be worse")
+        parts.append(f"{some(worse)} {is_are(worse)} significantly worse")
     sentence = f"{'; '.join(parts)}." if parts else ""
-    if untested:
-        assert decision.recommended is not None
-        than = "" if parts else f" than {called(decision.recommended)}"
-        sentence += f" Whether {named(untested)} {is_are(untested)} worse{than} was not tested."
-    return sentence.strip()
+    return f"{sentence} {_untested(decision, groups)}".strip()
 
 
-def _at_most(decision: Decision, close: Sequence[Name]) -> str:
-    """Return how much worse these can be: the largest upper end of their intervals."""
+def _untested(decision: Decision, groups: dict[str, list[Name]]) -> str:
+    untested = groups.get("not tested", [])
+    if not untested or not decision.decidable:
+        return ""
     assert decision.recommended is not None
-    most = max(decision.against(name, decision.recommended).high for name in close)
-    return f" (at most {most:.2g} worse)" if isfinite(most) and most > 0 else ""
+    return (
+        f"Whether {some(untested)} {is_are(untested)} worse than {called(decision.recommended)} "
+        "was not tested."
+    )
 
 
 def _contradiction(decision: Decision) -> list[str]:
@@ -230,7 +286,7 @@ def _units_word(decision: Decision) -> str:
     problem = decision.problem
     if problem is not None and problem.n_datasets > 1:
         return "data sets"
-    if problem is None or problem.design.kind != "test-set":
+    if problem is None or not problem.design.on_test_set:
         return "folds"
     if problem.subject.n_clusters is not None:
         return "clusters"
@@ -267,7 +323,7 @@ def _by_preference(decision: Decision) -> list[Statement | str]:
     elif passed:
         sentences.append(_use(decision, "."))
     elif decision.decidable:
-        rest = f", {decision.preference.first()} that no other is shown to beat."
+        rest = f", {decision.preference.first()} that no other significantly beats."
         sentences.append(_use(decision, rest))
     else:
         sentences.append(f"Until then your preference decides: use {called(best)}.")
@@ -289,7 +345,7 @@ def _beats(
         end = f", and it {_has_smallest(decision, same)}."
     elif others > 1 and not _groups(decision).get("better"):
         none = "neither" if others == 2 else "none"
-        end = f", and {none} of the other {in_words(others)} is shown to be better."
+        end = f", and {none} of the other {in_words(others)} is significantly better."
     rest = (
         f": it is significantly better than {named(beaten)}, {which_you_prefer(decision, beaten)}"
         f"{end}"
@@ -301,11 +357,13 @@ def _struck_out(
     decision: Decision, struck: Sequence[Name], claims: set[tuple[Name, Name]]
 ) -> list[str]:
     """Name preferred learners that lose to others than the recommended one."""
+    losses = decision.mean_losses
     by_winner: dict[Name, list[Name]] = {}
     for name in struck:
         winners = [other for other in decision.by_preference if (other, name) in claims]
         if winners:
-            by_winner.setdefault(min(winners, key=decision.means.__getitem__), []).append(name)
+            winner = min(winners, key=losses.__getitem__)
+            by_winner.setdefault(winner, []).append(name)
     sentences = []
     for winner, losers in by_winner.items():
         sentences.append(
@@ -327,39 +385,37 @@ def _passed_over(
     decision: Decision, passed: Sequence[Name], claims: set[tuple[Name, Name]]
 ) -> list[str]:
     """Name the learners that the guard passed over, and why."""
-    metric = decision.metric
+    metric, texts, losses = decision.metric, shown_means(decision), decision.mean_losses
     losers = {loser for _, loser in claims}
     by_reason: dict[Name, list[Name]] = {}
     for name in passed:
         before = decision.by_preference[: decision.by_preference.index(name)]
-        reasons = [
-            one for one in before if one in losers and decision.means[one] < decision.means[name]
-        ]
+        reasons = [one for one in before if one in losers and losses[one] < losses[name]]
         if reasons:
-            by_reason.setdefault(min(reasons, key=decision.means.__getitem__), []).append(name)
+            by_reason.setdefault(min(reasons, key=losses.__getitem__), []).append(name)
     sentences = []
     for other, names in by_reason.items():
-        means = joined([_shown(decision, name) for name in names[:MAX_NAMED]])
+        means = joined([texts[name] for name in names[:MAX_NAMED]])
         them, its = ("it", f"its {metric.mean} ({means}) is")
         if len(names) > 1:
             them, its = "them", f"their means ({means}) are"
         sentences.append(
-            f"{named(names)} {is_are(names)} passed over although no other is shown to beat "
-            f"{them}: {its} worse than that of {called(other)} ({_shown(decision, other)}), "
+            f"{named(names)} {is_are(names)} passed over although no other significantly beats "
+            f"{them}: {its} worse than that of {called(other)} ({texts[other]}), "
             f"{which_you_prefer(decision, [other])} and which is out."
         )
     return sentences
 
 
 def _smallest_mean(decision: Decision) -> str:
-    """Compare the learner with the smallest mean to the recommended one."""
+    """Compare the learner with the best mean to the recommended one."""
     best, smallest, metric = decision.recommended, decision.smallest_mean, decision.metric
     assert best is not None
     standing = decision.against(smallest, best)
+    texts = shown_means(decision)
     word = metric.smaller if len(decision.by_preference) == 2 else metric.smallest
     has = (
-        f"{called(smallest)} has the {word} {metric.mean}, {_shown(decision, smallest)} against "
-        f"{_shown(decision, best)}"
+        f"{called(smallest)} has the {word} {metric.mean} ({versus(texts[smallest], texts[best])})"
     )
     if standing.verdict == "better":
         return f"{has}, and is significantly better."
@@ -372,18 +428,10 @@ def _smallest_mean(decision: Decision) -> str:
         return f"{has}; whether it is better was not tested."
     if not decision.decidable:
         return f"{has}, but so few {_units_word(decision)} cannot show that it is better."
-    return f"{has}, but is not shown to be better ({_numbers_of(decision, standing)})."
-
-
-def _numbers_of(decision: Decision, standing: Standing) -> str:
-    """Return ``difference 0.011, 95 % interval -0.03 to 0.05, p = 0.20``."""
-    parts = [f"difference {number(abs(standing.difference))}"]
-    interval = difference_words(decision, standing)
-    if interval:
-        parts.append(interval)
-    if standing.adjusted_pvalue is not None:
-        parts.append(pvalue_words(standing.adjusted_pvalue, decision.alpha))
-    return ", ".join(parts)
+    p = "" if standing.adjusted_pvalue is None else (
+        f" ({pvalue_words(standing.adjusted_pvalue, decision.alpha)})"
+    )  # fmt: skip
+    return f"{has}, but the two are too close to call{p}."
 
 
 def _cheapest_adequate(decision: Decision) -> list[Statement | str]:
@@ -391,7 +439,8 @@ def _cheapest_adequate(decision: Decision) -> list[Statement | str]:
     margin = number(decision.margin or 0.0)
     two = len(decision.by_preference) == 2
     other = "the other" if two else "any other"
-    has = mean_words(smallest, decision.means, decision.metric)
+    texts = shown_means(decision)
+    has = _best_mean(decision)
     if best is None:
         none = "neither" if two else "none"
         return [
@@ -408,5 +457,14 @@ def _cheapest_adequate(decision: Decision) -> list[Statement | str]:
         return [
             _use(decision, rest, mean_follows=True), f"It also {_has_smallest(decision, same)}."
         ]  # fmt: skip
-    against = "" if two else f", against {_shown(decision, best)}"
+    against = "" if two else f", against {texts[best]}"
     return [_use(decision, rest, mean_follows=True), f"{called(smallest)} {has}{against}."]
+
+
+def _best_mean(decision: Decision) -> str:
+    """Return ``has the lowest mean error (0.2)``, about the learner with the best mean."""
+    smallest, metric, texts = decision.smallest_mean, decision.metric, shown_means(decision)
+    if len(texts) == 2:
+        other = next(text for name, text in texts.items() if name != smallest)
+        return f"has the {metric.smaller} {metric.mean} ({versus(texts[smallest], other)})"
+    return f"has the {metric.smallest} {metric.mean} ({texts[smallest]})"

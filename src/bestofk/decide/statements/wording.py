@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
-from bestofk._base.formatting import interval_words, number, printable, shortened
+from bestofk._base.formatting import (
+    in_words,
+    interval_words,
+    joined,
+    number,
+    printable,
+    rounded,
+    shortened,
+)
 from bestofk.decide.preference import Name
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
@@ -16,6 +25,10 @@ if TYPE_CHECKING:
 
 MAX_NAMED = 6
 """Learners that a sentence names; it only counts the rest."""
+MAX_DECIMALS = 8
+"""Decimals of a difference; smaller ones are written with an exponent."""
+MAX_IN_HEADLINE = 3
+"""Learners that a list in the first sentences names; the table has all."""
 
 
 def called(name: Name) -> str:
@@ -36,6 +49,14 @@ def named(names: Iterable[Name]) -> str:
     return listing(map(called, names))
 
 
+def some(names: Sequence[Name]) -> str:
+    """Return the learners as a short list; count those beyond `MAX_IN_HEADLINE`."""
+    if len(names) <= MAX_IN_HEADLINE:
+        return joined([called(name) for name in names])
+    shown = [called(name) for name in names[: MAX_IN_HEADLINE - 1]]
+    return joined([*shown, f"{in_words(len(names) - len(shown))} others"])
+
+
 def is_are(names: Sequence[object]) -> str:
     """Return ``is`` or ``are``."""
     return "is" if len(names) == 1 else "are"
@@ -49,14 +70,66 @@ def chain(names: Sequence[Name]) -> str:
     return ", ".join(shown)
 
 
-def mean_words(name: Name, means: Mapping[Name, float], metric: Metric) -> str:
-    """Return ``has the smallest mean error (0.07)``; of two, ``smaller ... (0.07 against 0.1)``."""
-    value = number(float(metric.shown(means[name])))
-    if len(means) == 2:
-        other = next(mean for one, mean in means.items() if one != name)
-        against = number(float(metric.shown(other)))
-        return f"has the {metric.smaller} {metric.mean} ({value} against {against})"
-    return f"has the {metric.smallest} {metric.mean} ({value})"
+def mean_texts(
+    losses: Mapping[Name, float], metric: Metric, uncertainty: float | None = None
+) -> dict[Name, str]:
+    """Return the means of learners as text, in the user's metric."""
+    shown = rounded([float(metric.shown(loss)) for loss in losses.values()], uncertainty)
+    return dict(zip(losses, shown, strict=True))
+
+
+def shown_means(decision: Decision) -> dict[Name, str]:
+    """Return the mean of every learner as all views print it: rounded by the uncertainty."""
+    return mean_texts(decision.mean_losses, decision.metric, uncertainty_of(decision))
+
+
+def uncertainty_of(decision: Decision) -> float | None:
+    """Return half the width of the shortest interval of a difference; None if there is none."""
+    widths = [
+        (one.high - one.low) / 2
+        for one in decision.standings
+        if isfinite(one.high - one.low) and one.high > one.low
+    ]
+    return min(widths, default=None)
+
+
+def mean_words(name: Name, losses: Mapping[Name, float], metric: Metric) -> str:
+    """Return ``has the lowest mean error (0.07)``; of two, ``lower ... (0.07 vs 0.1)``."""
+    texts = mean_texts(losses, metric)
+    if len(losses) == 2:
+        other = next(text for one, text in texts.items() if one != name)
+        return f"has the {metric.smaller} {metric.mean} ({versus(texts[name], other)})"
+    return f"has the {metric.smallest} {metric.mean} ({texts[name]})"
+
+
+def versus(first: str, second: str) -> str:
+    """Return ``0.07 vs 0.1``, or ``0.07, nearly equal`` if both look the same.
+
+    Examples
+    --------
+    >>> versus("0.07", "0.10"), versus("0.07", "0.07")
+    ('0.07 vs 0.10', '0.07, nearly equal')
+    """
+    return f"{first}, nearly equal" if first == second else f"{first} vs {second}"
+
+
+def difference_text(value: float, uncertainty: float | None) -> str:
+    """Return a difference with two digits of its uncertainty; never 0 if it is not 0.
+
+    Examples
+    --------
+    >>> difference_text(0.0366667, 0.075), difference_text(0.000312, 0.075)
+    ('0.037', '0.0003')
+    >>> difference_text(0.0, 0.075), difference_text(1e-9, 0.075), difference_text(0.25, None)
+    ('0', '1e-09', '0.25')
+    """
+    if value == 0.0 or not isfinite(value):
+        return number(value)
+    first_digit = -floor(log10(abs(value)))
+    decimals = first_digit + 1
+    if uncertainty is not None and 0.0 < uncertainty < inf:
+        decimals = max(1 - floor(log10(uncertainty)), first_digit)
+    return f"{value:.1g}" if decimals > MAX_DECIMALS else f"{value:.{max(0, decimals)}f}"
 
 
 def level_words(alpha: float) -> str:
@@ -89,6 +162,17 @@ def family_words(evidence: Evidence) -> str:
         others = "the other" if count == 1 else f"the {count} others"
         return f"two-sided, {control} against {others}"
     return "two-sided" if count == 1 else f"two-sided over all {count} pairs"
+
+
+def pairs_in_short(evidence: Evidence) -> str:
+    """Return the tested pairs in a few words, such as ``of all 15 pairs``."""
+    family, count = evidence.family, len(evidence)
+    pairs = "of one pair" if count == 1 else f"of {count} pairs"
+    if family.name == "control":
+        return f"of {called(evidence.names[family.control or 0])} against the others"
+    if evidence.alternative != "two-sided":
+        return f"{pairs}, one-sided"
+    return pairs if count == 1 else f"of all {count} pairs"
 
 
 def correction_words(evidence: Evidence) -> str:

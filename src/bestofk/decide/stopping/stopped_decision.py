@@ -33,7 +33,7 @@ class StoppedPair(Pair):
         """The claim in words."""
         if self.rejected:
             return f"{self.better} is better"
-        return "no evidence" if self.settled else NOT_SETTLED
+        return "too close to call" if self.settled else NOT_SETTLED
 
     def explain(self) -> str:
         """Return the pair in a sentence."""
@@ -100,7 +100,18 @@ class StoppedDecision(Decision):
         alike = [name for name in self.by_preference if runs[str(name)] == most]
         if best is not None and not self.preference.stated:
             return best
-        return min(alike, key=lambda name: self.means[name])
+        return min(alike, key=lambda name: self.mean_losses[name])
+
+    @property
+    def by_mean(self) -> tuple[Name, ...]:
+        """The recommended learner, then the others; more runs first, and equal runs by mean."""
+        runs, best = self.race.runs, self.recommended
+        return tuple(
+            sorted(
+                self.by_preference,
+                key=lambda name: (name != best, -runs[str(name)], self.mean_losses[name]),
+            )
+        )
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -113,10 +124,7 @@ class StoppedDecision(Decision):
         best = self.recommended
         if best is None:
             return ()
-        runs = self.race.runs
-        others = [name for name in self.by_preference if name != best]
-        others.sort(key=lambda name: (-runs[str(name)], self.means[name]))
-        return tuple(self.against(name, best) for name in others)
+        return tuple(self.against(name, best) for name in self.by_mean if name != best)
 
     def against(self, name: Name, other: Name) -> Standing:
         """Compare `name` with `other`; without p-values if the pair is not settled."""
@@ -124,7 +132,7 @@ class StoppedDecision(Decision):
         evidence, row = self.evidence, self.evidence.row(name, other)
         if row is None or not isinstance(evidence, StoppedEvidence):
             return standing
-        if standing.verdict != "no evidence" or not evidence.unsettled[row]:
+        if standing.verdict != "too close to call" or not evidence.unsettled[row]:
             return standing
         return replace(standing, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
 

@@ -21,21 +21,28 @@ from bestofk._base.formatting import joined, shortened
 from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
-from bestofk.evals.query import LogQuery, unknown_name
+from bestofk.evals.query import LogQuery, pick_name, unknown_name
 from bestofk.evals.rows import NAN, STATUSES, EvalRows, number_of
 from bestofk.evals.sources import Source, without_copies
-from bestofk.losses.columns import normal
+from bestofk.losses.columns import direction_of, normal
 
 ROLES: dict[str, tuple[str, ...]] = {
     "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",
                 "algorithm", "variant", "method", "llm", "engine"),
-    "item": ("item", "item_id", "sample_id", "question_id", "instance_id", "doc_id", "example_id",
-             "problem_id", "case_id", "test_id", "sample", "question", "instance", "example",
-             "problem", "id", "case"),
+    "item": ("item", "item_id", "question_id", "instance_id", "doc_id", "example_id",
+             "problem_id", "case_id", "test_id", "prompt_id", "query_id", "input_id", "trace_id",
+             "question", "instance", "example", "problem", "case", "prompt", "query", "task_id",
+             "sample_id", "sample", "id", "idx", "index"),
     "score": ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
               "resolved", "exact_match", "value", "result", "reward", "grade"),
-    "task": ("task", "task_name", "dataset", "benchmark", "subset", "subject", "category"),
-    "epoch": ("epoch", "trial", "attempt", "repeat", "repetition", "run", "seed", "sample_index"),
+    "task": ("task", "task_name", "dataset", "benchmark", "subset", "subject", "category",
+             "task_id"),
+    "epoch": ("epoch", "trial", "attempt", "repeat", "repetition", "rep", "run", "seed",
+              "sample_index", "sample_idx", "sample_number", "sample_no", "sample_num",
+              "generation", "generation_id", "completion_id", "attempt_id", "trial_id", "sample_id",
+              "sample"),
+    "metric": ("metric", "metric_name", "score_name", "scorer", "evaluator", "measure",
+               "criterion", "name"),
     "cluster": ("cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository",
                 "template"),
     "cost": ("cost", "cost_usd", "price", "total_cost", "usd"),
@@ -45,6 +52,11 @@ ROLES: dict[str, tuple[str, ...]] = {
     "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
 }  # fmt: skip
 """Column names of each role, the most specific first."""
+_SAMPLES = ("sample", "sample_id", "sample_index", "sample_idx", "sample_number", "sample_no",
+            "sample_num")  # fmt: skip
+"""Names of columns that hold items, or the answers to an item if another column names items."""
+_METRIC_VALUES = ("score", "value", "result", "grade")
+"""Score columns whose name does not say the metric, so that another column may."""
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
 _REQUIRED = ("learner", "item", "score")
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
@@ -106,6 +118,9 @@ def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
             if column is not None and column not in roles.values():
                 roles[role] = column
                 break
+    if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
+        # a column of metrics belongs to a column of numbers without a name of its own
+        roles.pop("metric", None)
     return roles
 
 
@@ -145,13 +160,17 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
 
 def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> None:
     roles = _checked_roles(table.columns, table.source, query)
+    _refuse_unclear_items(table, roles, query)
+    table, metric = _one_metric(table, roles, query)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
         f"{table.source}: "
         + joined([f"{public_role(role)} from {column!r}" for role, column in roles.items()])
         + "."
     )
-    rows.metric(roles["score"])
+    rows.metric(metric)
+    if _unclear_direction(table, roles, metric):
+        rows.unclear_metrics.add(metric)
     learners, items = table.levels(roles["learner"]), table.levels(roles["item"])
     for role, levels in (("learner", learners), ("item", items)):
         if (levels.codes < 0).any():
@@ -203,6 +222,62 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
     )
 
 
+def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) -> None:
+    """Raise if the values do not show which of two columns names the items.
+
+    Numbers of samples that repeat within each item are epochs. Samples that belong to one item each
+    may be items themselves, in groups.
+    """
+    item, epoch = roles["item"], roles.get("epoch")
+    if epoch is None or {"item", "epoch"} & set(query.columns) or normal(epoch) not in _SAMPLES:
+        return
+    items, samples = table.levels(item), table.levels(epoch)
+    pairs = len(np.unique(items.codes.astype(np.int64) * (len(samples.names) + 1) + samples.codes))
+    own = pairs == len(samples.names) and pairs > len(items.names)
+    many = normal(item) == "task_id" and len(samples.names) > len(items.names)
+    if own or many:
+        raise TableError(
+            f"{table.source}: the items may be {item!r} ({len(items.names)}) or {epoch!r} "
+            f"({len(samples.names)}): pass ",
+            use(columns={"item": item, "epoch": epoch}),
+            f" if {epoch!r} numbers the answers to each {item!r}, or ",
+            use(columns={"item": epoch, "task": item}),
+            f" if each {epoch!r} is an item.",
+        )
+
+
+def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[Table, str]:
+    """Return the rows of one metric if a column names metrics, and the name of the metric."""
+    column = roles.get("metric")
+    if column is None:
+        return table, roles["score"]
+    levels = table.levels(column)
+    names = levels.names
+    if not query.metric and len(names) > 1:
+        cells = zip(*(table.levels(roles[role]).codes.tolist() for role in ("learner", "item")),
+                    levels.codes.tolist(), strict=True)  # fmt: skip
+        by_cell: dict[tuple[int, int], set[int]] = {}
+        for learner, item, metric in cells:
+            by_cell.setdefault((learner, item), set()).add(metric)
+        if all(len(each) == 1 for each in by_cell.values()) and column not in query.columns:
+            # the column does not distinguish scores of one answer: it is no column of metrics
+            roles.pop("metric")
+            return table, roles["score"]
+    name = pick_name(query.metric, names, what="metric", where=f"{table.source}, {column!r},")
+    if name is None:
+        raise unknown_name(query.metric, names, "metric", table.source)
+    return table.take(levels.codes == names.index(name)), name
+
+
+def _unclear_direction(table: Table, roles: dict[str, str], metric: str) -> bool:
+    """Return whether only the user can know the direction: an unknown name, or graded values."""
+    if direction_of(metric) in ("loss", "score") or normal(metric) == "score":
+        return False
+    scores = _scores(table, roles["score"])
+    known = scores[np.isfinite(scores)]
+    return normal(metric) not in ROLES["score"] or not np.isin(known, (0.0, 1.0)).all()
+
+
 def _masked(mask: Any, values: Floats) -> Floats:
     """Return the values with NaN under the mask."""
     return np.where(mask, NAN, values) if mask.any() else values
@@ -240,7 +315,8 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
         if query.cluster not in columns:
             raise UnknownNameError("column", query.cluster, columns, source)
         named["cluster"] = query.cluster
-    if query.metric and "score" not in named:
+    by_rows = query.metric and "metric" in _roles(columns, named)
+    if query.metric and "score" not in named and not by_rows:
         metric = next((name for name in query.metric if name in columns), None)
         if metric is None:
             raise UnknownNameError("column", query.metric[0], columns, source)

@@ -61,6 +61,7 @@ class _Result(NamedTuple):
 
     provider: str
     prompt: str
+    prompt_number: int | None
     item: str
     cluster: Any
     score: float
@@ -74,6 +75,7 @@ class _Result(NamedTuple):
 def read_promptfoo(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of output files; the latest file with a learner and a test counts."""
     by_provider: dict[str, dict[str, None]] = defaultdict(dict)
+    numbers: dict[str, int] = {}
     file_of: dict[tuple[int, int], int] = {}
     older = 0
     for file, source in enumerate(sorted(sources, key=_time, reverse=True)):
@@ -85,6 +87,9 @@ def read_promptfoo(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -
             learner = learners.get(key)
             if learner is None:
                 by_provider[result.provider][result.prompt] = None
+                if result.prompt_number is not None:
+                    first = numbers.get(result.prompt, result.prompt_number)
+                    numbers[result.prompt] = min(first, result.prompt_number)
                 learner = learners[key] = rows.learner(_full_name(*key), model=result.provider)
             item = rows.item(_TASK, result.item, cluster=result.cluster, where=source.name)
             if file_of.setdefault((learner, item), file) != file:
@@ -98,7 +103,7 @@ def read_promptfoo(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -
         reader.check_metric()
         if len(rows) == before and not older:
             rows.note(f"{source.name}: the file has no results.")
-    prompt_names = _prompt_names(by_provider)
+    prompt_names = _prompt_names(by_provider, numbers)
     rows.rename_learners(
         {
             _full_name(provider, prompt): f"{provider} | {prompt_names[prompt]}"
@@ -128,9 +133,15 @@ def _time(source: Source) -> str:
     return match[1] if match else ""
 
 
-def _prompt_names(by_provider: Mapping[str, Mapping[str, None]]) -> dict[str, str]:
-    """Return a short name of each prompt; none if each provider has one prompt."""
+def _prompt_names(
+    by_provider: Mapping[str, Mapping[str, None]], numbers: Mapping[str, int]
+) -> dict[str, str]:
+    """Return a short name of each prompt; none if each provider has one prompt.
+
+    Prompts are numbered in the order of the configuration (``promptIdx``), not of the results.
+    """
     prompts = list(dict.fromkeys(prompt for each in by_provider.values() for prompt in each))
+    prompts.sort(key=lambda prompt: numbers.get(prompt, len(prompts)))
     if all(len(each) == 1 for each in by_provider.values()):
         return {}
     short = {
@@ -185,23 +196,25 @@ class _File:
         cached = bool(response.get("cached"))
         if cached:
             self.rows.count(
-                "{n} results came from promptfoo's cache: their latency is not counted."
+                "{n} results came from promptfoo's cache: their cost counts, their latency does "
+                "not."
             )
 
         def spent(value: Any) -> float:
-            # promptfoo writes 0 for a failed call, whatever it cost
+            # 0 for a failed or a cached call does not state its cost
             number = amount(value)
-            return NAN if failed and not number else number
+            return NAN if (failed or cached) and not number else number
 
         latency = NAN if cached or failed else amount(value.get("latencyMs")) / 1000
         return _Result(
             provider=_provider(value),
             prompt=_prompt(value),
+            prompt_number=number if type(number := value.get("promptIdx")) is int else None,
             item=_item(value),
             cluster=None if self.query.cluster is None else _cluster(value, self.query.cluster),
             score=NAN if failed else self._score(value),
             failed=failed,
-            cost=NAN if cached else spent(value.get("cost")),
+            cost=spent(value.get("cost")),
             latency=latency,
             tokens_in=spent(tokens.get("prompt")),
             tokens_out=spent(tokens.get("completion")),
@@ -215,7 +228,8 @@ class _File:
             scores = value if metric in ("success", "score") else named
             number = number_of(scores.get(metric))
             if number is not None:
-                self.rows.metric(metric, True if metric == "success" else None)
+                # promptfoo's assertions pass from a threshold upwards
+                self.rows.metric(metric, higher_is_better=True)
                 return number
         return NAN
 

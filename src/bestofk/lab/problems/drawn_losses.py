@@ -15,7 +15,9 @@ from bestofk.splits.plans import specify
 
 REPETITION_SD = 0.2
 """Standard deviation between repetitions of a loss whose standard deviation is 1."""
-SHAPES = ("normal", "lognormal", "rounded", "counts")
+SHAPES = (
+    "normal", "lognormal", "rounded", "counts", "opposite exponential", "opposite lognormal",
+)  # fmt: skip
 DIFFICULTY = 0.15
 """Data sets differ: a number from -0.15 to 0.15 is added to the losses of all learners."""
 INSTANCES = 50
@@ -297,10 +299,11 @@ class ManyDataSets(TableProblem):
         Counts ignore it.
     datasets : int
         Number of data sets.
-    shape : {"normal", "lognormal", "rounded", "counts"}
+    shape : {"normal", "lognormal", "rounded", "counts", "opposite exponential", ...}
         Distribution of the losses: normal; skewed to the right (lognormal with log-sd 1,
         centred); normal and rounded to two digits, which gives many ties; error rates on 50 test
-        instances.
+        instances. ``"opposite exponential"`` and ``"opposite lognormal"``: skewed to the right,
+        and to the left for every second learner, so that differences are skewed.
     varying : bool
         Let the spread vary over data sets too: all standard deviations of a data set are
         multiplied by exp(z), z standard normal.
@@ -310,8 +313,8 @@ class ManyDataSets(TableProblem):
     loss = mean of the learner + difficulty of the data set + sd e, difficulty from
     U(-0.15, 0.15), e of mean 0 and variance 1, independent. As the difficulty covers whole
     hundredths evenly, rounding leaves the means as they are. Two learners with equal means and
-    standard deviations are exchangeable; with unequal ones their difference is symmetric about 0
-    for all shapes except the lognormal.
+    standard deviations are exchangeable unless they are skewed in opposite directions; with
+    unequal ones their difference is symmetric about 0 for all shapes without skewness.
 
     Examples
     --------
@@ -363,8 +366,12 @@ class ManyDataSets(TableProblem):
             losses: Floats = rng.binomial(INSTANCES, expected) / INSTANCES
         else:
             e = rng.standard_normal((count, K, D))
-            if self.shape == "lognormal":
+            if self.shape == "opposite exponential":
+                e = -np.log(rng.random((count, K, D))) - 1.0
+            if self.shape.endswith("lognormal"):
                 e = (np.exp(e) - exp(0.5)) / sqrt(exp(2.0) - exp(1.0))
+            if self.shape.startswith("opposite"):
+                e[:, 1::2] *= -1.0
             if self.varying:
                 e *= np.exp(rng.standard_normal((count, 1, D)))
             losses = expected + e * np.reshape(self.sds, (-1, 1))
@@ -376,6 +383,8 @@ class ManyDataSets(TableProblem):
         losses = {
             "normal": "normal losses",
             "lognormal": "lognormal losses",
+            "opposite exponential": "exponential losses, every second learner's mirrored,",
+            "opposite lognormal": "lognormal losses, every second learner's mirrored,",
             "rounded": "normal losses, rounded to two digits,",
             "counts": f"error rates on {INSTANCES} instances",
         }[self.shape]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bestofk._base.errors import TableError
 from bestofk.data.tables.limits import EXPANDED, check_json
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import split_of
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns, chosen_metric, noted
+from bestofk.splits.design import Design
+from bestofk.splits.user_splits import splits_of_pairs
 
 _TEST, _TIMES = "test_", {"fit_time", "score_time"}
 _LEARNER, _FOLD = "learner", "fold"
@@ -109,12 +113,23 @@ def _trained(value: Mapping[Any, Any]) -> int:
 
 
 def _table(results: Mapping[str, Mapping[Any, Any]], source: str) -> Table:
+    design = _design(results, source)
     scores = list(dict.fromkeys(key for result in results.values() for key in _scored(result)))
     columns: dict[str, list[Any]] = {name: [] for name in (_LEARNER, _FOLD, "fit_time", *scores)}
+    if design is not None:
+        columns |= {name: [] for name in ("run", "n_train", "n_test", "design")}
     for learner, result in results.items():
         folds = _cells(result["fit_time"], learner, "fit_time", source)
         columns[_LEARNER] += [learner] * len(folds)
-        columns[_FOLD] += range(1, len(folds) + 1)
+        if design is None:
+            columns[_FOLD] += range(1, len(folds) + 1)
+        else:
+            splits = range(len(folds))
+            columns[_FOLD] += [split % design.folds + 1 for split in splits]
+            columns["run"] += [split // design.folds + 1 for split in splits]
+            columns["n_train"] += design.n_train or ()
+            columns["n_test"] += design.n_test or ()
+            columns["design"] += [design.kind] * len(folds)
         columns["fit_time"] += folds
         for key in scores:
             if key not in result:
@@ -128,6 +143,45 @@ def _table(results: Mapping[str, Mapping[Any, Any]], source: str) -> Table:
                 )
             columns[key] += cells
     return Table.from_columns(columns, source=source)
+
+
+def _design(results: Mapping[str, Mapping[Any, Any]], source: str) -> Design | None:
+    """Return the design that the rows of the splits have; None if a learner does not list them."""
+    first: tuple[str, list[tuple[Any, Any]]] | None = None
+    for learner, result in results.items():
+        indices = result.get("indices")
+        if not isinstance(indices, Mapping) or not {"train", "test"} <= set(indices):
+            return None
+        pairs = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in zip(indices["train"], indices["test"], strict=False)
+        ]
+        count = len(_cells(result["fit_time"], learner, "fit_time", source))
+        if len(pairs) != count or len(indices["train"]) != len(indices["test"]):
+            raise TableError(
+                f"{source}: 'indices' of {learner!r} must list the rows of {count} splits."
+            )
+        if first is None:
+            first = learner, pairs
+        elif not _same_splits(first[1], pairs):
+            raise TableError(
+                f"{source}: {first[0]!r} and {learner!r} were tested on different splits, so their "
+                "scores cannot be paired: pass the same cv to each cross_validate, with an integer "
+                "random_state."
+            )
+    if first is None or not first[1]:
+        return None
+    pairs = first[1]
+    rows = 1 + max(int(part.max(initial=0)) for pair in pairs for part in pair)
+    return splits_of_pairs(pairs, rows, None, notes=()).design
+
+
+def _same_splits(first: Sequence[Any], second: Sequence[Any]) -> bool:
+    return len(first) == len(second) and all(
+        np.array_equal(np.sort(a), np.sort(b))
+        for one, other in zip(first, second, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
 
 
 def _cells(values: Any, learner: str, key: str, source: str) -> list[Any]:

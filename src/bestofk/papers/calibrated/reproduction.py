@@ -60,7 +60,7 @@ def reproduce(request: Request) -> ReproductionResult:
         tables.append(spread_table(request, df["use all data"]))
     return ReproductionResult(
         title=TITLE, paper=entry.paper, tables=tuple(tables), sentences=tuple(sentences),
-        details={"df": df}, figures=figures,
+        details={"df": df}, figures=figures, explained=entry.explained,
     )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from bestofk.papers.calibrated.experiments import (
     problem_of,
 )
 from bestofk.papers.calibrated.weka_learners import weka_losses
-from bestofk.papers.comparison import ComparedNumbers, Request, chance
+from bestofk.papers.comparison import ComparedNumbers, Request, mean_limits, share_limits
 from bestofk.papers.printed_figures import printed_table
 
 CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -46,17 +46,14 @@ REPEATS = 10
 NETWORKS = 8
 """Networks to search for each difference."""
 USE_ALL = next(test for test in PANEL if test.row == "use all data")
+LEVEL = 0.0455
+"""Probability that a cell lies outside its limits by chance: that of two standard errors."""
+MAX_WIDTH = 25.0
+"""Cells whose limits are farther apart than this, in percent, are not judged."""
 STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 """Numbers of runs in the figures."""
 MAX_SHOWN_DF = 20
 """Largest degrees of freedom in Fig. 2."""
-
-
-def allowed(ours: Floats, printed: Floats, sets: int, rounding: Floats) -> Floats:
-    """Return two standard errors of the difference of two shares in percent, plus rounding."""
-    share = (ours * sets + printed * PRINTED_SETS) / (sets + PRINTED_SETS) / 100
-    spread = 100 * np.sqrt(np.clip(share * (1 - share), 0, None))
-    return chance(spread / np.sqrt(sets), spread / np.sqrt(PRINTED_SETS), rounding, width=2.0)
 
 
 def rates(
@@ -66,13 +63,20 @@ def rates(
     """Compare shares in percent with the published ones."""
     printed = printed_table("calibrated", table, quantity)
     assert rows is None or rows == printed.rows
+    low, high = share_limits(
+        printed.values, runs=sets, printed_runs=PRINTED_SETS, rounding=printed.rounding, level=LEVEL
+    )
     return ComparedNumbers(
         table=f"Table {table}: {title}",
         rows=printed.rows,
         columns=printed.columns,
         ours=ours,
         printed=printed.values,
-        allowed=allowed(ours, printed.values, sets, printed.rounding),
+        low=low,
+        high=high,
+        level=LEVEL,
+        judged=high - low <= MAX_WIDTH,
+        unjudged_because=f"{sets} data sets are too few",
         digits=1,
         corner=corner,
         note=note,
@@ -153,7 +157,9 @@ def _columns(table: ComparedNumbers, first: int, name: str) -> ComparedNumbers:
         columns=table.columns[first:],
         ours=table.ours[:, first:],
         printed=table.printed[:, first:],
-        allowed=table.allowed[:, first:],
+        low=table.low[:, first:],
+        high=table.high[:, first:],
+        judged=None if table.judged is None else table.judged[:, first:],
     )
 
 
@@ -228,14 +234,22 @@ def third_table(request: Request) -> ComparedNumbers:
         bayes, tree = (100 - 100 * mean for mean in truth.means[:2])
         ours[:, at] = bayes, tree, tree - bayes
         error[:, at] = 100 * truth.error
+    sets = request.runs or 1000
+    # the print used one test set of 10,000 rows: a standard error of half a point at most
+    limits = mean_limits(
+        printed.values, np.hypot(error, 0.3) * np.sqrt(sets), runs=sets, printed_runs=10**9,
+        rounding=printed.rounding, level=LEVEL,
+    )  # fmt: skip
     return ComparedNumbers(
         table="Table 3: accuracies in percent",
         rows=printed.rows,
         columns=printed.columns,
         ours=ours,
         printed=printed.values,
-        # the print used one test set of 10,000 rows: a standard error of half a point at most
-        allowed=chance(error, 0.3, printed.rounding, width=2.0),
+        low=limits[0],
+        high=limits[1],
+        level=LEVEL,
+        unjudged_because=f"{sets} data sets are too few",
         digits=2,
         corner="learner",
         note="The paper does not print its networks; ours were searched for until the accuracies "
@@ -281,7 +295,8 @@ def spread_table(request: Request, df: float | None) -> ComparedNumbers:
         ),
         ours=np.array(ours),
         printed=nothing,
-        allowed=nothing,
+        low=nothing,
+        high=nothing,
         digits=1,
         corner="set",
         note="Ten choices of splits, as in Table 5. The same difference of accuracies gives very "
@@ -381,7 +396,8 @@ def _curve_table(
         columns=tuple(str(runs) for runs in STEPS),
         ours=ours,
         printed=nothing,
-        allowed=nothing,
+        low=nothing,
+        high=nothing,
         digits=digits,
         corner="test",
         note="The paper draws these curves and prints no figures of them.",

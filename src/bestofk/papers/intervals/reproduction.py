@@ -31,7 +31,7 @@ from bestofk.papers.intervals.tables import (
 
 TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
 SIMULATED = ("1", "2", "3", "4", "5", "null")
-REAL = ("7", "8")
+REAL = ("6", "7", "8")
 NULL_SIMULATIONS = 400
 """Simulations of equal algorithms per run."""
 _ALL = tuple(range(len(STEPS)))
@@ -85,7 +85,11 @@ def reproduce(request: Request) -> ReproductionResult:
         sentences += new_sentences
         tables += new_tables
     return ReproductionResult(
-        title=TITLE, paper=entry.paper, tables=tuple(tables), sentences=tuple(sentences)
+        title=TITLE,
+        paper=entry.paper,
+        tables=tuple(tables),
+        sentences=tuple(sentences),
+        explained=entry.explained,
     )
 
 

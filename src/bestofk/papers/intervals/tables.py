@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords, Request, chance
+from bestofk.papers.comparison import (
+    ComparedNumbers,
+    ComparedWords,
+    Request,
+    mean_limits,
+    rounding_limits,
+    share_limits,
+)
 from bestofk.papers.intervals.experiments import (
     DETAIL,
     DETERMINISTIC,
     FIRST,
     FOLDS,
+    KEEL_DATASETS,
     LEARNERS,
     OUTCOMES,
     REPETITIONS,
     SECOND,
+    SIMULATIONS,
     STEPS,
     Outliers,
     Scalar,
     Verdicts,
-    balanced_error,
     measured,
     printed_problem,
     range_multiple,
@@ -35,22 +42,23 @@ from bestofk.papers.intervals.experiments import (
 from bestofk.papers.printed_figures import printed_figures, printed_table
 from bestofk.stats import multiple
 from bestofk.stats.adjust import adjust
+from bestofk.stats.intervals import clopper_pearson
 
 NAMES = tuple(f"A{k + 1}" for k in range(5))
 PAIR_NAMES = tuple(f"{NAMES[i]} vs {NAMES[j]}" for i, j in zip(FIRST, SECOND, strict=True))
-ASSUMED_SPREAD = 0.2
-"""Standard deviation of a share between draws of winners if there are too few draws."""
-MIN_DRAWS = 4
-"""Draws needed to estimate the standard deviation between draws."""
+MAX_WIDTH = 0.5
+"""Cells whose limits are farther apart than this share are not judged."""
+MIN_DRAWS = 5
+"""With fewer draws, the spread between draws is hardly known."""
+ENOUGH_DRAWS = 10
+"""With this many draws, more draws hardly change the limits: the print is one draw."""
 _EXCHANGED = {"t": "Wilcoxon", "Wilcoxon": "t"}
 MEDIANS = ", on medians"
 ALPHA = 0.05
-QUANTITIES: dict[str, tuple[str, str | Callable[..., float]]] = {
-    "AUC": ("balanced error", balanced_error),
-    "error": ("error", "zero-one"),
-}
-"""The paper's measure: (name in the tables, loss)."""
-REPLACED = "FURIA"
+QUANTITIES = {"AUC": "balanced error", "error": "error"}
+"""The paper's measures and their names in the tables."""
+LEVEL = 0.0455
+"""Probability that a cell of Table 6 lies outside its limits by chance."""
 INTERVAL = "central"
 """10 % of the mass; around a median of few repetitions the radius of that share would be 0."""
 RULES = {"Bootstrap-B": "paper", "Bootstrap-B, vertex": "vertex"}
@@ -65,7 +73,7 @@ def compared_draws(
     printed: Floats,
     *,
     scale: float,
-    assumed_spread: float = ASSUMED_SPREAD,
+    simulations: int = SIMULATIONS,
     rounding: float = 0.5,
     digits: int = 0,
     note: str = "",
@@ -73,20 +81,30 @@ def compared_draws(
 ) -> ComparedNumbers:
     """Compare the mean of shares (draws, rows, columns), times `scale`, with the print.
 
-    The print is one draw, so chance is the spread between draws. With too few draws,
-    `assumed_spread` replaces it.
+    The print is one draw of the winners with this many simulations. The limits are t limits from
+    the spread between draws, or those of that many simulations if they are wider: a share that is
+    0 in all our draws need not be 0 in another one.
     """
     draws = len(shares)
-    spread = np.full(shares.shape[1:], assumed_spread)
-    if draws >= MIN_DRAWS:
-        spread = shares.std(axis=0, ddof=1)
+    spread = scale * (shares.std(axis=0, ddof=1) if draws > 1 else np.zeros(shares.shape[1:]))
+    low, high = mean_limits(printed, spread, runs=draws, printed_runs=1, rounding=rounding)
+    least, most = share_limits(
+        printed, runs=simulations * draws, printed_runs=simulations, rounding=rounding, scale=scale
+    )
+    low, high = np.fmax(np.fmin(low, least), 0.0), np.fmin(np.fmax(high, most), scale)
+    few = f"{draws} draws are" if draws > 1 else "one draw is"
     return ComparedNumbers(
         table=table,
         rows=rows,
         columns=columns,
         ours=shares.mean(axis=0) * scale,
         printed=printed,
-        allowed=chance(spread * scale / np.sqrt(draws), spread * scale, rounding),
+        low=low,
+        high=high,
+        judged=(high - low <= MAX_WIDTH * scale) & (draws >= MIN_DRAWS),
+        unjudged_because=f"{few} too few"
+        if draws < ENOUGH_DRAWS
+        else "draws vary so much that one printed draw has limits wider than half the scale",
         digits=digits,
         unit="count" if digits == 0 else "share",
         corner=corner,
@@ -115,13 +133,16 @@ def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
     problem = printed_problem()
     theoretical = printed_table("intervals", "1", "theoretical")
     ours = np.vstack([problem.errors.T, problem.errors.mean(axis=1)])
+    low, high = rounding_limits(theoretical.values, theoretical.rounding)
     errors = ComparedNumbers(
         table="Table 1, theoretical errors",
         rows=theoretical.rows,
         columns=theoretical.columns,
         ours=ours,
         printed=theoretical.values,
-        allowed=theoretical.rounding,
+        low=low,
+        high=high,
+        level=0.0,
         digits=2,
         corner="data set",
         note="Ours: 0.2 where the printed winner wins, else (32 m - 0.2 w) / (32 - w).",
@@ -137,7 +158,10 @@ def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
         columns=("30 repetitions", "1 repetition"),
         ours=expected,
         printed=np.stack([deviation, deviation], axis=1),
-        allowed=3 * expected / np.sqrt(2 * len(samples)),
+        low=expected - 3 * expected / np.sqrt(2 * len(samples)),
+        high=expected + 3 * expected / np.sqrt(2 * len(samples)),
+        judged=np.zeros(expected.shape, dtype=np.bool_),
+        unjudged_because="computed from the printed samples, which have one true spread",
         digits=3,
         note="Root mean square of sample less theoretical error over the 32 data sets. A mean of "
         "30 independent repetitions would lie much closer to the theory than the print does.",
@@ -256,7 +280,7 @@ def averages(
         ours,
         published,
         scale=1,
-        assumed_spread=ASSUMED_SPREAD / np.sqrt(len(STEPS) - 1),
+        simulations=SIMULATIONS * (len(STEPS) - 1),
         rounding=0.0005,
         digits=3,
         note=f"Shares of all pairs.{exchange}",
@@ -299,18 +323,18 @@ def detail_table(
             scale=100,
             note="Mean over draws of the winners; the print is one draw.",
         )
-    share = ours.mean(axis=0)
-    # a share of 0 or 1 in our simulations still allows a probability of 1 in all simulations
-    least = 1.0 / (len(ours) * next(iter(verdicts.values())).shape[2])
-    probability = np.clip(share, least, 1 - least)
-    error = np.sqrt(probability * (1 - probability) / 100)
+    low, high = share_limits(
+        printed, runs=len(ours) * next(iter(verdicts.values())).shape[2], printed_runs=SIMULATIONS
+    )
     return ComparedNumbers(
         table=title,
         rows=PAIR_NAMES,
         columns=columns,
-        ours=100 * share,
+        ours=100 * ours.mean(axis=0),
         printed=printed,
-        allowed=chance(100 * error / np.sqrt(len(ours)), 100 * error, 0.5),
+        low=low,
+        high=high,
+        judged=high - low <= 100 * MAX_WIDTH,
         digits=0,
         unit="count",
         note="With the winners and the sizes of test sets of the printed Table 1.",
@@ -333,20 +357,23 @@ def null_table(p: Scalar) -> ComparedNumbers:
     }
     rates = [gate.mean() for gate in whole.values()]
     rates += [(q <= 0.05).mean() for q in pairs.values()]
-    nominal = np.full(len(rates), 0.05)
-    nominal[3] = np.nan
-    error = np.sqrt(0.05 * 0.95 / p.anova.size)
+    # a family of ten pairs counts as one simulation: its pairs are dependent
+    n = p.anova.size
+    band = clopper_pearson(np.round(np.array(rates) * n).astype(np.int64), np.full(len(rates), n))
+    ours = np.column_stack([rates, band.low, band.high])
+    nothing = np.full(ours.shape, np.nan)
     return ComparedNumbers(
         table="True Type I error",
         rows=(*whole, *pairs),
-        columns=("rejected",),
-        ours=np.array(rates)[:, np.newaxis],
-        printed=nominal[:, np.newaxis],
-        allowed=np.full((len(rates), 1), 3 * error + 0.001),
+        columns=("rejected", "95 % limits: low", "high"),
+        ours=ours,
+        printed=nothing,
+        low=nothing,
+        high=nothing,
         digits=3,
         unit="share",
-        note=f"{p.anova.size} simulations of five exchangeable algorithms; next to our values the "
-        "nominal level, not a printed figure.",
+        note=f"{n} simulations of five exchangeable algorithms at the level {ALPHA:g}. The paper "
+        "prints nothing of this.",
     )
 
 
@@ -356,20 +383,53 @@ def null_table(p: Scalar) -> ComparedNumbers:
 def real_tables(
     request: Request, names: tuple[str, ...], **arguments: Any
 ) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
-    """Compare Tables 7 and 8 and the averages of Table 6."""
-    losses = {
-        quantity: measured(request, loss, **arguments) for quantity, (_, loss) in QUANTITIES.items()
-    }
-    shape = losses["error"].shape
+    """Compare Tables 6 to 8."""
+    balanced, zero_one = measured(request, **arguments)
+    losses = {"AUC": balanced, "error": zero_one}
+    shape = zero_one.shape
     tables: list[ComparedNumbers | ComparedWords] = [average_table(losses)]
+    if "6" in names:
+        tables += body_tables(losses, arguments.get("datasets", KEEL_DATASETS))
     for table, make in (("7", multiple_table), ("8", pairs_table)):
         if table in names:
             tables += [make(quantity, values) for quantity, values in losses.items()]
-    sentence = (
-        f"{shape[1]} data sets, {shape[2]} folds, {shape[3]} repetitions; a random forest of 20 "
-        "trees replaces FURIA."
-    )
+    sentence = f"{shape[1]} data sets, {shape[2]} folds, {shape[3]} repetitions."
     return [sentence], tables
+
+
+def body_tables(losses: dict[str, Floats], datasets: tuple[str, ...]) -> list[ComparedNumbers]:
+    """Compare the readable rows of Table 6."""
+    tables = []
+    for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
+        printed = printed_table("intervals", "6", label)
+        rows = [k for k, name in enumerate(printed.rows) if name in datasets]
+        chosen = [datasets.index(printed.rows[k]) for k in rows]
+        folds = 1 - losses[quantity][:, chosen].mean(axis=3)
+        # the print has other folds of the same rows
+        low, high = mean_limits(
+            printed.values[rows], folds.std(axis=2, ddof=1).T, runs=FOLDS, printed_runs=FOLDS,
+            rounding=0.005, level=LEVEL,
+        )  # fmt: skip
+        tables.append(
+            ComparedNumbers(
+                table=f"Table 6, {label}",
+                rows=tuple(printed.rows[k] for k in rows),
+                columns=printed.columns,
+                ours=folds.mean(axis=2).T,
+                printed=printed.values[rows],
+                low=low,
+                high=high,
+                level=LEVEL,
+                judged=high - low <= MAX_WIDTH,
+                unjudged_because="the folds vary too much",
+                digits=2,
+                unit="share",
+                corner="data set",
+                note="The rows that the scan preserves. Limits: t limits from the spread of our "
+                "folds. The paper's AUC is the balanced accuracy of labels.",
+            )
+        )
+    return tables
 
 
 def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
@@ -379,18 +439,21 @@ def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
         row = printed_table("intervals", "6", label)
         columns.append(label)
         ours.append(1 - losses[quantity].mean(axis=(1, 2, 3)))
-        printed.append(row.values[0])
+        printed.append(row.values[row.rows.index("Avg")])
+    low, high = rounding_limits(np.stack(printed, axis=1), MARGIN)
     return ComparedNumbers(
         table="Table 6, averages",
         rows=LEARNERS,
         columns=tuple(columns),
         ours=np.stack(ours, axis=1),
         printed=np.stack(printed, axis=1),
-        allowed=np.full((len(LEARNERS), 2), MARGIN),
+        low=low,
+        high=high,
+        level=0.0,
         digits=3,
         unit="share",
-        note=f"Printed for {REPLACED} in the first row. The margin of {MARGIN:g} is ours: the "
-        "learners are other implementations, and the print does not give their settings.",
+        note=f"The margin of {MARGIN:g} is ours: the learners are other implementations, and the "
+        "print does not give their settings.",
     )
 
 
@@ -416,12 +479,12 @@ def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
     for row, test in (("ANOVA", "t"), ("Friedman", "wilcoxon")):
         adjusted = adjust(multiple.posthoc(cells, test, "none", control=0).pvalues, "hochberg")
         for name, p in zip(LEARNERS[1:], adjusted.tolist(), strict=True):
-            ours[row, f"{REPLACED} vs {name}"] = _number(p)
+            ours[row, f"{LEARNERS[0]} vs {name}"] = _number(p)
     for row, rule in RULES.items():
         result = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL)
         ends = result.posthoc(correction="none", pairs=pairs).pvalues
         for name, of in zip(LEARNERS[1:], ends, strict=True):
-            ours[row, f"{REPLACED} vs {name}"] = _range(of)
+            ours[row, f"{LEARNERS[0]} vs {name}"] = _range(of)
     note = "Paired t and Wilcoxon tests, adjusted by Hochberg; Bootstrap-B not adjusted."
     return _compared_texts("8", quantity, ours, note)
 
@@ -434,10 +497,6 @@ def _compared_texts(
         for f in printed_figures("intervals")
         if f.table == table and f.quantity == quantity
     }
-    figures = {
-        (row, "FOREST" if column == REPLACED else column): text
-        for (row, column), text in figures.items()
-    }
     rows = tuple(dict.fromkeys(row for row, _ in ours))
     columns = tuple(dict.fromkeys(column for _, column in ours))
     shape = len(rows), len(columns)
@@ -448,9 +507,9 @@ def _compared_texts(
         left[cell], right[cell] = text, figures.get((row, column), "")
         agrees[cell] = not right[cell] or verdict(text) == verdict(right[cell])
     return ComparedWords(
-        table=f"Table {table}, {QUANTITIES[quantity][0]}",
+        table=f"Table {table}, {QUANTITIES[quantity]}",
         rows=rows,
-        columns=tuple(column.replace(REPLACED, "FOREST") for column in columns),
+        columns=columns,
         ours=left,
         printed=right,
         agrees=agrees,

@@ -62,6 +62,7 @@ def reproduce(request: Request) -> ReproductionResult:
         paper=_paper(),
         tables=tuple(_tables(request, losses, decisions, datasets)),
         sentences=tuple(_sentences(request, decisions, datasets)),
+        explained=REPRODUCTIONS["multitest"].explained,
         details=details,
         figures=figures,
     )

@@ -33,8 +33,6 @@ from bestofk.version import __version__
 
 BUILT_IN = ("max", "nmc", "logistic", "c4.5", "nn")
 """The built-in learners, in the order of `LEARNERS`."""
-PARAMETERS = {"nmc": {"scale": "std"}}
-"""Non-default parameters; the paper's nearest mean scales its columns."""
 PLAN = "10x10"
 
 
@@ -60,9 +58,7 @@ def sound_errors(task: SoundRun) -> Counts:
     seed = int(np.random.SeedSequence([task.seed, task.run]).generate_state(1)[0])
     splits = plan(PLAN, random_state=seed).materialise(data.n, data.y)
     codes = data.encoded().y
-    predicted = predict_plan(
-        learner(task.learner, **PARAMETERS.get(task.learner, {})), data, splits
-    )
+    predicted = predict_plan(learner(task.learner), data, splits)
     counts = [
         (int((guess != codes[test]).sum()), len(test))
         for guess, (_, _, _, test) in zip(predicted, splits, strict=True)
@@ -83,7 +79,7 @@ def sound_losses(request: Request, datasets: tuple[str, ...]) -> Floats:
     ]
     pieces = [
         ArrayPiece(
-            work=f"multitest sound {__version__} {_described(task.learner)}",
+            work=f"multitest sound {__version__} {task.learner}",
             data=f"{task.name} {contents[task.name]}",
             settings=f"{PLAN}, seed {task.seed}",
             number=task.run,
@@ -94,10 +90,6 @@ def sound_losses(request: Request, datasets: tuple[str, ...]) -> Floats:
     arrays = obtain(pieces, sound_errors, request=request)
     counts = np.array(arrays).reshape(len(datasets), len(BUILT_IN), request.runs, 10, 10, 2)
     return np.moveaxis(counts[..., 0] / counts[..., 1], 2, 1)
-
-
-def _described(name: str) -> str:
-    return " ".join([name, *(f"{key}={value}" for key, value in PARAMETERS.get(name, {}).items())])
 
 
 def sound_account(request: Request, datasets: tuple[str, ...]) -> ReproductionResult:
@@ -117,12 +109,13 @@ def sound_account(request: Request, datasets: tuple[str, ...]) -> ReproductionRe
         paper=f"{entry.paper}, doi:{entry.doi}.",
         tables=tuple(tables),
         sentences=tuple(_sentences(request, decisions, datasets)),
+        explained=REPRODUCTIONS["multitest"].explained,
         details={
             "runs": request.runs,
             "seed": request.seed,
             "variant": "sound",
             "datasets": list(datasets),
-            "learners": [*map(_described, BUILT_IN)],
+            "learners": list(BUILT_IN),
             "mean_error_percent": (100 * losses.mean(axis=(1, 3, 4))).round(4).tolist(),
         },
     )

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import binom
 
 from bestofk._base.checks import Floats
-from bestofk._base.formatting import counted
+from bestofk._base.formatting import counted, shortened
 from bestofk.data.schema import Codes, Encoded
 from bestofk.decide import multitest, order_many, stack_tables
-from bestofk.decide.procedures.multitest import sort_by_overrides
+from bestofk.decide.procedures.multitest import AS_PUBLISHED, sort_by_overrides
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Losses
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords, chance
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, mean_limits, share_limits
 from bestofk.papers.multitest import kernel
 from bestofk.papers.multitest.learners import (
     LEARNERS,
@@ -27,9 +29,10 @@ from bestofk.papers.multitest.learners import (
     halves,
     prepare,
 )
-from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.papers.printed_figures import PrintedTable, printed_figures, printed_table
 from bestofk.splits.design import Design
 from bestofk.splits.splits import Splits
+from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.multiple.range_tests import underline_ends
 from bestofk.stats.pairwise import PairwiseResult, corrected_repeated_kfold_t, five_by_two_t
 
@@ -37,6 +40,10 @@ _MAX_ROWS_BY_PAIR = 1000
 """Compare pairs of rows one by one up to this many rows."""
 PAPER = "multitest"
 PRINTED_RUNS = 1000
+MAX_WIDTH = 25.0
+"""Cells whose limits are farther apart than this, in percent, are not judged."""
+CLEAR = 0.99
+"""Probability with which a printed choice must come first again to be judged."""
 PROCEDURES = ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
 NOT_FOUND = -1
 NAMES = (*LEARNERS, "*")
@@ -220,10 +227,7 @@ def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[st
     from bestofk.report.figures.output import svg
 
     # as published
-    order = multitest(
-        _table(dataset, losses[usual_run(edges)]), test="5x2cv-t", correction="bonferroni",
-        prefer="listed", family="preference", guard=False,
-    )  # fmt: skip
+    order = multitest(_table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED)
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
     grid, densities, _ = densities_of(order, table)
@@ -255,39 +259,37 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
     # standard error of the deviation by the delta method
     spread_of_squares = squares.std(axis=1, ddof=1) if runs > 1 else squares[:, 0]
     spread_of_root = spread_of_squares / np.maximum(2.0 * deviation, 1e-12)
+    # a learner that never varies in our runs may vary in the print
+    spread = np.maximum(spread, deviations.values[rows] / np.sqrt(10.0))
     note = (
-        "Allowed: three standard errors of both figures, measured over our runs (the print: "
-        f"{PRINTED_RUNS} runs), and rounding."
+        "Limits: t limits of our mean from the spread between our runs (the print: "
+        f"{PRINTED_RUNS} runs), and one unit of the last printed digit. The print seems to "
+        "average rounded figures: MAX on mushroom is 48.203 in every run, printed 48.21."
     )
-    return (
-        ComparedNumbers(
-            table="Table 1, mean error in percent",
+
+    def compared(name: str, ours: Floats, printed: PrintedTable, spread: Floats) -> ComparedNumbers:
+        low, high = mean_limits(
+            printed.values[rows], spread, runs=runs, printed_runs=PRINTED_RUNS,
+            rounding=2 * printed.rounding[rows],
+        )  # fmt: skip
+        return ComparedNumbers(
+            table=f"Table 1, {name} in percent",
             rows=datasets,
             columns=LEARNERS,
             ours=ours,
-            printed=means.values[rows],
-            allowed=chance(
-                spread / np.sqrt(runs), spread / np.sqrt(PRINTED_RUNS), means.rounding[rows]
-            ),
+            printed=printed.values[rows],
+            low=low,
+            high=high,
+            judged=high - low <= MAX_WIDTH,
+            unjudged_because=f"{counted(runs, 'run')} {'is' if runs == 1 else 'are'} too few",
             target=1.0,
             corner="data set",
             note=note,
-        ),
-        ComparedNumbers(
-            table="Table 1, standard deviation of the error in percent",
-            rows=datasets,
-            columns=LEARNERS,
-            ours=deviation,
-            printed=deviations.values[rows],
-            allowed=chance(
-                spread_of_root / np.sqrt(runs),
-                spread_of_root / np.sqrt(PRINTED_RUNS),
-                deviations.rounding[rows],
-            ),
-            target=1.0,
-            corner="data set",
-            note="Over all folds of all runs. " + note,
-        ),
+        )
+
+    return (
+        compared("mean error", ours, means, spread),
+        compared("standard deviation of the error", deviation, deviations, spread_of_root),
     )
 
 
@@ -317,11 +319,8 @@ def table_2(
     shape = len(datasets), len(columns)
     ours, printed = np.full(shape, "", dtype=object), np.full(shape, "", dtype=object)
     agrees, judged = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
-    judged[:, ::2] = True
     our_share, printed_share = np.full(shape, np.nan), np.full(shape, np.nan)
-    allowed = np.zeros(shape)
     runs = len(decisions.chosen["MultiTest"][0])
-    noise = 1.0 / runs + 1.0 / PRINTED_RUNS
     for p, procedure in enumerate(procedures):
         share = shares(decisions, procedure)
         for row, dataset in enumerate(datasets):
@@ -337,10 +336,15 @@ def table_2(
                     printed[cell] = f"{name} ({100 * part:.0f})"
                     obtained = share[row, NAMES.index(name)]
                     our_share[cell], printed_share[cell] = 100 * obtained, 100 * part
-                    middle = (runs * obtained + PRINTED_RUNS * part) / (runs + PRINTED_RUNS)
-                    error = np.sqrt(max(middle * (1 - middle), 0.0) * noise)
-                    allowed[cell] = 100 * 3 * error + 0.5
-            agrees[row, 2 * p] = _first_agrees(names[0], choices, noise)
+            agrees[row, 2 * p] = names[0] == choices[0][0]
+            judged[row, 2 * p] = _clear(choices, runs)
+    low, high = share_limits(printed_share, runs=runs, printed_runs=PRINTED_RUNS, rounding=0.5)
+    close = [
+        f"{dataset} ({procedure})"
+        for row, dataset in enumerate(datasets)
+        for p, procedure in enumerate(procedures)
+        if not judged[row, 2 * p]
+    ]
     return (
         ComparedWords(
             table="Table 2, most (1) and second most (2) selected, with percentages",
@@ -350,10 +354,12 @@ def table_2(
             printed=printed,
             agrees=agrees,
             judged=judged,
+            unjudged_because="the second most selected, and printed percentages that are too close "
+            f"for {counted(runs, 'run')}: {shortened(close) if close else 'none'}",
             corner="data set",
-            note="The most selected agrees when it is the printed one, or the printed second where "
-            "the two printed percentages are closer than three standard errors of their difference "
-            "in as many runs. The second most selected is shown, not judged.",
+            note="The most selected agrees if it is the printed one. It is judged if the printed "
+            f"percentages give the same first learner in {counted(runs, 'run')} with a probability "
+            f"of at least {CLEAR:.0%}.",
         ),
         ComparedNumbers(
             table="Table 2, percentage of the printed selections",
@@ -361,25 +367,26 @@ def table_2(
             columns=columns,
             ours=our_share,
             printed=printed_share,
-            allowed=allowed,
+            low=low,
+            high=high,
+            judged=high - low <= MAX_WIDTH,
+            unjudged_because=f"{counted(runs, 'run')} {'is' if runs == 1 else 'are'} too few",
             digits=1,
             unit="point",
             corner="data set",
-            note="How often ours selected what the print names. Allowed: three standard errors of "
-            "both shares, and rounding to whole percents.",
+            note="How often ours selected what the print names. Limits: Fisher's exact test of two "
+            "shares, and rounding to whole percents.",
         ),
     )
 
 
-def _first_agrees(name: str, choices: list[tuple[str, float]], noise: float) -> bool:
-    """Return whether our most selected is the printed one, or its second within chance."""
-    if name == choices[0][0]:
-        return True
-    if len(choices) < 2 or name != choices[1][0]:
-        return False
-    first, second = choices[0][1], choices[1][1]
-    error = np.sqrt((first + second - (first - second) ** 2) * noise)
-    return bool(first - second <= 3 * error)
+def _clear(choices: list[tuple[str, float]], runs: int) -> bool:
+    """Return whether runs with the printed shares select the printed first learner most often."""
+    first = choices[0][1]
+    second = choices[1][1] if len(choices) > 1 else 1 - first
+    both = np.arange(runs + 1)  # runs in which either of the two is selected
+    wins = binom.sf(both // 2, both, first / (first + second))
+    return bool((binom.pmf(both, runs, min(first + second, 1.0)) * wins).sum() >= CLEAR)
 
 
 def most_selected(decisions: Decisions, datasets: tuple[str, ...]) -> dict[str, list[str]]:
@@ -399,45 +406,46 @@ def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
     """Compare how often each learner was chosen over all data sets, in percent."""
     printed = printed_table(PAPER, "3", "percent")
     runs = len(decisions.chosen["MultiTest"][0])
-    ours, error = [], []
-    for procedure in PROCEDURES:
-        share = np.roll(shares(decisions, procedure), 1, axis=1)
-        ours.append(share.mean(axis=0))
-        noise = (share * (1 - share)).sum(axis=0) / n_datasets**2
-        error.append(np.sqrt(noise * (1.0 / runs + 1.0 / PRINTED_RUNS)))
+    ours = [np.roll(shares(decisions, name), 1, axis=1).mean(axis=0) for name in PROCEDURES]
     rows = [printed.rows.index(procedure) for procedure in PROCEDURES]
+    low, high = share_limits(
+        printed.values[rows], runs=runs * n_datasets, printed_runs=PRINTED_RUNS * n_datasets,
+        rounding=printed.rounding[rows],
+    )  # fmt: skip
     return ComparedNumbers(
         table="Table 3, how often each was found the best, in percent",
         rows=PROCEDURES,
         columns=printed.columns,
         ours=100 * np.array(ours),
         printed=printed.values[rows],
-        allowed=300 * np.array(error) + printed.rounding[rows],
+        low=low,
+        high=high,
         target=1.0,
         corner="procedure",
-        note="Allowed: three standard errors of both figures (data sets fixed, runs random), and "
-        "rounding.",
+        note="Limits: Fisher's exact test of two shares of all runs on all data sets, which are "
+        "wider than those of each data set by itself (Hoeffding 1956), and rounding.",
     )
 
 
 def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> ComparedWords:
-    """Compare the most frequent graph of a data set with the text."""
+    """Compare the most frequent outcome of a data set with the text, which shows one run."""
     edges = decisions.edges[row]
-    graphs, count = np.unique(edges.reshape(len(edges), -1), axis=0, return_counts=True)
-    usual = usual_run(edges)
-    order = sort_by_overrides(edges[usual])
     texts = {f.column: f.printed for f in printed_figures(PAPER) if f.table == name}
-    ours = {
-        "edges": _edge_text(edges[usual]),
-        "order": " < ".join(str(k + 1) for k in order.tolist()),
-        "Anova": _usual(["rejects", "accepts"], decisions.chosen["Anova"][row] == 0),
+    chosen = decisions.chosen
+    by_run = {
+        "edges": [_edge_text(graph) for graph in edges],
+        "order": [" < ".join(str(k + 1) for k in sort_by_overrides(graph)) for graph in edges],
+        "Anova": ["accepts" if best == 0 else "rejects" for best in chosen["Anova"][row]],
         "Newman-Keuls": _underlines(decisions, row),
-        "TestFirst": _most(decisions.chosen["TestFirst"][row]),
-        "MultiTest": _most(decisions.chosen["MultiTest"][row]),
+        "TestFirst": [_choice_text(best) for best in chosen["TestFirst"][row]],
+        "MultiTest": [_choice_text(best) for best in chosen["MultiTest"][row]],
     }
-    columns = tuple(ours)
-    our_texts = np.array([[ours[column] for column in columns]], dtype=object)
+    columns = tuple(by_run)
+    usual = [Counter(outcomes).most_common(1)[0] for outcomes in by_run.values()]
+    our_texts = np.array([[text for text, _ in usual]], dtype=object)
     printed = np.array([[texts.get(column, "") for column in columns]], dtype=object)
+    # an outcome of the majority of runs, with 99 % confidence
+    band = clopper_pearson([count for _, count in usual], len(edges), 0.98)
     return ComparedWords(
         table=f"Fig. {name[-1]}, {dataset}",
         rows=(dataset,),
@@ -445,9 +453,11 @@ def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> Com
         ours=our_texts,
         printed=printed,
         agrees=our_texts == printed,
+        judged=np.asarray(band.low)[np.newaxis] > 0.5,
+        unjudged_because="no outcome is clearly that of most runs",
         corner="data set",
-        note=f"The most frequent graph came in {100 * count.max() / len(edges):.0f} percent of the "
-        f"runs, {counted(len(graphs), 'graph')} in all. Learners by number: "
+        note=f"The most frequent graph came in {100 * usual[0][1] / len(edges):.0f} percent of the "
+        f"runs, {counted(len(set(by_run['edges'])), 'graph')} in all. Learners by number: "
         + ", ".join(f"{k + 1} {learner}" for k, learner in enumerate(LEARNERS))
         + ".",
     )
@@ -458,18 +468,12 @@ def _edge_text(edges: Flags) -> str:
     return " ".join(texts) or "none"
 
 
-def _usual(names: list[str], flags: Flags) -> str:
-    return names[int(flags.mean() > 0.5)]
-
-
-def _most(chosen: Choices) -> str:
-    numbers, count = np.unique(chosen, return_counts=True)
-    best = int(numbers[np.argmax(count)])
+def _choice_text(best: int) -> str:
     return "not found" if best == NOT_FOUND else str(best + 1)
 
 
-def _underlines(decisions: Decisions, row: int) -> str:
-    """Return the most frequent underlines, such as ``(5 2) (4 3) 1``."""
+def _underlines(decisions: Decisions, row: int) -> list[str]:
+    """Return the underlines of every run, such as ``(5 2) (4 3) 1``."""
     losses = decisions.losses[row]
     orders, ends = underline_ends(losses.reshape(*losses.shape[:-2], -1), decisions.alpha)
     shown = []
@@ -482,5 +486,4 @@ def _underlines(decisions: Decisions, row: int) -> str:
                 lines.append(f"({line})" if stop > start + 1 else line)
                 reach = stop
         shown.append(" ".join(lines))
-    texts, count = np.unique(shown, return_counts=True)
-    return str(texts[np.argmax(count)])
+    return shown

@@ -149,8 +149,8 @@ class Comparisons:
     pvalue : (K, K) array
         Adjusted p-values; 1 on the diagonal, NaN if a pair was not compared.
     better : (K, K) array of int
-        -1 if the row is shown to be better, 1 if the column is, 0 if there is no evidence of a
-        difference. The better learner can have the worse mean: some tests compare ranks.
+        -1 if the row is shown to be better, 1 if the column is, 0 if the two are too close to
+        call. The better learner can have the worse mean: some tests compare ranks.
     different : (K, K) array of bool
         Whether the pair is shown to differ.
     low, high : (K, K) arrays or None
@@ -330,7 +330,7 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
         low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
         low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
         ends = {"low": low, "high": high, "interval_note": interval_words(order)}
-    losses = np.array([order.means[name] for name in order.by_preference])
+    losses = np.array([order.mean_losses[name] for name in order.by_preference])
     scores = metric.shown(losses)
     index = {name: k for k, name in enumerate(order.by_preference)}
     ranked = tuple(np.argsort(losses, kind="stable").tolist())

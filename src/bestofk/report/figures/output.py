@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.atomic_write import atomic_file
-from bestofk._base.errors import ArgumentError
+from bestofk._base.atomic_write import atomic_file, write_text
+from bestofk._base.errors import ArgumentError, MissingExtraError
 from bestofk.report.figures.picture import Dot, Picture, Scale, Shape, Words
 from bestofk.report.figures.style import DARK, LIGHT, POINTS_PER_INCH
 
@@ -30,6 +31,7 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
     Words and lines scale with the picture, so nothing overlaps in small axes. The matplotlib style
     has no effect.
     """
+    require_matplotlib("A figure with Axes")
     from matplotlib import colors
     from matplotlib.collections import PathCollection
     from matplotlib.transforms import Affine2D
@@ -98,16 +100,21 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
     Parameters
     ----------
     figure : Figure, Axes or Picture
-        What to save; a picture is drawn at its own size first.
+        What to save; a picture is drawn at its own size first. A picture as SVG does not need
+        matplotlib, and its words stay text.
     path : path
         File name that ends in ``.svg``, ``.png`` or ``.pdf``.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure as PlainFigure
-
     kind = Path(path).suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise ArgumentError(f"path must end in .svg, .png or .pdf; got {os.fspath(path)!r}.")
+    if isinstance(figure, Picture) and kind == "svg":
+        write_text(path, svg(figure, themed=False) + "\n")
+        return
+    require_matplotlib(f"A figure as {kind.upper()}")
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as PlainFigure
+
     if isinstance(figure, Picture):
         sheet = PlainFigure(figsize=_inches(figure), layout=None, facecolor="white")
         sheet.set_layout_engine("none")
@@ -123,6 +130,14 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
     fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
     with mpl.rc_context(fixed), atomic_file(path) as file:
         drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
+
+
+def require_matplotlib(purpose: str) -> None:
+    """Raise an error that says how to install matplotlib, if it is missing."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(purpose, "plot") from None
 
 
 def _inches(picture: Picture) -> tuple[float, float]:
@@ -187,7 +202,7 @@ FONTS = {
 """CSS font lists by family."""
 
 
-def svg(picture: Picture, *, themed: bool = True) -> str:
+def svg(picture: Picture, *, themed: bool = True, shades: Mapping[str, str] = LIGHT) -> str:
     """Return the picture as one ``<svg>`` element.
 
     Parameters
@@ -196,8 +211,9 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
         What to draw.
     themed : bool
         Whether colours are CSS variables (``--bk-ink``, ``--bk-blue``, ...), which a page can set
-        for its dark theme. They fall back to the colours for white pages. If False, use these
-        plain colours.
+        for its dark theme. They fall back to `shades`. If False, use these plain colours.
+    shades : mapping
+        Colours by role: those for white pages, or `DARK`.
 
     Examples
     --------
@@ -211,7 +227,7 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
     def paint(role: str | None) -> str:
         if role is None:
             return "none"
-        return f"var(--bk-{role},{LIGHT[role]})" if themed else LIGHT[role]
+        return f"var(--bk-{role},{shades[role]})" if themed else shades[role]
 
     size = f"{_number(picture.width)} {_number(picture.height)}"
     parts = [

@@ -136,22 +136,23 @@
     const [before, now] = [verdicts(decided), verdicts(shown)];
     const differences = [];
     const moved = shown.recommended !== decided.recommended;
-    const than = () => (moved ? [" than ", nameNode(shown.recommended)] : []);
+    const than = (kind) => (moved
+      ? [kind === "adequate" ? " against " : " than ", nameNode(shown.recommended)] : []);
     const group = (kind, text, belongs) => {
       const members = shown.standings.filter(({ learner, verdict }) => belongs(learner, verdict));
       if (!members.length) return;
-      differences.push([kind, [text, ...than(), ": "],
+      differences.push([kind, [text, ...than(kind), ": "],
         members.map(({ learner, p }) => [nameNode(learner), " (", pNode(p), ")"])]);
     };
     if (moved) {
-      group("better", "Shown to be better", (_, verdict) => verdict === "better");
-      group("adequate", "Not shown to be worse", (_, verdict) => verdict === "no evidence");
-      group("worse", "Shown to be worse", (_, verdict) => verdict === "worse");
+      group("better", "Significantly better", (_, verdict) => verdict === "better");
+      group("adequate", "Too close to call", (_, verdict) => verdict === "too close to call");
+      group("worse", "Significantly worse", (_, verdict) => verdict === "worse");
     } else {
       for (const kind of ["better", "worse"]) {
-        group(kind, `Now shown to be ${kind}`,
+        group(kind, `Now significantly ${kind}`,
           (learner, verdict) => verdict === kind && before.get(learner) !== kind);
-        group(`not-${kind}`, `No longer shown to be ${kind}`,
+        group(`not-${kind}`, `No longer significantly ${kind}`,
           (learner) => before.get(learner) === kind && now.get(learner) !== kind);
       }
     }

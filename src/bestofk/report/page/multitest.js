@@ -39,7 +39,7 @@ const bestofk = (() => {
     const standings = preference.filter((learner) => learner !== recommended)
       .map((learner) => {
         const { p, better } = pair(data, state, learner, recommended);
-        const verdict = better === null ? "no evidence" : better === learner ? "better" : "worse";
+        const verdict = better === null ? "too close to call" : better === learner ? "better" : "worse";
         return { learner, p, verdict };
       })
       .sort((a, b) => data.means[a.learner] - data.means[b.learner]);
@@ -149,20 +149,26 @@ const bestofk = (() => {
       } else if (passedOver.length) {
         sentences.push([...use, "."]);
       } else {
-        sentences.push([...use, ", the first in your order that no other is shown to beat."]);
+        sentences.push([...use, ", the first in your order that no other significantly beats."]);
       }
       sentences.push(...struckOut(data, result, preferred, beaten, passedOver));
       sentences.push(...passed(data, result, passedOver));
       if (!isSmallest) {
         const { p } = pair(data, result, smallest, best);
-        const numbers = `${data.shown[smallest]} against ${data.shown[best]}`;
-        const has = [{ learner: smallest }, ` has the ${data.metric}, ${numbers}`];
+        const has = [{ learner: smallest }, ` has the ${data.metric} (${versus(data, smallest, best)})`];
         sentences.push(verdicts.get(smallest) === "better"
           ? [...has, "."]
-          : [...has, ", but is not shown to be better (", { p }, ")."]);
+          : [...has, ", but the two are too close to call (", { p }, ")."]);
       }
     } else {
-      sentences.push([...use, `: it has ${mean}.`]);
+      const close = standings.filter((standing) => standing.verdict === "too close to call")
+        .map((standing) => standing.learner);
+      if (close.length) {
+        sentences.push([...listing([best, ...close]), " are too close to call."]);
+        sentences.push([{ learner: best }, ` has ${mean}, but that could be chance.`]);
+      } else {
+        sentences.push([...use, `: it has ${mean}.`]);
+      }
     }
     if (better.length) {
       const are = better.length === 1 ? "is" : "are";
@@ -173,6 +179,11 @@ const bestofk = (() => {
           : [" by the test, which does not go by the mean."])]);
     }
     return sentences;
+  }
+
+  function versus(data, first, second) {
+    const [a, b] = [data.shown[first], data.shown[second]];
+    return a === b ? `${a}, nearly equal` : `${a} vs ${b}`;
   }
 
   function struckOut(data, { claims }, preferred, beaten, passedOver) {
@@ -194,7 +205,7 @@ const bestofk = (() => {
       const other = preference.slice(0, preference.indexOf(learner))
         .filter((preferred) => out.has(preferred))
         .reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
-      return [{ learner }, " is passed over although no other is shown to beat it: its mean " +
+      return [{ learner }, " is passed over although no other significantly beats it: its mean " +
         `(${data.shown[learner]}) is worse than that of `, { learner: other },
         ` (${data.shown[other]}), which you prefer and which is out.`];
     });

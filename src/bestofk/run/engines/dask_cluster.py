@@ -46,7 +46,7 @@ def run_on_dask(
     blocks: Iterable[Block[ItemT]],
     *,
     jobs: int = -1,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     timeout: float | None = None,
     deadline: float | None = None,
     cut: dict[ItemT, float] | None = None,
@@ -62,8 +62,9 @@ def run_on_dask(
     jobs : int
         Number of blocks evaluated at the same time; -1 uses all threads of the cluster. Without a
         scheduler, the number of threads of the local cluster.
-    scheduler : str, optional
-        Address of the cluster; by default a local cluster is started.
+    scheduler : str, Client or cluster, optional
+        Address of the cluster, a `distributed.Client` or a Dask cluster; by default a local cluster
+        is started.
     timeout : float, optional
         Time limit of one item, in seconds.
     deadline : float, optional
@@ -165,9 +166,7 @@ class DaskCluster(Generic[ItemT, ResultT]):
     threads: int
     """Number of blocks that the cluster evaluates at the same time."""
 
-    def __init__(
-        self, packed: bytes, *, jobs: int, scheduler: str | None, timeout: float | None
-    ) -> None:
+    def __init__(self, packed: bytes, *, jobs: int, scheduler: Any, timeout: float | None) -> None:
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
@@ -179,26 +178,22 @@ class DaskCluster(Generic[ItemT, ResultT]):
         self.killed_worker = distributed.KilledWorker
         with contextlib.ExitStack() as undo:
             undo.enter_context(_quiet_loggers())
-            address: Any = scheduler
-            if scheduler is None:
-                address = undo.enter_context(_local_cluster(distributed, jobs))
+            self.is_own = not isinstance(scheduler, distributed.Client)
+            if self.is_own:
+                address: Any = scheduler
+                if scheduler is None:
+                    address = undo.enter_context(_local_cluster(distributed, jobs))
+                elif not isinstance(scheduler, distributed.deploy.Cluster):
+                    _check_address(scheduler)
+                self.client = _connected(distributed, address)
             else:
-                _check_address(scheduler)
-            try:
-                self.client = distributed.Client(
-                    address, timeout=CONNECT_SECONDS, set_as_default=False
-                )
-            except (OSError, ValueError) as error:
-                raise RunError(
-                    f"scheduler: there is no Dask scheduler at {scheduler!r} "
-                    f"({describe_error(error)})."
-                ) from None
+                self.client = _checked_client(scheduler)
             undo.callback(self._disconnect)
             self.threads = self._threads(scheduler, jobs)
             self.data = self._scatter()
             self.undo = undo.pop_all()
 
-    def _threads(self, scheduler: str | None, jobs: int) -> int:
+    def _threads(self, scheduler: Any, jobs: int) -> int:
         try:
             self.client.wait_for_workers(1, timeout=FIRST_WORKER_SECONDS)
         except TimeoutError:
@@ -272,7 +267,27 @@ class DaskCluster(Generic[ItemT, ResultT]):
             # a broken cluster cannot be cleaned up
             self.client.cancel([future for future, _, _ in self.futures.values()])
             self.client.run(end_task, self.token)
-        self.client.close()
+        if self.is_own:
+            self.client.close()
+
+
+def _connected(distributed: Any, address: Any) -> Any:
+    """Return a client of the cluster at an address."""
+    try:
+        return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"scheduler: there is no Dask scheduler at {address!r} ({describe_error(error)})."
+        ) from None
+
+
+def _checked_client(client: Any) -> Any:
+    """Return the user's client if it can be used here; it stays open afterwards."""
+    if client.asynchronous:
+        raise RunError("scheduler is an asynchronous Dask client: pass its address instead.")
+    if client.status != "running":
+        raise RunError(f"scheduler is a Dask client that is {client.status}: connect it again.")
+    return client
 
 
 @contextlib.contextmanager
@@ -308,7 +323,7 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
             yield cluster
 
 
-def _check_address(scheduler: str) -> None:
+def _check_address(scheduler: Any) -> None:
     """Refuse a malformed address, for which Dask may print a traceback."""
     if str(scheduler).startswith("inproc://"):
         return

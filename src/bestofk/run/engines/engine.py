@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from bestofk._base.checks import one_of, positive
 from bestofk._base.errors import ArgumentError
@@ -34,15 +35,16 @@ class Engine:
         trusted (all learners are scikit-learn's or built in), and worker processes if not.
     jobs : int
         Number of workers; -1 means one per core.
-    scheduler : str, optional
-        Address of a Dask scheduler; by default a local cluster is started.
+    scheduler : str, Client or cluster, optional
+        Address of a Dask scheduler, a `distributed.Client` or a Dask cluster; by default a local
+        cluster is started. It makes ``"auto"`` the engine ``"dask"``.
     timeout : float, optional
         Time limit of one fit, in seconds.
     """
 
     name: str = "auto"
     jobs: int = -1
-    scheduler: str | None = None
+    scheduler: Any = None
     timeout: float | None = None
 
     def __post_init__(self) -> None:
@@ -54,6 +56,8 @@ class Engine:
             )
         if self.timeout is not None:
             positive(self.timeout, "timeout")
+        if self.scheduler is not None and self.name == "auto":
+            object.__setattr__(self, "name", "dask")
         if self.scheduler is not None and self.name != "dask":
             raise ArgumentError(f"scheduler applies only to the engine 'dask', not {self.name!r}.")
         if self.name == "threads" and self.timeout is not None:

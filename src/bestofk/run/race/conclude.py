@@ -123,7 +123,7 @@ def _decision(
         recommended=names[int(ranking[0])],
         ranking=tuple(names[i] for i in ranking.tolist()),
         by_preference=evidence.names,
-        means={name: means[str(name)] for name in evidence.names},
+        mean_losses={name: means[str(name)] for name in evidence.names},
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,

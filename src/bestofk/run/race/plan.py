@@ -197,6 +197,9 @@ def _over_datasets(
     choice = foreseen.choice
     assert foreseen.family is not None
     assert choice is not None
+    entry = choice.entry
+    if entry is None or entry.curtailed not in _BY_DATASETS:
+        raise ArgumentError(_SETTLED, f"{covered}, not for {choice.name}", *_WILCOXON)
     needed = _datasets_needed(foreseen.family)
     if datasets < needed:
         raise ArgumentError(
@@ -204,9 +207,6 @@ def _over_datasets(
             f"{covered}, which can show no difference between {len(names)} learners on "
             f"{datasets} data sets (at least {needed} are needed): leave stop out.",
         )
-    entry = choice.entry
-    if entry is None or entry.curtailed not in _BY_DATASETS:
-        raise ArgumentError(_SETTLED, f"{covered}, not for {choice.name}", *_WILCOXON)
     test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
     return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, foreseen=foreseen)
 

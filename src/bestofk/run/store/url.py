@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bestofk._base.checks import refuse
-
 if TYPE_CHECKING:
     from sqlalchemy import URL
+
+    from bestofk._base.errors import ArgumentError
 
 ACCEPTED = "None, a path, 'sqlite:///x.db' or 'postgresql+psycopg://user@host/database'"
 HIDDEN = "***"
@@ -75,10 +75,10 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
     if where is None:
         return Address(kind="memory", shown="memory")
     if not isinstance(where, str | os.PathLike) or isinstance(os.fspath(where), bytes):
-        raise refuse("store", ACCEPTED, where)
+        raise _refused(ACCEPTED, where)
     text = os.fspath(where)
     if not text.strip() or "\0" in text:
-        raise refuse("store", ACCEPTED, text)
+        raise _refused(ACCEPTED, text)
     if isinstance(where, os.PathLike):
         return _file(text)
     if "://" not in text:
@@ -89,25 +89,30 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
         if rest in ("", "/"):
             return _file(":memory:")
         if not rest.startswith("/") or "?" in rest:
-            raise refuse("store", "sqlite:/// and then a path, with no options", text)
+            raise _refused("sqlite:/// and then a path, with no options", text)
         return _file(rest[1:])
     if scheme in _SERVERS:
         return Address(kind="postgresql", shown=hide_passwords(text), url=_server(text))
-    raise refuse("store", ACCEPTED, hide_passwords(text))
+    raise _refused(ACCEPTED, hide_passwords(text))
+
+
+def _refused(expected: str, value: object) -> ArgumentError:
+    # The command line hides passwords in every message, and numpy would make messages slow.
+    from bestofk._base.checks import refuse
+
+    return refuse("store", expected, value)
 
 
 def _refuse_mistyped(text: str) -> None:
     """Refuse a mistyped server address, which would otherwise create a file."""
     if _LIKE_A_DSN.search(text):
-        raise refuse(
-            "store",
+        raise _refused(
             "a path or an address such as 'postgresql+psycopg://user@host/database', not a list of "
             "keys and values",
             hide_passwords(text),
         )
     if _LIKE_A_SERVER.match(text) or _BARE.match(text):
-        raise refuse(
-            "store",
+        raise _refused(
             "a path, or an address with a scheme, a colon and two slashes, as in "
             "'postgresql+psycopg://user@host/database'",
             hide_passwords(text),
@@ -130,7 +135,7 @@ def _server(text: str) -> URL:
         dialect: Any = PGDialect_psycopg
         dialect().create_connect_args(url)  # checks ports and hosts in the query
     except (UnreadableURL, ValueError):
-        raise refuse("store", ACCEPTED, hide_passwords(text)) from None
+        raise _refused(ACCEPTED, hide_passwords(text)) from None
     return url
 
 

@@ -11,7 +11,11 @@ from .binary_tests import (
     looney as looney,
 )
 from .bootstrap import BootstrapAResult as BootstrapAResult, bootstrap_a as bootstrap_a
-from .interval_bootstrap import BootstrapBResult as BootstrapBResult, bootstrap_b as bootstrap_b
+from .interval_bootstrap import (
+    BootstrapBResult as BootstrapBResult,
+    bootstrap_b as bootstrap_b,
+    interval_convergence as interval_convergence,
+)
 from .post_hoc import (
     CompactLetters as CompactLetters,
     NemenyiResult as NemenyiResult,
@@ -24,6 +28,7 @@ from .range_tests import (
     NewmanKeulsResult as NewmanKeulsResult,
     RangeWindow as RangeWindow,
     TukeyResult as TukeyResult,
+    duncan as duncan,
     newman_keuls as newman_keuls,
     tukey as tukey,
 )

@@ -19,6 +19,7 @@ from bestofk._base.checks import (
     one_of,
     probability,
     refuse,
+    refuse_named_table,
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
@@ -154,9 +155,12 @@ def pairs_by_rule(
 
 QUANTILES = {"central": (0.45, 0.55), "interquartile": (0.25, 0.75)}
 INTERVAL_OPTIONS = (
-    "'central', 'interquartile', a pair of quantiles, ('median-radius', share) or a function of "
-    "the losses that returns lower and upper ends"
+    "'central', 'interquartile', 'median', 'mode', 'censored-mean', a pair of quantiles, "
+    "('median-radius', share), ('shortest', share) or a function of the losses that returns lower "
+    "and upper ends"
 )
+CENSORED_SHARE = 0.25
+"""The share of repetitions that the censored mean leaves out at each end."""
 
 Ends = Callable[[Floats], tuple[Floats, Floats]]
 
@@ -189,6 +193,7 @@ def interval_cells(
 
 def _numbers(value: Any, where: str) -> Floats:
     """Return `value` as an array without infinities; NaN marks missing values."""
+    refuse_named_table(value, where)
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
@@ -226,6 +231,36 @@ def repetition_intervals(
     return _ordered(np.where(incomplete, low, lower), np.where(incomplete, high, upper))
 
 
+def interval_convergence(losses: Any, interval: Any = "central") -> dict[int, float]:
+    """Return the mean width of the intervals from the first 2, 4, 8, ... repetitions.
+
+    Use the number of repetitions from which the width hardly changes. Quantiles that are far apart
+    need more repetitions.
+
+    Parameters
+    ----------
+    losses : array_like, shape (..., R)
+        Losses with repetitions last.
+    interval : str, tuple or callable
+        As for `bootstrap_b`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> widths = interval_convergence(rng.normal(size=(200, 32)), "interquartile")
+    >>> {r: round(width, 2) for r, width in widths.items()}
+    {2: 0.54, 4: 0.93, 8: 1.11, 16: 1.23, 32: 1.29}
+    """
+    table = _numbers(losses, "losses")
+    total = table.shape[-1]
+    counts = [2**k for k in range(1, total.bit_length()) if 2**k <= total]
+    widths = {}
+    for count in dict.fromkeys([*counts, total]):
+        low, high = repetition_intervals(table[..., :count], interval)
+        widths[count] = float((high - low).mean())
+    return widths
+
+
 def with_missing_ends(
     intervals: Floats, *, missing: str, loss_range: tuple[float, float]
 ) -> Floats:
@@ -250,11 +285,17 @@ def _rule(interval: Any) -> tuple[tuple[float, float] | None, Ends]:
         return None, interval
     if isinstance(interval, str) and interval in QUANTILES:
         interval = QUANTILES[interval]
+    if isinstance(interval, str) and interval in _TYPICAL:
+        typical = _TYPICAL[interval]
+        return None, lambda losses: (typical(losses), typical(losses))
     if isinstance(interval, tuple | list) and len(interval) == 2:
         first, second = interval
         if first == "median-radius":
             share = probability(second, "the share of interval=('median-radius', share)")
             return None, lambda losses: _median_radius(losses, share)
+        if first == "shortest":
+            share = probability(second, "the share of interval=('shortest', share)")
+            return None, lambda losses: _shortest(losses, share)
         try:
             q = (float(first), float(second))
         except (TypeError, ValueError):
@@ -262,6 +303,45 @@ def _rule(interval: Any) -> tuple[tuple[float, float] | None, Ends]:
         if 0.0 <= q[0] <= q[1] <= 1.0:
             return q, lambda losses: tuple(np.quantile(losses, q, axis=-1))
     raise refuse("interval", INTERVAL_OPTIONS, interval)
+
+
+def _median(losses: Floats) -> Floats:
+    return np.asarray(np.median(losses, axis=-1))
+
+
+def _mode(losses: Floats) -> Floats:
+    """Return the half-sample mode (Bickel and Fruehwirth 2006): halve the densest half again."""
+    ordered = np.sort(losses, axis=-1)
+    while ordered.shape[-1] > 2:
+        size = (ordered.shape[-1] + 1) // 2
+        widths = ordered[..., size - 1 :] - ordered[..., : ordered.shape[-1] - size + 1]
+        start = widths.argmin(axis=-1)[..., np.newaxis]
+        ordered = np.take_along_axis(ordered, start + np.arange(size), axis=-1)
+    return np.asarray(ordered.mean(axis=-1))
+
+
+def _censored_mean(losses: Floats) -> Floats:
+    """Return the mean without a quarter of the repetitions at each end."""
+    ordered = np.sort(losses, axis=-1)
+    cut = int(CENSORED_SHARE * losses.shape[-1] + 1e-9)
+    return np.asarray(ordered[..., cut : losses.shape[-1] - cut].mean(axis=-1))
+
+
+_TYPICAL: dict[str, Callable[[Floats], Floats]] = {
+    "median": _median, "mode": _mode, "censored-mean": _censored_mean,
+}  # fmt: skip
+"""Robust numbers for a typical repetition: intervals of width 0."""
+
+
+def _shortest(losses: Floats, share: float) -> tuple[Floats, Floats]:
+    """Return the shortest interval that contains that share of the repetitions."""
+    ordered = np.sort(losses, axis=-1)
+    n = losses.shape[-1]
+    size = max(int(np.ceil(share * n - 1e-9)), 1)
+    widths = ordered[..., size - 1 :] - ordered[..., : n - size + 1]
+    start = widths.argmin(axis=-1)[..., np.newaxis]
+    ends = np.take_along_axis(ordered, np.concatenate([start, start + size - 1], axis=-1), axis=-1)
+    return ends[..., 0], ends[..., 1]
 
 
 def _median_radius(losses: Floats, share: float) -> tuple[Floats, Floats]:
@@ -530,6 +610,11 @@ class BootstrapBResult(MultipleResult):
                 f"{self.verdicts[a]} "
                 f"({_range_words(self.pvalues[a], self.adjusted_pvalues[a])})."
             )
+        if (self.cells[0] == self.cells[1]).all():
+            sentences.append(
+                "All intervals have width 0, so this is Bootstrap-A: with one repetition per fold, "
+                "nothing is known about the spread between repetitions."
+            )
         if self.error_bound.any():
             largest = float(self.error_bound.max())
             sentences.append(f"The error of the p-values is at most {largest:.2g}.")
@@ -585,9 +670,11 @@ def bootstrap_b(
         How the repetitions of a fold become an interval; no other argument matters as much.
         ``"central"``: from the 0.45 to the 0.55 quantile. ``"interquartile"``: from the 0.25 to
         the 0.75 quantile. ``(q, r)``: from the quantile q to r. ``("median-radius", 0.1)``: the
-        median plus and minus the radius that covers that share. A function takes the losses,
-        repetitions last, and returns lower and upper ends. Except for functions, the interval of
-        a single repetition has width 0.
+        median plus and minus the radius that covers that share. ``("shortest", 0.1)``: the
+        shortest interval that contains that share. ``"median"``, ``"mode"`` (half-sample mode)
+        and ``"censored-mean"`` (without a quarter at each end) are numbers, so p- = p+. A function
+        takes the losses, repetitions last, and returns lower and upper ends. Except for functions,
+        the interval of a single repetition has width 0; `explain` says so.
     missing : {"refuse", "allow"}
         ``"allow"``: NaN marks a missing loss, which may be anything in `loss_range`.
     loss_range : (float, float)

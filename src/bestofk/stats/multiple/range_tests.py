@@ -1,4 +1,4 @@
-"""Range tests after a one-way analysis of variance: Tukey's, and Newman and Keuls's."""
+"""Range tests after a one-way analysis of variance: Tukey's, Newman and Keuls's, Duncan's."""
 
 from __future__ import annotations
 
@@ -208,6 +208,8 @@ class NewmanKeulsResult(Presented):
         Level of each range test.
     windows : tuple of RangeWindow
         All tested windows, the largest first.
+    test : str
+        ``"Newman-Keuls"`` or ``"Duncan"``.
     """
 
     order: tuple[int, ...]
@@ -217,6 +219,17 @@ class NewmanKeulsResult(Presented):
     df: float
     alpha: float
     windows: tuple[RangeWindow, ...]
+    test: str = "Newman-Keuls"
+
+    @property
+    def verdict_pvalue(self) -> float:
+        """P-value of the first step, the window of all learners."""
+        groups = len(self.order)
+        p = float(survival(self.windows[0].statistic, groups=groups, df=self.df))
+        if self.test == "Duncan":
+            # rejected at alpha if and only if p is at most 1 - (1 - alpha)^(K - 1)
+            return -math.expm1(math.log1p(-min(p, 1 - 1e-16)) / (groups - 1))
+        return p
 
     def different(self, i: int, j: int) -> bool:
         """Return whether no underline contains both learners."""
@@ -252,7 +265,7 @@ class NewmanKeulsResult(Presented):
         sentences = [
             f"By {spoken().ascending} {spoken().mean} the learners are {shortened(means)}."
         ]
-        where = f"Newman-Keuls test at level {self.alpha:g}, {self.df:g} degrees of freedom"
+        where = f"{self.test} test at level {self.alpha:g}, {self.df:g} degrees of freedom"
         if self.underlines and len(self.underlines[0]) == K:
             between = "the two" if K == 2 else "any of them"
             sentences.append(f"There is no evidence of a difference between {between} ({where}).")
@@ -320,6 +333,48 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
     >>> result.order, result.underlines, result.different(1, 2)
     ((1, 3, 2, 0), ((1, 3), (3, 2)), True)
     """
+    return _range_test(losses, alpha, "Newman-Keuls")
+
+
+def duncan(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResult:
+    """Find the sets of neighbouring means that do not differ, by Duncan's multiple range test.
+
+    Parameters
+    ----------
+    losses : array_like of shape (K, L)
+        L losses of each of K learners.
+    alpha : float
+        Level of the test of two neighbours; a window of P means has the level
+        1 - (1 - alpha)^(P - 1).
+
+    Returns
+    -------
+    NewmanKeulsResult
+        As for `newman_keuls`, with `test` ``"Duncan"``.
+
+    Notes
+    -----
+    The steps are those of `newman_keuls` with larger levels for larger windows: the test finds
+    more differences, and makes more false claims. A critical value is at least that of a smaller
+    window. Use it only to repeat old analyses.
+
+    References
+    ----------
+    Duncan, D. B. (1955). Multiple range and multiple F tests. Biometrics 11, 1-42.
+    doi:10.2307/3001478
+
+    Harter, H. L. (1960). Critical values for Duncan's new multiple range test. Biometrics 16,
+    671-685. doi:10.2307/2527770
+
+    Examples
+    --------
+    >>> duncan([[9, 10, 11], [1, 2, 3], [4, 5, 6], [2.5, 3.5, 4.5]]).underlines
+    ((1, 3), (3, 2))
+    """
+    return _range_test(losses, alpha, "Duncan")
+
+
+def _range_test(losses: npt.ArrayLike, alpha: float, test: str) -> NewmanKeulsResult:
     Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
     alpha = probability(alpha, "alpha")
     ranked = _ranked(one_way_parts(Y[np.newaxis]))
@@ -332,7 +387,7 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
             critical_value=step.critical_value,
             accepted=bool(step.accepted[0, a]),
         )
-        for step in _step_down(ranked, alpha)
+        for step in _step_down(ranked, alpha, duncan=test == "Duncan")
         for a in np.flatnonzero(step.tested[0]).tolist()
     ]
     lines = sorted((window.start, window.size) for window in windows if window.accepted)
@@ -344,6 +399,7 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
         df=ranked.df,
         alpha=alpha,
         windows=tuple(windows),
+        test=test,
     )
 
 
@@ -422,12 +478,32 @@ def _critical_values(alpha: float, smallest: int, end: int, df: float) -> Floats
     return values
 
 
-def _step_down(ranked: _Ranked, alpha: float) -> Iterator[_Step]:
+@lru_cache(maxsize=64)
+def duncan_critical_values(alpha: float, largest: int, df: float) -> Floats:
+    """Return Duncan's critical values of windows of 2 to `largest` means.
+
+    Examples
+    --------
+    >>> duncan_critical_values(0.05, 4, 10.0).round(3).tolist()
+    [3.151, 3.293, 3.376]
+    """
+    values = [
+        float(quantile(-math.expm1((P - 1) * math.log1p(-alpha)), groups=P, df=df))
+        for P in range(2, largest + 1)
+    ]
+    largest_so_far: Floats = read_only(np.maximum.accumulate(values))
+    return largest_so_far
+
+
+def _step_down(ranked: _Ranked, alpha: float, *, duncan: bool = False) -> Iterator[_Step]:
     """Yield the range tests of all windows, the largest first, until no table has any left."""
     m, df = ranked.offsets, ranked.df
     K = m.shape[1]
     critical = np.full(K + 1, math.inf)
-    critical[K] = _critical_values(alpha, K, K + 1, df)[0]
+    if duncan:
+        critical[2:] = duncan_critical_values(alpha, K, df)
+    else:
+        critical[K] = _critical_values(alpha, K, K + 1, df)[0]
     # reach[i] is the largest end (exclusive) of the accepted windows that start at or before i; a
     # window [i, i + P) lies in one of them if and only if reach[i] >= i + P
     reach = np.zeros(m.shape, dtype=np.intp)
@@ -436,7 +512,7 @@ def _step_down(ranked: _Ranked, alpha: float) -> Iterator[_Step]:
         tested = reach[:, starts] < starts + P
         if not tested.any():
             break
-        if P == K - 1:
+        if P == K - 1 and not duncan:
             critical[2:K] = _critical_values(alpha, 2, K, df)
         t = studentized(m[:, P - 1 :] - m[:, starts], ranked.standard_error)
         accepted = tested & (t < critical[P])

@@ -92,6 +92,13 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     "test of K learners",
     MultipleTest(
         name="anova",
+        explanation=(
+            "Asks whether the mean losses of all learners are equal, with each learner's losses as "
+            "a separate sample.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it on common folds: it ignores that the learners were tested on the same "
+            "rows.",
+        ),
         function="bestofk.stats.multiple.analysis_of_variance:anova",
         summary="one-way analysis of variance, each learner's losses as a separate sample",
         covers=_SPLITS,
@@ -105,6 +112,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="repeated-measures-anova",
+        explanation=(
+            "Asks whether the mean losses of all learners are equal on common data sets or folds.",
+            "Use it for data sets with roughly normal losses on the same scale.",
+            "Do not use it to find out which learners differ: it answers only for all of them "
+            "together.",
+        ),
         function="bestofk.stats.multiple.analysis_of_variance:repeated_measures_anova",
         summary="analysis of variance without the block effects, with sphericity corrections",
         covers=_BLOCKS,
@@ -116,6 +129,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="newman-keuls",
+        explanation=(
+            "Groups the learners whose neighbouring means cannot be told apart.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it to decide: it does not control the chance of any false claim for more "
+            "than three learners.",
+        ),
         function="bestofk.stats.multiple.range_tests:newman_keuls",
         summary="neighbouring means that range tests of decreasing size do not separate",
         covers=_SPLITS,
@@ -130,7 +149,33 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         first_step="tukey",
     ),
     MultipleTest(
+        name="duncan",
+        explanation=(
+            "Groups the learners whose neighbouring means cannot be told apart, with a larger "
+            "level for larger groups.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it to decide: the chance of a false claim grows with the number of "
+            "learners.",
+        ),
+        function="bestofk.stats.multiple.range_tests:duncan",
+        summary="as newman-keuls, with larger levels for larger groups: many false claims",
+        covers=_SPLITS,
+        paper="Duncan 1955, Multiple range and multiple F tests",
+        doi="10.2307/3001478",
+        shape="(K, L)",
+        posthoc=True,
+        takes_alpha=True,
+        called="Duncan's multiple range test",
+        citations=("duncan1955multiple",),
+        assumptions=(_EQUAL_SAMPLES,),
+    ),
+    MultipleTest(
         name="tukey",
+        explanation=(
+            "Compares all pairs of learners with one critical difference.",
+            "Use it for independent losses with equal variances.",
+            "Do not use it on folds of one data set, which share training rows.",
+        ),
         function="bestofk.stats.multiple.range_tests:tukey",
         summary="honestly significant differences of all pairs by one range test",
         covers=_SPLITS,
@@ -145,6 +190,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="kruskal-wallis",
+        explanation=(
+            "Asks whether all learners have the same distribution of losses, by the ranks of all "
+            "losses together.",
+            "Use it for independent samples.",
+            "Do not use it on common folds or data sets: friedman uses that they are the same.",
+        ),
         function="bestofk.stats.multiple.rank_tests:kruskal_wallis",
         summary="one-way analysis of variance on the ranks of all losses",
         covers=_SPLITS,
@@ -158,6 +209,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="friedman",
+        explanation=(
+            "Asks whether all learners rank equally over common data sets.",
+            "Use it for several data sets with different scales.",
+            "Do not use it to find out which learners differ, or on folds of one data set, which "
+            "are not independent.",
+        ),
         function="bestofk.stats.multiple.rank_tests:friedman",
         summary="ranks within each block, chi-squared and Iman and Davenport's F",
         covers=_BLOCKS,
@@ -171,6 +228,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="nemenyi",
+        explanation=(
+            "Compares the average ranks of all pairs of learners with one critical difference.",
+            "Use it for a critical-difference diagram of many data sets.",
+            "Do not use it to detect as much as possible: pairwise tests with Holm's correction "
+            "detect more, and do not depend on the other learners.",
+        ),
         function="bestofk.stats.multiple.post_hoc:nemenyi",
         summary="all pairs of average ranks against one critical difference, after friedman",
         covers=_BLOCKS,
@@ -184,6 +247,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="cochran-q",
+        explanation=(
+            "Asks whether several classifiers are right equally often on one test set.",
+            "Use it for right-or-wrong results on the same instances.",
+            "Do not use it to find out which classifiers differ: it answers only for all of them "
+            "together.",
+        ),
         function="bestofk.stats.multiple.binary_tests:cochran_q",
         summary="right answers of K classifiers on one test set, chi-squared",
         covers=("test-set",),
@@ -198,6 +267,14 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="looney",
+        explanation=(
+            "Asks whether several classifiers are right equally often on one test set, with an F "
+            "statistic.",
+            "Use it as an alternative to cochran-q that allows for different agreement between "
+            "pairs.",
+            "Do not use it to find out which classifiers differ: it answers only for all of them "
+            "together.",
+        ),
         function="bestofk.stats.multiple.binary_tests:looney",
         summary="right answers of K classifiers on one test set, F and F+ with epsilon",
         covers=("test-set",),
@@ -212,6 +289,13 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="bootstrap-a",
+        explanation=(
+            "Asks for each learner whether its mean loss over data sets is smaller than chance "
+            "would give.",
+            "Use it for several data sets with losses on the same scale; it needs no normal "
+            "distribution.",
+            "Do not use it on one data set.",
+        ),
         function="bestofk.stats.multiple.bootstrap:bootstrap_a",
         summary="each learner's mean loss against learners permuted within data sets, exact",
         covers=("datasets",),
@@ -227,6 +311,12 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="bootstrap-b",
+        explanation=(
+            "Asks for each stochastic learner whether its mean loss over data sets is smaller than "
+            "chance would give, with intervals for repeated fits.",
+            "Use it if every fit was repeated with other seeds.",
+            "Do not use it without repetitions; it may also leave a question open.",
+        ),
         function="bestofk.stats.multiple.interval_bootstrap:bootstrap_b",
         summary="bootstrap-a on intervals of repetitions; verdicts may be inconclusive",
         covers=("datasets",),

@@ -11,10 +11,12 @@ from .calibration import (
 )
 from .clustered import (
     cluster_sign_flip as cluster_sign_flip,
+    cluster_t as cluster_t,
     durkalski as durkalski,
     obuchowski as obuchowski,
     yang as yang,
 )
+from .cosine import ewc_t as ewc_t
 from .entry import PairwiseTest as PairwiseTest
 from .five_by_two import five_by_two_f as five_by_two_f, five_by_two_t as five_by_two_t
 from .half_sampling import (
@@ -24,6 +26,12 @@ from .half_sampling import (
 )
 from .mcnemar_tests import mcnemar as mcnemar
 from .nested_cv import nested_cv_t as nested_cv_t, nested_cv_z as nested_cv_z
+from .one_test_set import (
+    auc_components as auc_components,
+    delong as delong,
+    jackknife_components as jackknife_components,
+    jackknife_t as jackknife_t,
+)
 from .paired_tests import paired_t as paired_t, sign as sign
 from .pairs import AllPairs as AllPairs, all_pairs as all_pairs
 from .permutation_tests import permutation as permutation
@@ -45,4 +53,6 @@ from .resolution import (
 )
 from .result import Interval as Interval, PairwiseResult as PairwiseResult
 from .signed_ranks import wilcoxon as wilcoxon
+from .skew_corrected import skew_corrected_t as skew_corrected_t
+from .welch import welch_t as welch_t
 from .z_tests import bayle_cv_z as bayle_cv_z, conservative_z as conservative_z

@@ -9,11 +9,14 @@
 ``resample``       one data set, random splits into training and test rows
 ``bootstrap``      one data set, bootstrap samples tested on the rows left out
 ``test-set``       one test set, one loss per instance
+``test-set-auc``   one test set, components of the AUC by instance
+``test-set-metric`` one test set, components of any other metric by instance
 ``datasets``       several data sets, one mean loss each
 ``halves``         one data set, runs of k folds, and cross-validation on random halves of it
 ``nested``         one data set, runs of k folds, and pairs of folds left out together
 ``loo``            one data set, leave-one-out: one loss per row
 ``time``           one data set, windows in order of time
+``seeds``          one test set, training runs with different seeds
 =================  ==============================================================
 
 `PairwiseTest.axes` is the number of trailing axes of its losses: 2 for (runs, folds), else 1.
@@ -26,10 +29,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bestofk._base.registry import Assumption, FunctionEntry, Speed
+from bestofk.stats.pairwise.result import Estimand
 
 PowerModel = Literal[
-    "t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
-    "disagreements", "unknown",
+    "t", "skew-corrected t", "corrected t", "five by two F", "five by two t", "signed rank",
+    "sign flips", "disagreements", "unknown",
 ]  # fmt: skip
 """How `bestofk.decide.power` computes the power: ``"t"`` from the standard error and the degrees of
 freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs."""
@@ -41,11 +45,45 @@ class Automatic:
 
     situation: str
     why: str
-    """The reason, printed after a colon; for a fallback, after "it can decide,"."""
+    """The reason, printed after a colon."""
     rank: int = 1
     """bestofk picks the applicable test of lowest rank; zero-one tests need zero-one losses."""
-    fallback: bool = False
-    """Applies only if the exact test of a lower rank cannot reach the level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution:
+    """A measured error rate above alpha, which a verdict mentions.
+
+    Attributes
+    ----------
+    words : str
+        The sentences; may contain ``{units}``, ``{skewness}``,
+        ``{autocorrelation}`` and ``{effective}``.
+    when : str
+        ``"unstable learners"``: a comparison knows whether there are any; a table does not, and
+        the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
+        freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and
+        the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
+        differences of a pair depend on each other; with `below`, so strongly that they have the
+        information of fewer. ``"graded scores"``: some losses are neither 0
+        nor 1.
+    below : int
+        Number of units for ``"few units"`` and ``"skewed"``.
+    """
+
+    words: str
+    when: Literal[
+        "always",
+        "unstable learners",
+        "df not calibrated",
+        "few units",
+        "skewed",
+        "autocorrelated",
+        "graded scores",
+    ] = "always"
+    below: int = 0
+    replaced: bool = False
+    """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +138,21 @@ class PairwiseTest(FunctionEntry):
     bayesian: bool = False
     """The result is a posterior; its `pvalue` does not control an error rate."""
     at_least_units: int = 0
-    """The result is unreliable on fewer data sets, and procedures raise an error."""
+    """On fewer units the test is unreliable or has no result, and procedures raise an error."""
     random: bool = False
     """The function takes `random_state`."""
+    unpaired: bool = False
+    """The losses of two learners are not paired; NaN stands for no loss."""
     smallest_pvalue: Callable[[int], float] | None = None
     """Smallest two-sided p-value of n units; None if there is no bound."""
-    caution: str = ""
-    """Measured error rates beyond the assumptions, which a verdict mentions; may be empty."""
-    caution_for_unstable: bool = False
-    """The caution is about unstable learners; a comparison knows whether there are any."""
+    cautions: tuple[Caution, ...] = ()
+    """Measured error rates above alpha, which a verdict mentions if they apply."""
+    about: Literal["learners", "fitted models"] = "learners"
+    """Whether the claims are about learners, trained on other data of this size, or about the
+    models that were fitted. On one test set every test is about the fitted models."""
+    estimand: Estimand = "mean"
+    """The difference that the test, its estimate and its interval are about: that of the means, or
+    the typical one (pseudomedian or median of the differences)."""
     shorthand: str = ""
     """A short name that `bestofk.stats.multiple.posthoc` also accepts."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -159,6 +203,9 @@ NORMAL = Assumption(
 NORMAL_UNITS = Assumption(
     claim="Differences between two learners are roughly normal.", check="skewness"
 )
+SKEWED_UNITS = Assumption(
+    claim="Differences between two learners are not extremely skewed.", check="skewness"
+)
 SYMMETRIC = Assumption(
     claim="Differences between equal learners are symmetric about 0.", check="skewness"
 )
@@ -195,13 +242,39 @@ INDEPENDENT_UNITS = (
     ),
 )
 WINDOWS = INDEPENDENT_UNITS[-1]
+STATIONARY = Assumption(
+    claim="The differences vary about one mean, and distant ones hardly depend on each other.",
+    check="cannot be checked",
+    why="A trend in the differences, or a change of the better learner, contradicts this.",
+)
 ENOUGH_UNITS = Assumption(
     claim="There are enough {units} for a small p-value to be possible.", check="enough units"
+)
+INDEPENDENT_RUNS = Assumption(
+    claim="The training runs are independent of each other.",
+    check="cannot be checked",
+    why="This holds if each run has its own seed for everything that is random.",
+)
+SAME_TEST_SET = Assumption(
+    claim="The result is about the randomness of training on this test set.",
+    check="by design",
+    why="All runs share the same training and test rows, so the variation of new data is not "
+    "included.",
 )
 MEASURED_ON_PARTS = Assumption(
     claim="The variance allows for shared training rows and for unstable learners.",
     check="by design",
     why="It is measured{subsets}.",
+)
+MANY_OF_EACH_CLASS = Assumption(
+    claim="There are many instances of each class, at least about 30.",
+    check="cannot be checked",
+    why="{test} uses a normal approximation of the distribution of the areas.",
+)
+SMOOTH_METRIC = Assumption(
+    claim="The metric changes little if one instance is left out.",
+    check="cannot be checked",
+    why="F1, precision, R2 and root mean squared errors do; medians and largest errors do not.",
 )
 STABLE_LEARNERS = Assumption(
     claim="No learner depends much on any one training row.",

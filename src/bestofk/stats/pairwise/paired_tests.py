@@ -161,8 +161,9 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     Returns
     -------
     PairwiseResult
-        `statistic` is the number of wins of `a` (smaller losses). The interval is for the median
-        difference, between order statistics; it excludes 0 if and only if p is at most 1 - level.
+        `statistic` is the number of wins of `a` (smaller losses). `estimate` is the median
+        difference, and the interval is between order statistics; it excludes 0 if and only if p is
+        at most 1 - level.
 
     Notes
     -----
@@ -189,12 +190,12 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
         differs = d * d > noise
         wins_b = (differs & (d > 0)).sum(axis=0)
         wins_a = (differs & (d < 0)).sum(axis=0)
-        mean = d.mean(axis=0)
-        mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
+        median = np.median(d, axis=0)
+        median = np.where(median * median <= noise.mean(axis=0), 0.0, median)
         return (
             wins_a,
             never_zero(pvalue_of_count(wins_b, wins_a + wins_b, sides)),
-            mean,
+            median,
             np.asarray(wins_b - wins_a, dtype=np.float64),
         )
 
@@ -207,6 +208,7 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
         estimate=scalar_or_array(estimate),
         alternative=sides,
         direction=scalar_or_array(direction),
+        estimand="typical",
         losses=(a, b),
         interval_rule=_median_interval,
     )

@@ -8,18 +8,25 @@ from bestofk.stats.pairwise.entry import (
     EITHER_AHEAD,
     ENOUGH_UNITS,
     GROUPS_AS_UNITS,
+    INDEPENDENT_RUNS,
     INDEPENDENT_UNITS,
+    MANY_OF_EACH_CLASS,
     MEASURED_ON_PARTS,
     NORMAL,
     NORMAL_UNITS,
+    SAME_TEST_SET,
     SHARED_ROWS_CALIBRATED,
     SHARED_ROWS_CORRECTED,
     SHARED_ROWS_IGNORED,
     SHARED_ROWS_UNLESS_CALIBRATED,
+    SKEWED_UNITS,
+    SMOOTH_METRIC,
     STABLE_LEARNERS,
+    STATIONARY,
     SYMMETRIC,
     WINDOWS,
     Automatic,
+    Caution,
     PairwiseTest,
     Remark,
 )
@@ -41,9 +48,24 @@ _BATES = (
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 
 
-def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTest:
+def _variant(
+    name: str, summary: str, sample: str, *, one_sample: bool = False, percent: int | None = None
+) -> PairwiseTest:
+    """Return one of Bouckaert's tests.
+
+    `percent` is the measured error rate with its default df, if it exceeds the level
+    (docs/measured/tests.csv).
+    """
     return PairwiseTest(
         name=name,
+        explanation=(
+            "Compares two learners over repeated cross-validation on one data set by a t test on "
+            f"{sample}.",
+            "Use it with the calibrated degrees of freedom (--df) to repeat published results.",
+            "Do not use it without calibration: folds and runs share training rows, so it finds "
+            "differences too often.",
+        ),
+        historical=True,
         function="bestofk.stats.pairwise.repeated_kfold:repeated_kfold_t",
         summary=summary,
         covers=("repeated-kfold",),
@@ -57,25 +79,55 @@ def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTe
         assumptions=(SHARED_ROWS_CALIBRATED, SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
         interval=_OWN_REFERENCE if name.endswith("averaged-t") else _T_INTERVAL,
         arguments={"variant": name},
+        cautions=()
+        if percent is None
+        else (
+            Caution(
+                words="With these degrees of freedom the test is wrong far more often: it found a "
+                f"difference between equal learners in {percent} percent of the cases. Calibrated "
+                'degrees of freedom keep the level: df="calibrated" (--df calibrated).',
+                when="df not calibrated",
+            ),
+        ),
         curtailed="plain" if one_sample else "",
     )
 
 
-_UNSTABLE = (
-    "It is larger for learners that depend strongly on their training rows, such as nearest "
-    "neighbours and trees: measured rates are 8 to 14 percent for two learners and up to 23 "
-    "percent for ten."
+_UNSTABLE = Caution(
+    words="Unstable learners (nearest neighbours, trees) lead to more wrong claims: 8 to 14 "
+    "percent for two learners, up to 23 percent for ten.",
+    when="unstable learners",
+    replaced=True,
 )
-_AS_INDEPENDENT = (
-    "This test treats dependent losses as independent and is wrong far more often: it found a "
-    "difference between equal learners in {share} percent of the cases."
+_HALVES = Caution(
+    words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
+    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The "
+    "plan 10x5+nested has a test with measured rates of at most 6 percent."
 )
+
+
+def _as_independent(percent: int) -> tuple[Caution, ...]:
+    return (
+        Caution(
+            words="This test treats dependent losses as independent and is wrong far more often: "
+            f"it found a difference between equal learners in {percent} percent of the cases."
+        ),
+    )
+
 
 # Tests on folds and random splits of one data set
 
 SPLIT_TESTS = (
     PairwiseTest(
         name="corrected-repeated-kfold-t",
+        explanation=(
+            "Compares the mean losses of two learners over all folds of repeated cross-validation "
+            "on one data set.",
+            "Use it for stable learners, such as linear models, because it accounts for the "
+            "training rows that folds share.",
+            "Do not rely on it for unstable learners such as trees and nearest neighbours: use "
+            "nested-cv-t.",
+        ),
         function="bestofk.stats.pairwise.resampled:corrected_repeated_kfold_t",
         summary="paired t on all folds of all runs, variance corrected for shared training rows",
         covers=("repeated-kfold", "kfold"),
@@ -87,8 +139,7 @@ SPLIT_TESTS = (
         takes_units=True,
         takes_resolution=True,
         curtailed="corrected",
-        caution=_UNSTABLE,
-        caution_for_unstable=True,
+        cautions=(_UNSTABLE,),
         family="resampled-t",
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
@@ -108,6 +159,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="5x2cv-t",
+        explanation=(
+            "Compares two learners on five random halvings of one data set, each half used once "
+            "for training and once for testing.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it for new work: its verdict depends on which fold comes first, and "
+            "5x2cv-f does not.",
+        ),
         function="bestofk.stats.pairwise.five_by_two:five_by_two_t",
         summary="first difference over the spread within five halvings, t with 5 df",
         covers=("5x2",),
@@ -130,6 +188,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="5x2cv-f",
+        explanation=(
+            "Compares two learners on five random halvings of one data set, with all ten "
+            "differences at once.",
+            "Use it if fits are expensive, because it needs only ten fits per learner.",
+            "Do not use it if you need to detect small differences: models are trained on half of "
+            "the rows, and more runs detect more.",
+        ),
         function="bestofk.stats.pairwise.five_by_two:five_by_two_f",
         summary="all ten squared differences over the spread within halvings, F(10, 5); the mean "
         "gives the side",
@@ -151,9 +216,17 @@ SPLIT_TESTS = (
         ),
         interval=_OWN_REFERENCE,
         power="five by two F",
+        cautions=(_HALVES,),
     ),
     PairwiseTest(
         name="corrected-resampled-t",
+        explanation=(
+            "Compares the mean losses of two learners over random splits of one data set into "
+            "training and test rows.",
+            "Use it for random splits, bootstrap samples or windows in time with stable learners, "
+            "because it accounts for shared training rows.",
+            "Do not rely on it for unstable learners such as trees and nearest neighbours.",
+        ),
         function="bestofk.stats.pairwise.resampled:corrected_resampled_t",
         summary="paired t on random splits, variance corrected for shared training rows",
         covers=("resample", "bootstrap", "time"),
@@ -164,7 +237,15 @@ SPLIT_TESTS = (
         takes_units=True,
         takes_resolution=True,
         curtailed="corrected",
-        caution=_UNSTABLE,
+        cautions=(
+            _UNSTABLE,
+            Caution(
+                words="The chance of a wrong claim is larger than alpha: successive windows depend "
+                "on each other (lag-1 autocorrelation {autocorrelation}); measured rates are up to "
+                "13 percent. The test ewc-t allows for it; fewer, longer windows depend less.",
+                when="autocorrelated",
+            ),
+        ),
         family="resampled-t",
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
@@ -189,6 +270,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="resampled-t",
+        explanation=(
+            "Compares the mean losses of two learners over random splits, as if the splits were "
+            "independent.",
+            "Use it only to repeat published results that use this test.",
+            "Do not use it to decide: splits share training rows, so it finds differences between "
+            "equal learners far too often; use corrected-resampled-t.",
+        ),
         function="bestofk.stats.pairwise.resampled:resampled_t",
         summary="paired t on random splits treated as independent (rejects far too often)",
         covers=("resample", "bootstrap"),
@@ -196,7 +284,7 @@ SPLIT_TESTS = (
         doi="10.1162/089976698300017197",
         takes_df=True,
         takes_resolution=True,
-        caution=_AS_INDEPENDENT.format(share=15),
+        cautions=_as_independent(15),
         called="the resampled paired t test",
         citations=("dietterich1998approximate",),
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
@@ -204,6 +292,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="kfold-t",
+        explanation=(
+            "Compares the mean losses of two learners over the folds of one cross-validation, as "
+            "if the folds were independent.",
+            "Use it only to repeat published results that use this test.",
+            "Do not use it to decide: folds share training rows, so it finds differences too "
+            "often; use corrected-repeated-kfold-t.",
+        ),
         function="bestofk.stats.pairwise.resampled:kfold_t",
         summary="paired t on the k folds of one run, treated as independent",
         covers=("kfold",),
@@ -211,7 +306,7 @@ SPLIT_TESTS = (
         doi="10.1162/089976698300017197",
         takes_df=True,
         takes_resolution=True,
-        caution=_AS_INDEPENDENT.format(share=11),
+        cautions=_as_independent(11),
         family="resampled-t",
         called="the k-fold cross-validated paired t test",
         shorthand="t",
@@ -219,18 +314,69 @@ SPLIT_TESTS = (
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
         interval=_T_INTERVAL,
     ),
-    _variant("use-all-data", "all runs x folds differences as one sample", one_sample=True),
-    _variant("folds", "mean of every run as a sample"),
-    _variant("folds-averaged-var", "grand mean over the average variance within runs"),
-    _variant("runs", "mean of every fold number as a sample"),
-    _variant("runs-averaged-var", "grand mean over the average variance within fold numbers"),
-    _variant("sorted-runs", "folds sorted within each run, mean of every rank as a sample"),
-    _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds"),
-    _variant("folds-averaged-t", "average of the t statistics of the runs"),
-    _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
-    _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
+    _variant(
+        "use-all-data",
+        "all runs x folds differences as one sample",
+        "all differences of all runs as one sample",
+        one_sample=True,
+        percent=55,
+    ),
+    _variant(
+        "folds", "mean of every run as a sample", "the mean differences of the runs", percent=60
+    ),
+    _variant(
+        "folds-averaged-var",
+        "grand mean over the average variance within runs",
+        "the mean of all differences, with the average variance within runs",
+    ),
+    _variant(
+        "runs",
+        "mean of every fold number as a sample",
+        "the mean differences of the fold numbers",
+        percent=51,
+    ),
+    _variant(
+        "runs-averaged-var",
+        "grand mean over the average variance within fold numbers",
+        "the mean of all differences, with the average variance within fold numbers",
+    ),
+    _variant(
+        "sorted-runs",
+        "folds sorted within each run, mean of every rank as a sample",
+        "the mean differences of the ranks of the folds within each run",
+    ),
+    _variant(
+        "sorted-runs-averaged-var",
+        "as runs-averaged-var, on sorted folds",
+        "the mean of all differences, with the average variance within ranks of folds",
+        percent=36,
+    ),
+    _variant(
+        "folds-averaged-t",
+        "average of the t statistics of the runs",
+        "every run, and averages their t statistics",
+    ),
+    _variant(
+        "runs-averaged-t",
+        "average of the t statistics of the fold numbers",
+        "every fold number, and averages their t statistics",
+    ),
+    _variant(
+        "sorted-runs-averaged-t",
+        "as runs-averaged-t, on sorted folds",
+        "every rank of the folds, and averages their t statistics",
+        percent=44,
+    ),
     PairwiseTest(
         name="half-sampling-t",
+        explanation=(
+            "Compares the mean losses of two learners, with a variance measured on random halves "
+            "of the rows.",
+            "Use it for unstable learners such as trees if you can afford cross-validation on many "
+            "halves.",
+            "Do not use it if nested cross-validation is possible: nested-cv-t keeps the same "
+            "error rate and detects more.",
+        ),
         function="bestofk.stats.pairwise.half_sampling:half_sampling_t",
         summary="mean of all runs over a variance estimated on random halves of the rows",
         covers=("halves",),
@@ -251,6 +397,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="pooled-half-sampling-t",
+        explanation=(
+            "Compares two learners as the corrected t test does, with one variance factor measured "
+            "on random halves for all pairs.",
+            "Use it for several learners of similar stability if there are few halvings.",
+            "Do not use it if some learners are stable and others are not, because one factor "
+            "cannot suit both.",
+        ),
         function="bestofk.stats.pairwise.half_sampling:pooled_half_sampling_t",
         summary="corrected repeated k-fold t with one variance factor from halves for all pairs",
         covers=("halves",),
@@ -268,6 +421,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="conservative-z",
+        explanation=(
+            "Compares the mean losses of two learners with the variance of half of the rows, which "
+            "is too large on purpose.",
+            "Use it if a false claim would be very costly.",
+            "Do not use it to detect small differences: it has about half of the power of the "
+            "others.",
+        ),
         function="bestofk.stats.pairwise.z_tests:conservative_z",
         summary="mean of all runs over the variance on half of the rows",
         covers=("halves",),
@@ -281,6 +441,13 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="nested-cv-t",
+        explanation=(
+            "Compares the mean losses of two learners over runs of cross-validation on one data "
+            "set, with a variance measured on folds that are left out in pairs.",
+            "Use it for any learners on one data set, also for unstable ones such as trees; it is "
+            "the default there.",
+            "Do not use it with fewer than about ten runs, because its variance is then imprecise.",
+        ),
         function="bestofk.stats.pairwise.nested_cv:nested_cv_t",
         summary="mean of all runs over a variance from pairs of folds left out together; for "
         "unstable learners",
@@ -290,7 +457,8 @@ SPLIT_TESTS = (
         takes_df=True,
         subsets="nested",
         family="nested-cv",
-        called="the t test of nested cross-validation",
+        called="a t test of learners based on nested cross-validation (bestofk's variant; its "
+        "error rates are measured in the documentation of bestofk)",
         citations=("bates2023cross",),
         assumptions=(MEASURED_ON_PARTS, GROUPS_AS_UNITS, NORMAL),
         automatic=(
@@ -303,8 +471,14 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="nested-cv-z",
+        explanation=(
+            "Compares the two models that result from training on all rows, not the learners.",
+            "Use it if you will deploy exactly these models and never train again.",
+            "Do not use it to choose a learner for other data: other rows would give other models.",
+        ),
         function="bestofk.stats.pairwise.nested_cv:nested_cv_z",
         summary="nested cross-validation as published, about the fitted models",
+        about="fitted models",
         covers=("nested",),
         paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
@@ -317,8 +491,15 @@ SPLIT_TESTS = (
     ),
     PairwiseTest(
         name="bayle-cv-z",
+        explanation=(
+            "Compares the models of leave-one-out cross-validation by their losses on single rows.",
+            "Use it for stable learners if the question is about these fitted models.",
+            "Do not use it to compare learners: it finds differences between equal learners, and "
+            "more if they are unstable.",
+        ),
         function="bestofk.stats.pairwise.z_tests:bayle_cv_z",
         summary="z from the losses of single rows in leave-one-out, about the fitted models",
+        about="fitted models",
         covers=("loo",),
         paper="Bayle et al. 2020, Cross-validation confidence intervals for test error",
         doi="10.48550/arXiv.2007.12671",
@@ -332,6 +513,23 @@ SPLIT_TESTS = (
 
 # Tests on independent units: data sets, or the instances of one test set
 
+SKEWNESS_CAUTIONS = (
+    Caution(
+        words="The chance of a wrong claim is larger if the differences are strongly skewed, which "
+        "{units} are too few to rule out. The largest measured rates are 19 percent with fewer "
+        "than 12 and 16 percent with fewer than 30.",
+        when="few units",
+        below=30,
+    ),
+    Caution(
+        words="The chance of a wrong claim is larger because the differences are strongly skewed "
+        "(skewness {skewness}): the largest measured rate is 9 percent.",
+        when="skewed",
+        below=30,
+    ),
+)
+"""Measured by ``python studies/skewed_differences.py``."""
+
 _SHORT_WINDOWS = Remark(
     words="Windows share training rows, which this test ignores: it found a difference between "
     "equal learners in up to 13 percent of series instead of 5. The corrected resampled t test "
@@ -342,6 +540,14 @@ _SHORT_WINDOWS = Remark(
 UNIT_TESTS = (
     PairwiseTest(
         name="permutation",
+        explanation=(
+            "Compares the mean losses of two learners over data sets or test instances, by "
+            "flipping the signs of their differences.",
+            "Use it for one test set, or for data sets with losses on the same scale; it needs no "
+            "normal distribution.",
+            "Do not use it if a few data sets have much larger differences than the others: use "
+            "wilcoxon.",
+        ),
         function="bestofk.stats.pairwise.permutation_tests:permutation",
         summary="exact null distribution of the mean difference under all sign flips",
         covers=("datasets", "test-set", "time"),
@@ -350,24 +556,23 @@ UNIT_TESTS = (
         called="the exact permutation test of the mean difference",
         citations=("fisher1935design", "otero2014bootstrap"),
         assumptions=(*INDEPENDENT_UNITS, SYMMETRIC, ENOUGH_UNITS),
-        automatic=(
-            Automatic(
-                situation="test-set",
-                why="it is exact for the mean over the instances of one test set",
-                rank=2,
-            ),
-        ),
         interval="the shifts that the test does not reject",
         speed="drawn",
         power="sign flips",
         remarks=(
             Remark(
-                words="The permutation test is exact under exchangeability, but one data set "
-                "({dataset}) carries {share} % of the sum of squares, so the others hardly count. "
-                "The Wilcoxon test does not have this weakness.",
+                words="One data set ({dataset}) carries {share} % of the sum of squares, so the "
+                "others hardly count. The Wilcoxon test does not have this weakness.",
                 when="one data set dominates",
             ),
             _SHORT_WINDOWS,
+        ),
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if the differences are skewed: "
+                "measured rates are up to 15 percent for two learners. The test skew-corrected-t "
+                "allows for skewed differences."
+            ),
         ),
         discrete=True,
         random=True,
@@ -375,6 +580,13 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="paired-t",
+        explanation=(
+            "Compares the mean losses of two learners over independent data sets or test "
+            "instances.",
+            "Use it if the differences are roughly normal, or if there are too few data sets for "
+            "an exact test.",
+            "Do not use it on folds of one data set, which are not independent.",
+        ),
         function="bestofk.stats.pairwise.paired_tests:paired_t",
         summary="paired t on the data sets, with an allowance for coarse losses",
         covers=("datasets", "test-set", "time"),
@@ -383,20 +595,95 @@ UNIT_TESTS = (
         called="the paired t test",
         citations=("student1908probable",),
         assumptions=(*INDEPENDENT_UNITS, NORMAL_UNITS),
-        automatic=(
-            Automatic(
-                situation="datasets",
-                why="if the differences are roughly normal",
-                rank=2,
-                fallback=True,
-            ),
-        ),
         interval=_T_INTERVAL,
         takes_resolution=True,
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if the differences are skewed: "
+                "measured rates are up to 19 percent for two learners. The test skew-corrected-t "
+                "allows for skewed differences."
+            ),
+        ),
         remarks=(_SHORT_WINDOWS,),
     ),
     PairwiseTest(
+        name="skew-corrected-t",
+        explanation=(
+            "Compares the mean losses of two learners over several data sets.",
+            "Use it for 12 or more data sets; it allows for skewed differences.",
+            "Do not use it on folds of one data set, which share training rows, and take a "
+            "result of fewer than 12 data sets with caution.",
+        ),
+        function="bestofk.stats.pairwise.skew_corrected:skew_corrected_t",
+        summary="paired t on the data sets, corrected for skewed differences",
+        covers=("datasets", "test-set", "time"),
+        paper="Hall 1992, On the removal of skewness by transformation",
+        doi="10.1111/j.2517-6161.1992.tb01876.x",
+        called="the skewness-corrected paired t test",
+        citations=("hall1992removal", "student1908probable"),
+        assumptions=(*INDEPENDENT_UNITS, SKEWED_UNITS),
+        automatic=(
+            Automatic(
+                situation="datasets",
+                why="it compares the means over data sets and allows for skewed differences",
+            ),
+            Automatic(
+                situation="test-set",
+                why="it compares the means over instances and allows for skewed differences",
+                rank=2,
+            ),
+        ),
+        interval="the differences that the test does not reject",
+        power="skew-corrected t",
+        takes_resolution=True,
+        cautions=SKEWNESS_CAUTIONS,
+        remarks=(_SHORT_WINDOWS,),
+    ),
+    PairwiseTest(
+        name="ewc-t",
+        explanation=(
+            "Compares the mean losses of two models over rows or windows in order of time.",
+            "Use it for forecasts, whose successive errors depend on each other.",
+            "Do not use it on short series: with the information of fewer than 20 independent rows "
+            "it makes too many wrong claims.",
+        ),
+        function="bestofk.stats.pairwise.cosine:ewc_t",
+        summary="t test of the mean over losses in order of time, by equal-weighted cosines",
+        covers=("time",),
+        paper="Lazarus, Lewis, Stock and Watson 2018, HAR inference: recommendations for practice",
+        doi="10.1080/07350015.2018.1506926",
+        called="the equal-weighted cosine test",
+        citations=("lazarus2018har",),
+        assumptions=(STATIONARY, NORMAL_UNITS),
+        automatic=(
+            Automatic(
+                situation="time",
+                why="its variance allows for successive losses that depend on each other",
+                rank=2,
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="unknown",
+        at_least_units=4,
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger than alpha: successive differences "
+                "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
+                "have the information of only {effective}. With fewer than 20, measured rates are "
+                "up to 61 percent.",
+                when="autocorrelated",
+                below=20,
+            ),
+        ),
+    ),
+    PairwiseTest(
         name="wilcoxon",
+        explanation=(
+            "Compares two learners over data sets by the ranks of their differences.",
+            "Use it for several data sets with different scales; no single data set dominates.",
+            "Do not use it on fewer than six data sets, because it can then never reach 5 %, or on "
+            "folds of one data set.",
+        ),
         function="bestofk.stats.pairwise.signed_ranks:wilcoxon",
         summary="signed ranks of the differences, exact with ties",
         covers=("datasets", "test-set"),
@@ -405,13 +692,8 @@ UNIT_TESTS = (
         called="Wilcoxon's signed-rank test",
         citations=("wilcoxon1945individual",),
         assumptions=(*INDEPENDENT_UNITS, SYMMETRIC, ENOUGH_UNITS),
-        automatic=(
-            Automatic(
-                situation="datasets",
-                why="it uses exact ranks of the differences, so no single data set dominates",
-            ),
-        ),
         interval="of Hodges and Lehmann: the shifts that the test does not reject",
+        estimand="typical",
         power="signed rank",
         discrete=True,
         curtailed="ranks",
@@ -419,6 +701,11 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="sign",
+        explanation=(
+            "Counts on how many data sets or instances each of two learners is better.",
+            "Use it if only the direction of a difference can be trusted, not its size.",
+            "Do not use it if the sizes are comparable: wilcoxon uses them and detects more.",
+        ),
         function="bestofk.stats.pairwise.paired_tests:sign",
         summary="wins against losses, ties dropped, exact binomial",
         covers=("datasets", "test-set"),
@@ -427,6 +714,7 @@ UNIT_TESTS = (
         citations=("demsar2006statistical",),
         assumptions=(*INDEPENDENT_UNITS, EITHER_AHEAD, ENOUGH_UNITS),
         interval="of the median: the shifts that the test does not reject",
+        estimand="typical",
         power="unknown",
         discrete=True,
         curtailed="signs",
@@ -434,6 +722,13 @@ UNIT_TESTS = (
     ),
     PairwiseTest(
         name="mcnemar",
+        explanation=(
+            "Compares two classifiers on one test set by the instances that only one of them gets "
+            "wrong.",
+            "Use it for right-or-wrong results of two fitted models on the same instances.",
+            "Do not use it for graded scores, or to compare learners that would be trained again "
+            "on other data.",
+        ),
         function="bestofk.stats.pairwise.mcnemar_tests:mcnemar",
         summary="instances that only one of the two learners gets wrong",
         covers=("test-set",),
@@ -456,6 +751,92 @@ UNIT_TESTS = (
         decision_arguments={"exact": "auto"},
         decision_smallest_pvalue=smallest_switching_mcnemar_pvalue,
     ),
+    PairwiseTest(
+        name="delong",
+        explanation=(
+            "Compares the areas under the ROC curves of two fitted models on one test set.",
+            "Use it if both models scored the same rows.",
+            "Do not use it for a claim about learners: other training rows give other models.",
+        ),
+        function="bestofk.stats.pairwise.one_test_set:delong",
+        summary="areas under the ROC curve of two models on the same rows",
+        covers=("test-set-auc",),
+        paper="DeLong, DeLong and Clarke-Pearson 1988, Comparing the areas under two or more "
+        "correlated receiver operating characteristic curves",
+        doi="10.2307/2531595",
+        called="DeLong's test",
+        citations=("delong1988comparing",),
+        assumptions=(INDEPENDENT_UNITS[0], MANY_OF_EACH_CLASS),
+        automatic=(
+            Automatic(
+                situation="test-set-auc",
+                why="its variance allows for the correlation of two areas on the same instances",
+            ),
+        ),
+        interval=_Z_INTERVAL,
+        power="unknown",
+    ),
+    PairwiseTest(
+        name="jackknife-t",
+        explanation=(
+            "Compares two fitted models on one test set by any metric, such as F1 or R².",
+            "Use it for metrics that are not a mean over rows.",
+            "Do not use it with very few rows of a class, or for a claim about learners.",
+        ),
+        function="bestofk.stats.pairwise.one_test_set:jackknife_t",
+        summary="any metric of two models on the same rows, with jackknife standard errors",
+        covers=("test-set-metric", "test-set-auc"),
+        paper="Tukey 1958, Bias and confidence in not quite large samples",
+        doi="10.1214/aoms/1177706647",
+        called="the t test with the jackknife standard error",
+        citations=("tukey1958bias",),
+        assumptions=(INDEPENDENT_UNITS[0], SMOOTH_METRIC),
+        automatic=(
+            Automatic(
+                situation="test-set-metric",
+                why="it applies to any smooth metric of the instances together",
+            ),
+        ),
+        interval=_T_INTERVAL,
+    ),
+)
+
+# Tests on independent training runs
+
+RUN_TESTS = (
+    PairwiseTest(
+        name="welch-t",
+        explanation=(
+            "Compares the mean scores of independent training runs of two models on one test set.",
+            "Use it for runs with different seeds; the numbers of runs may differ.",
+            "Do not use it for a claim about other data: it covers only the training randomness.",
+        ),
+        function="bestofk.stats.pairwise.welch:welch_t",
+        summary="t on independent training runs, not paired, variances may differ",
+        covers=("seeds",),
+        unpaired=True,
+        paper="Welch 1947, The generalization of Student's problem when several different "
+        "population variances are involved",
+        doi="10.2307/2332510",
+        takes_resolution=True,
+        called="Welch's t test",
+        citations=("welch1947generalization",),
+        assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, NORMAL_UNITS),
+        automatic=(
+            Automatic(
+                situation="seeds",
+                why="runs of different learners are independent, so they are not paired",
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="unknown",
+        remarks=(
+            Remark(
+                words="The runs share one test set, so the result is about the randomness of "
+                "training and not about new data."
+            ),
+        ),
+    ),
 )
 
 
@@ -464,6 +845,12 @@ UNIT_TESTS = (
 BAYESIAN_TESTS = (
     PairwiseTest(
         name="correlated-t",
+        explanation=(
+            "Gives the probability that one learner is better than another by more than a margin "
+            "that matters, from cross-validation on one data set.",
+            "Use it with --rope if you want probabilities instead of p-values.",
+            "Do not read its probabilities as error rates: they hold only under its prior.",
+        ),
         function="bestofk.stats.pairwise.bayesian:correlated_t",
         summary="posterior of the mean difference with a region of practical equivalence",
         covers=("repeated-kfold", "kfold", "resample", "bootstrap"),
@@ -480,6 +867,13 @@ BAYESIAN_TESTS = (
     ),
     PairwiseTest(
         name="signed-rank-bayes",
+        explanation=(
+            "Gives the probability that one learner is better than another by more than a margin "
+            "that matters, over several data sets.",
+            "Use it with --rope for at least ten data sets if you want probabilities instead of "
+            "p-values.",
+            "Do not read its probabilities as error rates: they hold only under its prior.",
+        ),
         function="bestofk.stats.pairwise.bayesian:signed_rank_bayes",
         summary="posterior of the signed rank statistic with a region of practical equivalence",
         covers=("datasets",),
@@ -499,7 +893,7 @@ BAYESIAN_TESTS = (
 
 
 PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
-    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *BAYESIAN_TESTS
+    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *RUN_TESTS, *BAYESIAN_TESTS
 )
 
 # Tests on clusters of instances
@@ -518,60 +912,135 @@ _SYMMETRIC = Assumption(
 _MANY = Assumption(
     claim="There are many clusters, at least about 30.",
     check="cannot be checked",
-    why="{test} uses a chi-squared approximation; cluster-sign-flip is exact for few clusters too.",
+    why="{test} uses a chi-squared approximation; cluster-t and cluster-sign-flip do not.",
 )
 _INTERVAL = "quantiles of t times the standard error over clusters"
 
 CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     "test for clusters",
     PairwiseTest(
+        name="cluster-t",
+        explanation=(
+            "Compares the mean scores of two models over items or clusters of items.",
+            "Use it for graded scores; it allows for skewed differences.",
+            "Do not use it for right or wrong answers to unrelated items: mcnemar is exact.",
+        ),
+        function="bestofk.stats.pairwise.clustered:cluster_t",
+        summary="t test of the mean over clusters, corrected for skewed differences",
+        paper="Hall 1992, On the removal of skewness by transformation",
+        doi="10.1111/j.2517-6161.1992.tb01876.x",
+        called="the skewness-corrected t test over clusters",
+        citations=("hall1992removal", "bell2002bias"),
+        assumptions=(_CLUSTERS, SKEWED_UNITS),
+        covers=("test-set",),
+        automatic=(
+            Automatic(
+                situation="test-set",
+                why="it compares the mean scores and allows for skewed differences",
+                rank=2,
+            ),
+        ),
+        interval="the differences that the test does not reject",
+        power="skew-corrected t",
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if the differences are strongly "
+                "skewed, which {units} are too few to rule out: the largest measured rates are 81 "
+                "percent with 8 and 31 percent with 20.",
+                when="few units",
+                below=30,
+            ),
+            SKEWNESS_CAUTIONS[1],
+        ),
+    ),
+    PairwiseTest(
         name="cluster-sign-flip",
+        explanation=(
+            "Compares two models on related items, such as questions about one passage, by "
+            "flipping the signs of whole clusters.",
+            "Use it for any number of clusters; it is exact.",
+            "Do not use it if the items are unrelated: mcnemar and permutation then detect more.",
+        ),
         function="bestofk.stats.pairwise.clustered:cluster_sign_flip",
         summary="exact null distribution of the mean difference if whole clusters flip their signs",
         paper="Fisher 1935, The design of experiments",
-        called="the exact sign-flip test over clusters",
+        called="the sign-flip test over clusters",
         citations=("fisher1935design",),
         assumptions=(_CLUSTERS, _SYMMETRIC),
         covers=("test-set",),
+        automatic=(
+            Automatic(
+                situation="test-set",
+                why="it is exact if equal models have exchangeable answers",
+            ),
+        ),
         interval=_INTERVAL,
-        power="unknown",
+        power="sign flips",
+        cautions=(
+            Caution(
+                words="If the differences of graded scores are skewed, measured rates are up to "
+                "15 percent. The test cluster-t allows for skewed differences.",
+                when="graded scores",
+            ),
+        ),
         discrete=True,
         smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
         name="obuchowski",
+        explanation=(
+            "Compares how often two models are right on related items, with a variance over "
+            "clusters.",
+            "Use it for many clusters of similar size.",
+            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+        ),
         function="bestofk.stats.pairwise.clustered:obuchowski",
         summary="McNemar's statistic with the variance of sums over clusters",
         paper="Obuchowski 1998, On the comparison of correlated proportions for clustered data",
         called="Obuchowski's test",
+        citations=("obuchowski1998comparison",),
         assumptions=(_CLUSTERS, _MANY),
         covers=("test-set",),
         interval=_INTERVAL,
-        power="unknown",
+        power="t",
     ),
     PairwiseTest(
         name="durkalski",
+        explanation=(
+            "Compares how often two models are right on related items, with the same weight for "
+            "every cluster.",
+            "Use it if large clusters should not count more than small ones.",
+            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+        ),
         function="bestofk.stats.pairwise.clustered:durkalski",
         summary="all clusters have the same weight, whatever their size",
         paper="Durkalski et al. 2003, Analysis of clustered matched-pair data",
         doi="10.1002/sim.1438",
         called="Durkalski's test",
+        citations=("durkalski2003analysis",),
         assumptions=(_CLUSTERS, _MANY),
         covers=("test-set",),
         interval=_INTERVAL,
-        power="unknown",
+        power="t",
     ),
     PairwiseTest(
         name="yang",
+        explanation=(
+            "Compares how often two models are right on related items, with a smaller variance if "
+            "they differ.",
+            "Use it for many clusters if obuchowski is too cautious.",
+            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+        ),
         function="bestofk.stats.pairwise.clustered:yang",
         summary="Obuchowski's statistic with a smaller variance if the two differ",
         paper="Yang, Sun and Hardin 2010, A note on the tests for clustered matched-pair data",
         doi="10.1002/bimj.201000035",
         called="Yang's test",
+        citations=("yang2010note",),
         assumptions=(_CLUSTERS, _MANY),
         covers=("test-set",),
         interval=_INTERVAL,
-        power="unknown",
+        power="t",
     ),
 )
 """Each test takes ``(a, b, clusters=, strata=, unit=, alternative=)``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from bestofk._base.formatting import number, pvalue_words, spoken
 from bestofk._base.results import Presented, open_level
 
 FloatOrArray = float | Floats
+Estimand = Literal["mean", "typical"]
+"""The difference that a test is about: of the means, or the typical one (pseudomedian, median)."""
 
 
 def verdict(
@@ -26,18 +28,21 @@ def verdict(
     alternative: Alternative,
     alpha: float,
     details: str,
+    estimand: Estimand = "mean",
 ) -> str:
     """State which learner is better, by how much, and whether this is significant.
 
     `direction` is the sign of the evidence (positive: the loss of `a` is greater). If it
     contradicts the sign of the estimate, the text says so.
     """
+    typical = estimand == "typical"
+    quantity = f"typical {spoken().name}" if typical else spoken().mean
     if estimate == 0:
-        first = f"{a} and {b} have the same {spoken().mean} ({details})."
+        first = f"{a} and {b} have the same {quantity} ({details})."
     else:
         better, worse = (a, b) if estimate < 0 else (b, a)
         first = (
-            f"{better} has a {spoken().smaller} {spoken().mean} than {worse}, by "
+            f"{better} has a {spoken().smaller} {quantity} than {worse}, by "
             f"{number(abs(estimate))} ({details})."
         )
     rejected = pvalue <= alpha
@@ -56,7 +61,8 @@ def verdict(
         second = f"The hypothesis that {claim} {outcome} {level}."
     if direction and direction * estimate <= 0:
         better = b if direction > 0 else a
-        contrast = "although the means are equal" if estimate == 0 else "unlike the means"
+        values = "typical differences" if typical else "means"
+        contrast = f"although the {values} are equal" if estimate == 0 else f"unlike the {values}"
         second += f" The statistic favours {better}, {contrast}."
     return f"{first} {second}"
 
@@ -103,7 +109,8 @@ class PairwiseResult(Presented):
     df : float, tuple of two floats, or None
         Degrees of freedom; two for F; None if the test has none.
     estimate : float or ndarray
-        ``mean(a) - mean(b)``: negative if `a` has the smaller loss.
+        The estimated difference, negative if `a` has the smaller loss: ``mean(a) - mean(b)``, or
+        the typical difference if `estimand` is ``"typical"``.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is greater.
     pivot, standard_error : float, ndarray or None
@@ -111,6 +118,9 @@ class PairwiseResult(Presented):
     direction : float, ndarray or None
         Positive if the statistic is evidence for a greater loss of `a`, negative for a greater
         loss of `b`, 0 for neither; None: the sign of `estimate`.
+    estimand : {"mean", "typical"}
+        The difference that test, estimate and interval are about: that of the means, or the
+        typical one (the pseudomedian or median of the differences).
     note : str
         A remark for the reader; often empty.
     bounds : Interval or None
@@ -131,6 +141,7 @@ class PairwiseResult(Presented):
     pivot: FloatOrArray | None = None
     standard_error: FloatOrArray | None = None
     direction: FloatOrArray | None = None
+    estimand: Estimand = "mean"
     note: str = ""
     bounds: Interval | None = None
     losses: tuple[Floats, ...] = field(default=(), repr=False, compare=False)
@@ -208,6 +219,7 @@ class PairwiseResult(Presented):
             alternative=self.alternative,
             alpha=alpha,
             details=f"{self.test} test, {self._numbers(alpha)}",
+            estimand=self.estimand,
         )
         return f"{sentences} {self.note}".rstrip()
 
@@ -249,8 +261,8 @@ def _explain_many(result: PairwiseResult, a: str, b: str, alpha: float) -> str:
         f"the hypothesis that {claim} is rejected at level {alpha:g} in {int(rejected.sum())} of "
         f"them (not corrected for multiple testing), in favour of {a} in "
         f"{int((rejected & (direction < 0)).sum())} and of {b} in "
-        f"{int((rejected & (direction > 0)).sum())}. The mean loss of {a} is smaller in "
-        f"{int((estimate < 0).sum())}, larger in {int((estimate > 0).sum())} and the same in "
+        f"{int((rejected & (direction > 0)).sum())}. The {result.estimand} loss of {a} is smaller "
+        f"in {int((estimate < 0).sum())}, larger in {int((estimate > 0).sum())} and the same in "
         f"{int((estimate == 0).sum())}. The smallest p-value: {pvalue_words(float(p.min()))}."
     )
     return f"{sentences} {result.note}".rstrip()

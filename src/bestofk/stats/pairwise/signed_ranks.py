@@ -293,6 +293,19 @@ def nth_walsh_average(ordered: Floats, rank: int) -> float:
     return high
 
 
+def pseudomedian(d: Floats) -> Floats:
+    """Return the median of the Walsh averages of each column (Hodges and Lehmann).
+
+    Examples
+    --------
+    >>> pseudomedian(np.array([[0.0], [1.0], [4.0]])).tolist()
+    [1.5]
+    """
+    last = len(d) * (len(d) + 1) // 2 - 1
+    low, high = walsh_averages_at(np.sort(d, axis=0), (last // 2, (last + 1) // 2))
+    return np.asarray((low + high) / 2)
+
+
 # The smallest shift that a permutation test accepts, for many differences
 
 
@@ -416,8 +429,10 @@ def wilcoxon(
     -------
     PairwiseResult
         `statistic` is the smaller of the two rank sums when two-sided, else W+, the sum of
-        ranks of positive differences. The interval is Hodges and Lehmann's, from the Walsh
-        averages of all differences; it excludes 0 if and only if p is at most 1 - level.
+        ranks of positive differences. `estimate` is the pseudomedian of the differences, the
+        median of their Walsh averages, which is the mean only if the differences are symmetric.
+        The interval is Hodges and Lehmann's, from the same averages; it excludes 0 if and only if
+        p is at most 1 - level.
 
     Notes
     -----
@@ -472,12 +487,12 @@ def wilcoxon(
         p = _tail(ranks, plus, minus, sides, method)
         if sides == "two-sided":
             p = np.minimum(2.0 * p, 1.0)
-        mean = d.mean(axis=0)
-        mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
+        typical = pseudomedian(d.reshape(n, -1)).reshape(d.shape[1:])
+        typical = np.where(typical * typical <= noise.mean(axis=0), 0.0, typical)
         smaller = np.minimum(plus, minus) if sides == "two-sided" else plus
         parts = (smaller / 2.0, p, (plus - minus) / 2.0)
         statistic, p, direction = (np.reshape(x, d.shape[1:]) for x in parts)
-        return statistic, p, mean, direction
+        return statistic, p, typical, direction
 
     statistic, p, estimate, direction = over_pairs(
         a, b, kernel, axes=1, units=(0, 0, 1, 0), each=True
@@ -490,6 +505,7 @@ def wilcoxon(
         estimate=scalar_or_array(estimate),
         alternative=sides,
         direction=scalar_or_array(direction),
+        estimand="typical",
         losses=(a, b),
         interval_rule=_hodges_lehmann_interval,
     )

@@ -35,7 +35,7 @@ def test_intervals_and_estimate_are_those_of_the_test():
     intervals = [result.confidence_interval(level) for level in LEVELS]
     for span, interval in zip(spans_of(picture, "blue"), intervals, strict=True):
         assert span == pytest.approx(tuple(interval))
-    assert estimate_of(picture) == pytest.approx(np.mean(np.subtract(A, B)))
+    assert estimate_of(picture) == pytest.approx(result.estimate)
 
 
 def test_every_difference_is_a_point_and_equal_ones_are_stacked():

@@ -80,7 +80,7 @@ def known_cost(choice: ModelChoice) -> str | None:
 
 def frontier_of(choice: ModelChoice, kind: str) -> tuple[str, ...]:
     """Return the models that no other beats in this cost and the mean, cheapest first."""
-    return cheapest_of_each_quality(choice.costs[kind], choice.decision.means)
+    return cheapest_of_each_quality(choice.costs[kind], choice.decision.mean_losses)
 
 
 def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_PAPER) -> Picture:
@@ -98,9 +98,9 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     data = _of_study(value, cost) if hasattr(value, "losses") else _of_models(value, cost)
     costs, order = data.costs, data.order
     metric = order.metric
-    frontier = cheapest_of_each_quality(costs, order.means)
+    frontier = cheapest_of_each_quality(costs, order.mean_losses)
     names = sorted(_known(costs), key=lambda name: costs[name])
-    means = [float(metric.shown(order.means[name])) for name in names]
+    means = [float(order.means[name]) for name in names]
     sheet = Sheet(paper)
     labels = sheet.labels(names, paper.share(0.32, 190.0), SMALL)
     pitch = SMALL * LINE_HEIGHT + 1
@@ -242,11 +242,11 @@ def _note(data: _Costs) -> str:
     verdicts = {standing.verdict for standing in data.order.standings}
     colours = ["Blue with a ring: recommended"]
     if "worse" in verdicts:
-        colours.append("orange: shown to be worse than it")
+        colours.append("orange: significantly worse")
     if "better" in verdicts:
-        colours.append("green: shown to be better")
-    if "no evidence" in verdicts:
-        colours.append("black: no evidence of a difference from it")
+        colours.append("green: significantly better")
+    if "too close to call" in verdicts:
+        colours.append("black: too close to call")
     parts.append("; ".join(colours) + ".")
     unknown = [name for name, cost in data.costs.items() if not isfinite(cost)]
     if unknown:

@@ -174,7 +174,7 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     >>> from bestofk import pairwise
     >>> result = pairwise.wilcoxon([0.2, 0.3, 0.4, 0.3], [0.1, 0.3, 0.2, 0.1])
     >>> layout_difference(result).alt[:40]
-    '4 differences. wilcoxon: mean difference'
+    '4 differences. wilcoxon: typical differe'
     """
     if np.ndim(value.pvalue):
         raise ArgumentError("figure 'difference' needs the result of one pair; got several pairs.")
@@ -212,7 +212,8 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     middle = scale(estimate)
     sheet.line((middle, bar_top - 3), (middle, bar_top + bar + 3), colour="vermillion", width=2.2)
     note = (
-        f"{value.test}: mean difference {number(estimate)} (the upright line), {_evidence(value)}."
+        f"{value.test}: {getattr(value, 'estimand', 'mean')} difference {number(estimate)} (the "
+        f"upright line), {_evidence(value)}."
     )
     if rope:
         note += f" The band is the region of practical equivalence, {rope:g} either way."

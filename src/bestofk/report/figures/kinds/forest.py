@@ -21,13 +21,13 @@ _AXIS_LENGTH = 330.0
 _MIN_AXIS_LENGTH = 90.0
 """If the axis would be shorter, drop columns beside it."""
 _LOOKS = {
-    "worse": ("vermillion", "worse", "shown to be worse"),
-    "no evidence": ("blue", "no evidence of a difference", "without evidence of a difference"),
-    "better": ("green", "better", "shown to be better"),
+    "worse": ("vermillion", "worse", "significantly worse"),
+    "too close to call": ("blue", "too close to call", "too close to call"),
+    "better": ("green", "better", "significantly better"),
     "not tested": ("muted", "not tested", "not tested"),
 }
 """By verdict: the colour of its mark, its text in the legend, and in the alternative text."""
-_LEGEND = ("worse", "better", "no evidence", "not tested")
+_LEGEND = ("worse", "better", "too close to call", "not tested")
 _MARGIN_WORDS = {
     "better": "better",
     "not worse by more than the margin": "not worse",
@@ -58,7 +58,7 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.3]],
     ...     algorithms=["max", "nmc", "nn"])
     >>> print(layout_forest(bk.order(losses)).alt)
-    Differences of 2 learners from nmc: 1 shown to be worse, 1 without evidence of a difference.
+    Differences of 2 learners from nmc: 1 significantly worse, 1 too close to call.
     """
     order = decision_of(value)
     standings = order.standings
@@ -215,7 +215,7 @@ def _mark(sheet: Sheet, x: float, y: float, verdict: str) -> None:
         sheet.box(x - 3.2, y - 3.2, x + 3.2, y + 3.2, fill=colour)
     elif verdict == "better":
         sheet.area((x, y - 4.4), (x + 4.2, y + 3.2), (x - 4.2, y + 3.2), fill=colour)
-    elif verdict == "no evidence":
+    elif verdict == "too close to call":
         sheet.dot(x, y, 3.2, fill="paper", colour=colour, width=1.5)
     else:
         sheet.line((x - 3, y - 3), (x + 3, y + 3), colour=colour, width=1.4)

@@ -64,8 +64,8 @@ def layout_letters(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> P
     return sheet.finish(
         width,
         top + K * pitch + 6,
-        note=f"By {pairs.score_name}, the best on top. Between learners that share a {what} there "
-        "is no evidence of a difference; those that share none differ significantly. "
+        note=f"By {pairs.score_name}, the best on top. Learners that share a {what} are too "
+        "close to call; those that share none differ significantly. "
         f"{pairs.note}",
         alt=f"{counted(K, 'learner')} with {counted(count, 'letter')}; {labels[0]} has the best "
         f"{pairs.score_name}.",
@@ -124,8 +124,8 @@ def layout_underlines(
     return sheet.finish(
         _centred(sheet, width),
         bottom + 6,
-        note="By ascending mean loss. A line: no evidence of a difference between the learners on "
-        f"it (Newman-Keuls, alpha = {value.alpha:g} for each range)."
+        note="By ascending mean loss. A line: the learners on it are too close to call "
+        f"(Newman-Keuls, alpha = {value.alpha:g} for each range)."
         + ("" if lines else " No lines: all differ."),
         alt=f"{counted(K, 'learner')} by mean loss, {counted(len(lines), 'line')} joining them.",
     )

@@ -146,7 +146,7 @@ class MeasuredLosses:
                 continue
             zeros = np.zeros_like(known)
             result: Any
-            if self.n_datasets > 1 or design.kind in ("test-set", "scores", "holdout"):
+            if self.n_datasets > 1 or design.on_test_set or design.kind in ("scores", "holdout"):
                 result = pairwise.kfold_t(known, zeros)
             elif design.kind in ("resample", "bootstrap", "time", "splits"):
                 share = design.test_share()

@@ -150,7 +150,7 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
     best = order.smallest_mean if order.recommended is None else order.recommended
     index = {name: k for k, name in enumerate(evidence.names)}
     others = sorted(
-        (name for name in order.by_preference if name != best), key=lambda n: order.means[n]
+        (name for name in order.by_preference if name != best), key=lambda n: order.mean_losses[n]
     )
     sample: Any = evidence.cache.get("bayesian sample", evidence.values)
     result: Any = evidence.bayesian(

@@ -1,4 +1,4 @@
-"""``bestofk datasets``: list the embedded data sets, and fetch those of the papers."""
+"""``bestofk fetch``: download the data sets of the papers."""
 
 from __future__ import annotations
 
@@ -8,36 +8,10 @@ from pathlib import Path
 import click
 
 from bestofk.cli.options import echo_json, json_option
-from bestofk.cli.say import say, say_entry
+from bestofk.cli.say import say
 
 
-@click.group(invoke_without_command=True)
-@json_option
-@click.pass_context
-def datasets(context: click.Context, as_json: bool) -> None:
-    """List the embedded data sets; `fetch` downloads those of the papers.
-
-    \b
-    Examples:
-      bestofk datasets
-      bestofk datasets --json
-    """
-    from bestofk.data.reading import DATASETS
-
-    if context.invoked_subcommand is not None:
-        return
-    if as_json:
-        rows = [
-            {"name": entry.name, "summary": entry.summary, "task": entry.task}
-            for entry in DATASETS.values()
-        ]
-        echo_json({"datasets": rows})
-        return
-    for entry in DATASETS.values():
-        say_entry(entry.name, f"{entry.summary} ({entry.task})")
-
-
-@datasets.command()
+@click.command()
 @click.argument("collection")
 @click.option(
     "--to",
@@ -61,6 +35,11 @@ def fetch(
 
     Each becomes a CSV file with the class in the last column. The output names differences from
     the paper's copy. An interrupted call resumes where it stopped.
+
+    \b
+    Examples:
+      bestofk fetch uci --to data
+      bestofk fetch keel --to data --json
     """
     from bestofk._base.errors import BestOfKError, RunError
     from bestofk._base.formatting import counted

@@ -1,0 +1,67 @@
+"""Errors about files that do not exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from bestofk._base.errors import TableError
+from bestofk._base.registry import resolve
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data",
+            ".eval", ".zip", ".db")  # fmt: skip
+"""Suffixes of files; other words may be names of embedded examples."""
+MAX_SHOWN_LENGTH = 300
+MAX_COMPARED_FILES = 2000
+MAX_COMPARED_LENGTH = 120
+"""Comparing takes quadratic time in the length of a name."""
+
+
+def no_such_file(path: Path, noun: str = "file", names: Iterable[str] = ()) -> str:
+    """Return a sentence with the most similar files in the folder, and of other `names`.
+
+    Examples
+    --------
+    >>> no_such_file(Path("irsi"), "file or embedded data set", ["iris"])
+    "There is no file or embedded data set 'irsi': did you mean 'iris'?"
+    """
+    shown = repr(str(path))[:MAX_SHOWN_LENGTH]
+    near = get_close_matches(str(path)[:MAX_COMPARED_LENGTH].lower(), list(names), n=2)
+    try:
+        siblings = {
+            entry.name.lower(): entry.name
+            for _, entry in zip(range(MAX_COMPARED_FILES), path.parent.iterdir(), strict=False)
+        }
+    except (OSError, ValueError):
+        if near:
+            return f"There is no {noun} {shown}: did you mean {' or '.join(map(repr, near))}?"
+        return f"There is no {noun} {shown} and no directory {str(path.parent)!r:.300}."
+    files = get_close_matches(path.name[:MAX_COMPARED_LENGTH].lower(), siblings, n=3)
+    near += [str(path.parent / siblings[name]) for name in files]
+    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
+    return f"There is no {noun} {shown}{offer}"
+
+
+def check_source(source: str, noun: str, examples: str) -> None:
+    """Raise an error if there is no such file and no embedded example of that name.
+
+    `noun` says what there may be; the mapping of the examples is at `examples`,
+    ``package.module:name``.
+
+    Examples
+    --------
+    >>> check_source("iris", "file or embedded data set", "bestofk.data.embedded:DATASETS")
+    >>> check_source("irs", "file or embedded data set", "bestofk.data.embedded:DATASETS")
+    Traceback (most recent call last):
+    bestofk._base.errors.TableError: There is no file or embedded data set 'irs': did you mean \
+'iris'?
+    """
+    path = Path(source)
+    if path.exists():
+        return
+    if path.suffix in SUFFIXES or path.name != source:
+        raise TableError(no_such_file(path, noun.partition(" or embedded")[0]))
+    names = resolve(examples)
+    if source not in names:
+        raise TableError(no_such_file(path, noun, names))

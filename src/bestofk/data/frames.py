@@ -1,0 +1,48 @@
+"""Data frames of other packages as those of pandas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestofk._base.errors import ArgumentError
+
+_UNCHANGED = ("builtins", "numpy", "pandas", "scipy", "bestofk")
+_LAZY = ("collect", "compute", "toPandas")
+"""Methods that compute a lazy or distributed frame."""
+
+
+def as_pandas(value: Any, name: str = "data") -> Any:
+    """Return frames and columns of polars, Arrow and others as pandas objects.
+
+    Parameters
+    ----------
+    value : Any
+        Anything with the Arrow PyCapsule interface (polars, pyarrow, DuckDB, narwhals) or with
+        ``to_pandas``. Other values are returned unchanged.
+    name : str
+        The argument, for messages.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> as_pandas(pa.table({"size": [1, 2]}))["size"].tolist()
+    [1, 2]
+    """
+    kind: Any = type(value)
+    if value is None or kind.__module__.partition(".")[0] in _UNCHANGED:
+        return value
+    if hasattr(value, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        if hasattr(value, "columns") or hasattr(value, "column_names"):
+            return pa.table(value).to_pandas(date_as_object=False)
+        column = pa.chunked_array(value).to_pandas(date_as_object=False)
+        return column.rename(getattr(value, "name", None))
+    if callable(getattr(value, "to_pandas", None)):
+        return value.to_pandas()
+    for method in _LAZY:
+        if hasattr(kind, "columns") and callable(getattr(kind, method, None)):
+            raise ArgumentError(
+                f"{name} is a {kind.__name__}, which is not computed yet: pass {name}.{method}()."
+            )
+    return value

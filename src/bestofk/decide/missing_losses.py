@@ -1,0 +1,98 @@
+"""Claim only what also holds with the missing losses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk.decide.preference import Name
+
+if TYPE_CHECKING:
+    from bestofk.decide.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MissingLosses:
+    """The losses that some learners lack, and the evidence if each of them is the worst.
+
+    Attributes
+    ----------
+    counts : mapping
+        The number of units that each learner lacks; learners that lack none have no entry.
+    units : int
+        All units, including those that some learner lacks.
+    unit : str
+        ``"item"``, ``"data set"``, ``"run"`` or ``"fold"``.
+    as_worst : Evidence or None
+        The evidence about all units, with the worst loss for each missing one.
+    as_best : Evidence or None
+        The same with the best loss for each missing one, if it may be that; None if missing losses
+        are failures.
+    """
+
+    counts: Mapping[Name, int]
+    units: int
+    unit: str
+    as_worst: Evidence | None = field(default=None, repr=False)
+    as_best: Evidence | None = field(default=None, repr=False)
+
+    def revised(self, evidence: Evidence) -> Evidence:
+        """Return the evidence that also holds with the missing losses."""
+        revised = evidence
+        for other in (self.as_worst, self.as_best):
+            if other is not None:
+                revised = agreeing(revised, other)
+        revised.cache["before missing"] = evidence
+        return revised
+
+
+def filled_with_worst(values: Floats) -> Floats:
+    """Replace each missing loss (K, ...) by the largest loss of the other learners there.
+
+    A cell that every learner lacks stays missing.
+    """
+    missing = np.isnan(values)
+    known = np.where(missing, -np.inf, values).max(axis=0)
+    worst = np.where(np.isfinite(known), known, np.nan)
+    filled: Floats = np.where(missing, worst, values)
+    return filled
+
+
+def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
+    """Return the evidence that both hold: a pair differs only if both say so.
+
+    Each p-value is the larger of the two, or 1 if the two favour different learners. Each interval
+    covers both. A claim is then wrong only if both analyses are.
+    """
+    position = {name: at for at, name in enumerate(other.names)}
+    rows, signs = [], []
+    for first, second in zip(evidence.first.tolist(), evidence.second.tolist(), strict=True):
+        a, b = evidence.names[first], evidence.names[second]
+        row = other.row(a, b)
+        rows.append(-1 if row is None else row)
+        signs.append(1 if row is None or other.first[row] == position[a] else -1)
+    at, sign = np.array(rows, dtype=np.int64), np.array(signs, dtype=np.int8)
+    if not len(at) or (at < 0).any():
+        return evidence
+    same = evidence.direction == sign * other.direction[at]
+    low, high = other.low[at], other.high[at]
+    low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
+    merged = replace(
+        evidence,
+        pvalue=np.where(same, np.maximum(evidence.pvalue, other.pvalue[at]), 1.0),
+        adjusted_pvalue=np.where(
+            same, np.maximum(evidence.adjusted_pvalue, other.adjusted_pvalue[at]), 1.0
+        ),
+        better=np.where(evidence.better == sign * other.better[at], evidence.better, 0).astype(
+            np.int8
+        ),
+        cache=dict(evidence.cache),
+    )
+    merged.cache["intervals"] = (
+        np.minimum(evidence.low, low), np.maximum(evidence.high, high),
+    )  # fmt: skip
+    return merged

@@ -1,0 +1,187 @@
+"""Fit a compared learner on all rows, as a scikit-learn pipeline for new rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownNameError, use
+from bestofk.data.dataset import DataSet
+from bestofk.learners.preparation import ReadyLearner, alternatives, ready_learner
+from bestofk.learners.raw_columns import RawColumns
+from bestofk.run.evaluate import model_factory
+from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
+from bestofk.run.judge import Rows, prepared_argument, sentence_of
+
+if TYPE_CHECKING:
+    from bestofk.run.study import Study
+
+
+def refit(
+    study: Study,
+    name: str,
+    data: Any = None,
+    target: Any = None,
+    *,
+    learner: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    task: str = "auto",
+) -> Pipeline:
+    """Fit the learner `name` of a study on all rows; see `Study.refit`."""
+    names = _names(study)
+    if name not in names:
+        raise UnknownNameError("learner", name, names)
+    if study.experiment is not None:
+        if learner is not None:
+            raise ArgumentError("learner is known from the comparison: omit it.")
+        experiment = study.experiment
+        index = next(i for i, one in enumerate(experiment.learners) if one.name == name)
+        dataset = _dataset_of(experiment, data, target)
+        estimator = experiment.learners[index].estimator
+        cell = CellIndex(learner=index, dataset=dataset, run=0, fold=0, repetition=0)
+        seed = experiment.key(cell).seed(experiment.random_state)
+        return fitted_pipeline(name, estimator, experiment.datasets[dataset], seed)
+    columns = {"groups": groups, "sample_weight": sample_weight}
+    return _refit_stored(study, name, data, target, learner, task, columns)
+
+
+def _names(study: Study) -> list[str]:
+    if study.spec is not None:
+        return [learner.name for learner in study.spec.learners]
+    return list(study.losses.algorithms)
+
+
+def _dataset_of(experiment: Experiment, data: Any, target: Any) -> int:
+    """Return the position of the data set to fit on."""
+    names = [one.name for one in experiment.datasets]
+    if target is not None or not (data is None or isinstance(data, str)):
+        raise ArgumentError("data are known from the comparison: omit data and target.")
+    if data is not None:
+        if data not in names:
+            raise UnknownNameError("data set", data, names)
+        return names.index(data)
+    if len(names) > 1:
+        raise ArgumentError(
+            f"The comparison used {len(names)} data sets: say which one to fit on with ",
+            use(data=names[0]),
+            ".",
+        )
+    return 0
+
+
+def _refit_stored(
+    study: Study,
+    name: str,
+    data: Any,
+    target: Any,
+    learner: Any,
+    task: str,
+    columns: dict[str, Any],
+) -> Pipeline:
+    """Fit a learner of a study from a store, which keeps neither rows nor learners."""
+    from bestofk.data.embedded import DATASETS
+    from bestofk.learners.registry import LEARNERS
+    from bestofk.run.cells import CellKey
+    from bestofk.run.experiment import NamedLearner
+    from bestofk.run.inputs import as_datasets, named_estimators
+
+    spec = study.spec
+    assert spec is not None
+    stored = spec.datasets[0]
+    if data is None and len(spec.datasets) == 1 and stored.name in DATASETS:
+        data = stored.name
+    if data is None:
+        raise ArgumentError(
+            "A store keeps no rows: pass the data of the comparison again, as in "
+            f"study.refit({name!r}, data, target)."
+        )
+    (rows, *_) = as_datasets(data, target, task=task, columns=columns)
+    stored = next((one for one in spec.datasets if one.fingerprint == rows.fingerprint), None)  # type: ignore[assignment]
+    if stored is None:
+        raise ArgumentError(
+            f"{rows.name!r} does not hold the rows of this study ({spec.datasets[0].rows} rows of "
+            f"{spec.datasets[0].columns} columns): pass the same data, target, groups and weights."
+        )
+    entry = next(one for one in spec.learners if one.name == name)
+    if learner is None and name in LEARNERS:
+        learner = name
+    if learner is None:
+        raise ArgumentError(
+            "A store keeps no learners: pass the estimator again with ", use(learner=...), "."
+        )  # fmt: skip
+    # a second learner, because a comparison needs two
+    named: NamedLearner = named_estimators({name: learner, f"{name} ": learner})[0]
+    if named.fingerprint.partition("-")[0] != entry.fingerprint.partition("-")[0]:
+        raise ArgumentError(
+            f"learner is not the {name!r} of this study, which was {entry.settings}."
+        )
+    key = CellKey(
+        dataset=stored.fingerprint, learner=entry.fingerprint, splits=_first_split(stored),
+        loss=spec.loss, run=0, fold=0, repetition=0,
+    )  # fmt: skip
+    return fitted_pipeline(name, named.estimator, rows, key.seed(spec.random_state))
+
+
+def _first_split(stored: Any) -> str:
+    for run, fold, name in stored.splits:
+        if run == 0 and fold in (None, 0):
+            return str(name)
+    return ""
+
+
+def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipeline:
+    """Return a pipeline from raw rows to predictions, fitted on all rows of a data set."""
+    if isinstance(estimator, UnavailableEstimator):
+        raise RunError(f"{name} cannot be fitted: {estimator.reason}")
+    rows = Rows(data)
+    failure: Exception | None = None
+    for ready in _preparations(estimator, data):
+        try:
+            return _fit(estimator, ready, rows, seed)
+        except BestOfKError:
+            raise
+        except Exception as raised:  # any class may raise anything
+            failure = failure or raised
+    assert failure is not None
+    raise RunError(f"{name} failed on all rows of {data.name!r}: {sentence_of(failure)}")
+
+
+def _preparations(estimator: Any, data: DataSet) -> Iterator[ReadyLearner]:
+    """Yield the preparation of the comparison, then those that it tries after a failure."""
+    yield ready_learner(estimator, data, fill_always=True)
+    yield from alternatives(estimator, data)
+
+
+def _fit(estimator: Any, ready: ReadyLearner, rows: Rows, seed: int) -> Pipeline:
+    data = rows.data
+    model = model_factory(ready.estimator)(seed)
+    steps: list[tuple[str, Any]] = [("columns", _raw_columns(ready, data)), ("learner", model)]
+    arguments: dict[str, Any] = {}
+    if rows.weights is not None:
+        argument = prepared_argument(ready.estimator, estimator)
+        if argument is not None:
+            arguments[f"learner__{argument}"] = rows.weights
+    pipeline = Pipeline(steps)
+    X = data.X if data.original is None else data.original
+    # built-in learners keep the declared order of the classes
+    y = data.y if ready.form == "encoded" else rows.y
+    return pipeline.fit(X, y, **arguments)
+
+
+def _raw_columns(ready: ReadyLearner, data: DataSet) -> RawColumns:
+    """Return the step that converts raw rows to the form in which the learner takes them."""
+    if data.whole:
+        return RawColumns((), form="given")
+    if ready.form == "given" and data.original is not None:
+        kept: tuple[Any, ...] = tuple((name, None) for name in data.original.columns)
+        return RawColumns(kept, form="given", named=data.named)
+    columns = tuple(zip(data.schema.columns, data.schema.categories, strict=True))
+    form, dtype = "frame", "float64"
+    if ready.form == "array":
+        alone = set(data.X.dtypes) == {np.dtype(np.float32)}
+        form, dtype = "array", "float32" if alone else "float64"
+    return RawColumns(columns, form=form, named=data.named, dtype=dtype)

@@ -1,0 +1,912 @@
+"""Losses of models on one test set, from their predictions, and decisions about them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from bestofk._base.checks import Floats, RandomState
+from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
+from bestofk._base.formatting import counted, joined, shortened
+from bestofk.data.schema import encode_labels, infer_target, is_categorical
+from bestofk.decide.decision import Decision
+from bestofk.decide.order import decide
+from bestofk.decide.preference import PreferenceLike
+from bestofk.decide.problem import Subject
+from bestofk.decide.settings import Settings
+from bestofk.losses.losses import Losses
+from bestofk.losses.predictions import model_columns
+from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
+from bestofk.splits.design import Design
+from bestofk.stats.pairwise.one_test_set import auc_components, jackknife_components
+
+MAX_UNITS = 1000
+"""Leave out single rows (or groups) up to this number; random blocks of them beyond it."""
+N_BLOCKS = 500
+ROUGH_METRICS = ("neg_median_absolute_error", "max_error", "neg_max_error")
+"""Metrics that depend on single rows, for which the jackknife fails."""
+MEANS = {
+    "neg_mean_absolute_error": "absolute",
+    "neg_mean_squared_error": "squared",
+    "neg_log_loss": "log-loss",
+}
+"""Scorers that are the mean of a built-in loss over the rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HeldOutRows:
+    """The rows of one test set, without their features.
+
+    Attributes
+    ----------
+    truth : ndarray, shape (n,)
+        True labels or numbers.
+    classes : ndarray or None
+        All classes in order; None for numbers.
+    weights : ndarray or None
+        Weight of each row.
+    groups : ndarray or None
+        Group of each row. Groups, not rows, are then the independent units.
+    """
+
+    truth: Labels
+    classes: Labels | None = None
+    weights: Floats | None = None
+    groups: Labels | None = None
+
+    @property
+    def codes(self) -> npt.NDArray[np.int64]:
+        """The class codes of the rows."""
+        assert self.classes is not None
+        return codes_in(self.truth, self.classes)
+
+    def units(self) -> npt.NDArray[np.int64]:
+        """Return the independent unit of each row, from 0."""
+        if self.groups is None:
+            return np.arange(len(self.truth))
+        _, unit = np.unique(self.groups.astype(str), return_inverse=True)
+        return unit.reshape(-1)
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows have neither weights nor groups."""
+        return self.weights is None and self.groups is None
+
+
+def codes_in(labels: Labels, classes: Labels) -> npt.NDArray[np.int64]:
+    """Return the positions of labels among the classes."""
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    return np.array([code_of[label] for label in labels.tolist()], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelPredictions:
+    """The predictions of one model for the rows of a test set, as far as they are known."""
+
+    labels: Labels | None = None
+    """Predicted labels or numbers, shape (n,)."""
+    probabilities: Floats | None = None
+    """Class probabilities, shape (n, classes)."""
+    scores: Floats | None = None
+    """Scores of the second of two classes, shape (n,)."""
+
+    @property
+    def ranking(self) -> Floats | None:
+        """Numbers that rank the rows by the second of two classes; None if there are none."""
+        if self.scores is not None:
+            return self.scores
+        return None if self.probabilities is None else self.probabilities[:, 1]
+
+
+class StoredModel(BaseEstimator):  # type: ignore[misc]
+    """Stored predictions as a fitted model whose rows are numbers of rows, for scorers.
+
+    `used` collects the methods that a scorer called.
+    """
+
+    def __init__(self, predictions: ModelPredictions, classes: Labels | None) -> None:
+        self.predictions, self.classes = predictions, classes
+        self.used: set[str] = set()
+        self._answers = {
+            "predict": predictions.labels,
+            "predict_proba": predictions.probabilities,
+            "decision_function": predictions.scores,
+        }
+        if classes is not None:
+            self.classes_ = classes
+
+    def __getattr__(self, name: str) -> Any:
+        answers = self.__dict__.get("_answers", {})
+        if answers.get(name) is None:
+            raise AttributeError(f"the predictions have no {name}")
+
+        def answer(rows: Any) -> Any:
+            self.used.add(name)
+            return answers[name][rows]
+
+        answer.__name__ = name  # scorers read the name of the method
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = "regressor" if self.classes is None else "classifier"
+        if self.classes is not None:
+            tags.classifier_tags = ClassifierTags()
+        return tags
+
+
+def design_kind(loss: Loss, classes: Labels | None) -> str | None:
+    """Return the kind of design of a metric on one test set; None if it has none."""
+    if loss.needs == "costs" or loss.reads_model or loss.name in ROUGH_METRICS:
+        return None
+    if _row_loss(loss) is not None:
+        return "test-set"
+    two = classes is not None and len(classes) == 2
+    return "test-set-auc" if loss.name in ("auc", "roc_auc") and two else "test-set-metric"
+
+
+def refuse_untestable(loss: Loss) -> None:
+    """Raise an error if the metric cannot be tested on one test set."""
+    advice = (use(cv="10x10"), " measures it by cross-validation.")
+    if loss.name in ROUGH_METRICS:
+        raise ArgumentError(
+            f"metric {loss.name!r} depends on single rows, so one test set does not show how much "
+            "it would vary: 'neg_mean_absolute_error' can be tested, and ",
+            *advice,
+        )
+    if loss.needs == "costs" or loss.reads_model:
+        raise ArgumentError(
+            f"metric {loss.name!r} cannot be tested on one test set, because it depends on more "
+            "than the predictions: ",
+            *advice,
+        )
+
+
+def _row_loss(loss: Loss) -> Loss | None:
+    """Return the loss if it is a mean over the rows; None if it is not."""
+    loss = LOSSES[MEANS[loss.name]] if loss.name in MEANS else loss
+    return None if loss.each is None else loss
+
+
+def unit_values(
+    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int = 0
+) -> Floats:
+    """Return one value per unit of the test set, whose mean is the loss of the model."""
+    each = _row_loss(loss)
+    if each is not None:
+        assert each.each is not None
+        if each.needs == "probabilities":
+            losses = each.each(
+                rows.codes, _needed(predictions.probabilities, loss, "probabilities")
+            )
+        else:
+            losses = each.each(rows.truth, _needed(predictions.labels, loss, "labels"))
+        return by_unit(np.asarray(losses, dtype=np.float64), rows)
+    if design_kind(loss, rows.classes) == "test-set-auc":
+        scores = _needed(predictions.ranking, loss, "scores or probabilities")
+        return auc_components(
+            rows.codes == 1, scores, sample_weight=rows.weights, groups=rows.groups
+        )
+    return _left_out_components(loss, rows, predictions, seed)
+
+
+_NOUNS = {"labels": "predicted labels or numbers", "probabilities": "class probabilities"}
+
+
+def _needed(answer: Any, loss: Loss, what: str) -> Any:
+    if answer is None:
+        raise ArgumentError(f"metric {loss.name!r} needs {_NOUNS.get(what, what)}.")
+    return answer
+
+
+def by_unit(losses: Floats, rows: HeldOutRows) -> Floats:
+    """Return the losses by unit, whose plain mean is the (weighted) mean over rows."""
+    if rows.plain:
+        return losses
+    weights = np.ones(len(losses)) if rows.weights is None else rows.weights
+    sums = np.bincount(rows.units(), weights=losses * weights)
+    shares: Floats = sums * len(sums) / weights.sum()
+    return shares
+
+
+def _left_out_components(
+    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int
+) -> Floats:
+    """Return jackknife components of any metric; leave out each distinct row only once."""
+    metric, used = _metric_of_rows(loss, rows, predictions)
+    every = np.arange(len(rows.truth))
+    value = metric(every)
+    unit_of = blocks(rows, seed)
+    count = int(unit_of.max()) + 1
+    if rows.groups is None and count == len(every):
+        # rows with the same truth, prediction and weight change the metric in the same way
+        first, alike = _distinct(rows, predictions, used())
+        without = np.array([metric(np.delete(every, row)) for row in first])[alike]
+    else:
+        without = np.array([metric(every[unit_of != unit]) for unit in range(count)])
+    if not np.isfinite(without).all() or not np.isfinite(value):
+        raise ArgumentError(
+            f"metric {loss.name!r} is not a finite number on all parts of the test set."
+        )
+    return jackknife_components(value, without)
+
+
+def blocks(rows: HeldOutRows, seed: int = 0) -> npt.NDArray[np.int64]:
+    """Return the block of each row that the jackknife leaves out together.
+
+    A block is one row or group; of more than `MAX_UNITS` a random set of about equal size.
+    """
+    units = rows.units()
+    count = int(units.max()) + 1
+    if count <= MAX_UNITS:
+        return units
+    shuffled = np.random.default_rng(seed).permutation(count)
+    block: npt.NDArray[np.int64] = (shuffled % N_BLOCKS)[units]
+    return block
+
+
+def n_units(loss: Loss, rows: HeldOutRows) -> int:
+    """Return the number of values that `unit_values` returns."""
+    jackknife = design_kind(loss, rows.classes) == "test-set-metric"
+    return int((blocks(rows) if jackknife else rows.units()).max()) + 1
+
+
+def _metric_of_rows(
+    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
+) -> tuple[Callable[[npt.NDArray[np.intp]], float], Callable[[], set[str]]]:
+    """Return a function of row numbers that gives the metric, and the answers that it used."""
+    from bestofk.run.judge import weighted
+
+    model = StoredModel(predictions, rows.classes)
+
+    def metric(chosen: npt.NDArray[np.intp]) -> float:
+        truth = rows.truth[chosen]
+        arguments: tuple[Any, ...]
+        if loss.needs == "labels":
+            arguments = (truth, model.predict(chosen))
+        elif loss.needs == "probabilities":
+            arguments = (rows.codes[chosen], model.predict_proba(chosen))
+        else:
+            arguments = (model, chosen, truth)
+        weights = None if rows.weights is None else rows.weights[chosen]
+        with warnings.catch_warnings():
+            # an empty class gives a precision of 0, with a warning
+            warnings.simplefilter("ignore")
+            try:
+                return weighted(loss, *arguments, weights=weights)
+            except BestOfKError:
+                raise
+            except Exception as raised:  # a user's metric may raise anything
+                reason = " ".join(str(raised).split())[:200].rstrip(".")
+                raise ArgumentError(
+                    f"metric {loss.name!r} cannot score these predictions "
+                    f"({type(raised).__name__}: {reason})."
+                ) from None
+
+    return metric, lambda: model.used
+
+
+def _distinct(
+    rows: HeldOutRows, predictions: ModelPredictions, used: set[str]
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return one of each kind of rows that the metric cannot tell apart, and the kind of each."""
+    answers = {
+        "predict": predictions.labels,
+        "predict_proba": predictions.probabilities,
+        "decision_function": predictions.scores,
+    }
+    columns = [np.unique(rows.truth, return_inverse=True)[1].reshape(-1)]
+    for name in sorted(used):
+        values = np.asarray(answers[name])
+        axis = 0 if values.ndim == 2 else None
+        columns.append(np.unique(values, axis=axis, return_inverse=True)[1].reshape(-1))
+    if rows.weights is not None:
+        columns.append(np.unique(rows.weights, return_inverse=True)[1].reshape(-1))
+    _, first, alike = np.unique(
+        np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return first, alike.reshape(-1)
+
+
+def held_out_losses(
+    loss: Loss,
+    rows: HeldOutRows,
+    predictions: Mapping[str, Sequence[ModelPredictions]],
+    *,
+    dataset: str = "test set",
+    account: Sequence[str] = (),
+    **design: Any,
+) -> Losses:
+    """Return the table of losses on one test set.
+
+    Parameters
+    ----------
+    loss : Loss
+        The metric.
+    rows : HeldOutRows
+        The rows.
+    predictions : mapping of name to sequence of ModelPredictions
+        For every model its predictions, one for each repetition.
+    dataset, account
+        As for `Losses`.
+    **design
+        More facts for the design, such as ``n_train``.
+    """
+    refuse_untestable(loss)
+    table = np.stack(
+        [
+            np.stack([_named_values(name, loss, rows, one) for one in repeated], axis=-1)
+            for name, repeated in predictions.items()
+        ]
+    )
+    units = table.shape[1]
+    kind = design_kind(loss, rows.classes)
+    assert kind is not None
+    # blocks of rows and groups are both fewer than the rows
+    grouped = rows.groups is not None or units < len(rows.truth)
+    return Losses(
+        table[:, np.newaxis, np.newaxis],
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=list(predictions),
+        datasets=[dataset],
+        design=Design(
+            kind=kind,
+            folds=units,
+            repetitions=table.shape[2],
+            n_test=(1,),
+            groups=units if grouped else None,
+            **design,
+        ),
+        loss_name=loss_shown(loss.name),
+        account=account,
+    )
+
+
+def _named_values(
+    name: str, loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
+) -> Floats:
+    try:
+        return unit_values(loss, rows, predictions)
+    except ArgumentError as refusal:
+        raise ArgumentError(f"{name}: ", *refusal.args) from None
+
+
+# Decisions about predictions
+
+
+def order_predictions(
+    y_true: Any,
+    predictions: Any,
+    *,
+    models: Sequence[str] | None = None,
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    task: str = "auto",
+    prefer: PreferenceLike = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    test: str | Callable[..., Any] = "auto",
+    random_state: RandomState = 0,
+    settings: Settings | None = None,
+) -> Decision:
+    """Say which model to use, from the predictions of several models for one test set.
+
+    The decision is about these fitted models on rows like those of the test set. It is not about
+    the learners: other training rows would lead to other models (see `compare`).
+
+    Parameters
+    ----------
+    y_true : array of shape (n,), or name of a column
+        True labels or numbers. A name refers to a column of `predictions`.
+    predictions : mapping of name to array, DataFrame, or path of a table
+        Predictions of every model: labels, numbers, probabilities or scores of the second class
+        (n,), or probabilities of all classes in sorted order (n, classes). In a data frame or a
+        file every other column is a model.
+    models : list of str, optional
+        The models to compare, if `predictions` holds other columns.
+    scoring : str, callable or cost matrix, optional
+        As for `compare`. By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    groups : array of shape (n,) or name of a column, optional
+        Rows of one group (a patient, a document) may depend on each other; groups are then the
+        units of the test.
+    sample_weight : array of shape (n,) or name of a column, optional
+        Weight of each row in the metric.
+    task : {"auto", "classification", "regression"}
+        Whether the target holds labels or numbers.
+    prefer, margin, alpha, test, random_state
+        As for `order`.
+    settings : Settings, optional
+        Rare options of the decision, such as the correction.
+
+    Returns
+    -------
+    Decision
+
+    Notes
+    -----
+    A metric that is a mean over the rows (accuracy, log-loss, absolute error, costs) is tested by
+    the losses of the rows: McNemar's test for right and wrong answers, else the default test for
+    one test set. The AUC is tested by DeLong's test, and any other metric by its jackknife
+    standard error (``jackknife-t``).
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> y = [0, 1] * 20
+    >>> good, bad = [0, 1] * 18 + [1, 0] * 2, [0, 1] * 10 + [1, 0] * 10
+    >>> decision = bk.order_predictions(y, {"good": good, "bad": bad})
+    >>> decision.recommended, decision.test
+    ('good', 'mcnemar')
+    >>> bk.order_predictions(y, {"good": good, "bad": bad}, scoring="f1").test
+    'jackknife-t'
+    """
+    columns, row_values = _columns(
+        predictions, {"y_true": y_true, "groups": groups, "sample_weight": sample_weight}
+    )
+    for name in models or ():
+        if name not in columns:
+            raise UnknownNameError("model", name, list(columns))
+    if models is None:
+        models = model_columns(columns)
+    unused = [name for name in columns if name not in models]
+    columns = {name: columns[name] for name in models}
+    truth = _one_axis(row_values["y_true"], "y_true")
+    n = len(truth)
+    classification = infer_target(truth, task, "y_true").task == "classification"
+    arrays = {name: _array_of(name, values, n) for name, values in columns.items()}
+    classes = _classes(truth, arrays) if classification else None
+    loss = _loss_for(scoring, classes, arrays)
+    read = {name: [_read_predictions(name, array, loss, classes)] for name, array in arrays.items()}
+    if loss.needs != "labels":
+        _refuse_other_scales(read)
+    rows = _test_rows(truth, classes, row_values)
+    return _decide(
+        loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
+        random_state=random_state, unused=unused,
+    )  # fmt: skip
+
+
+def _refuse_other_scales(read: Mapping[str, Sequence[ModelPredictions]]) -> None:
+    """Refuse whole numbers among probabilities, which are rather ages or groups than scores."""
+    probable = [name for name, (one,) in read.items() if one.probabilities is not None]
+    for name, (one,) in read.items():
+        scores = one.scores
+        if not probable or one.probabilities is not None or scores is None:
+            continue
+        if (scores == np.round(scores)).all():
+            raise ArgumentError(
+                f"{name} holds whole numbers and {probable[0]} probabilities: name the models "
+                "with ",
+                use(models=probable),
+                ".",
+            )
+
+
+def compare_fitted(
+    models: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    scoring: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    prefer: PreferenceLike = None,
+    margin: float | None = None,
+    alpha: float = 0.05,
+    test: str | Callable[..., Any] = "auto",
+    random_state: RandomState = 0,
+    settings: Settings | None = None,
+) -> Decision:
+    """Say which of several fitted models to use, from one test set.
+
+    Parameters
+    ----------
+    models : mapping of name to estimator, or list of estimators or (name, estimator) pairs
+        Fitted models with `predict`. The AUC needs `decision_function` or `predict_proba`.
+    X_test, y_test
+        Rows that trained none of the models, and their true labels or numbers; or a data frame
+        and the name of its target column.
+    scoring, groups, sample_weight, prefer, margin, alpha, test, random_state, settings
+        As for `order_predictions`.
+
+    Returns
+    -------
+    Decision
+        About these fitted models, not about the learners; `compare` compares learners.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> models = {"bayes": GaussianNB().fit(X[:300], y[:300]),
+    ...           "prior": DummyClassifier().fit(X[:300], y[:300])}
+    >>> decision = bk.compare_fitted(models, X[300:], y[300:], scoring="roc_auc")
+    >>> decision.recommended, decision.test
+    ('bayes', 'delong')
+    """
+    if isinstance(y_test, str):
+        if not hasattr(X_test, "columns"):
+            raise ArgumentError(
+                f"y_test is the name of a column, {y_test!r}, so X_test must be a data frame; got "
+                f"{type(X_test).__name__}."
+            )
+        if y_test not in X_test.columns:
+            raise UnknownNameError("column", y_test, [str(one) for one in X_test.columns])
+        X_test, y_test = X_test.drop(columns=[y_test]), X_test[y_test]
+    row_values = {"y_true": y_test, "groups": groups, "sample_weight": sample_weight}
+    for role in ("groups", "sample_weight"):
+        name = row_values[role]
+        if isinstance(name, str):
+            if not hasattr(X_test, "columns") or name not in X_test.columns:
+                raise ArgumentError(f"{role} names {name!r}, which is no column of X_test.")
+            row_values[role] = X_test[name]
+            X_test = X_test.drop(columns=[name])
+    named = _named_models(models)
+    truth = _one_axis(row_values["y_true"], "y_test")
+    n = len(truth)
+    found = {name: _predictions_of(name, model, X_test, n) for name, model in named.items()}
+    is_classifier = any(one.classes is not None for one in found.values())
+    classes = None
+    if is_classifier or infer_target(truth, "auto").task == "classification":
+        known = [one.classes for one in found.values() if one.classes is not None]
+        classes = _classes(truth, {name: one.labels for name, one in found.items()}, known)
+    loss = as_loss(scoring or ("squared" if classes is None else "zero-one"), classes=classes)
+    read = {name: [one.aligned(classes)] for name, one in found.items()}
+    rows = _test_rows(truth, classes, row_values)
+    return _decide(
+        loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
+        random_state=random_state,
+    )  # fmt: skip
+
+
+def _decide(
+    loss: Loss,
+    rows: HeldOutRows,
+    predictions: Mapping[str, Sequence[ModelPredictions]],
+    *,
+    settings: Settings | None,
+    unused: Sequence[str] = (),
+    **options: Any,
+) -> Decision:
+    from bestofk.run.compare import _combined
+
+    names = list(predictions)
+    if len(names) < 2:
+        raise ArgumentError(
+            f"predictions must hold at least 2 models to compare; got {len(names)} "
+            f"({joined(names)})."
+        )
+    chosen = _combined(settings or Settings(), "settings", **options)
+    chosen.check_learners(names)
+    account = f"Predictions of {counted(len(names), 'model')} for {len(rows.truth)} rows."
+    sentences = [account]
+    if unused:
+        sentences.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
+    losses = held_out_losses(loss, rows, predictions, account=sentences)
+    return decide(losses, chosen, subject=Subject(noun="model", design=_design_words(losses, rows)))
+
+
+def _design_words(losses: Losses, rows: HeldOutRows) -> str:
+    """Describe the test set, if blocks of rows are the units."""
+    units, n = losses.design.folds, len(rows.truth)
+    if losses.design.groups is None:
+        return ""
+    if rows.groups is not None and units == int(rows.units().max()) + 1:
+        return f"one test set of {n} rows in {units} groups"
+    what = "rows" if rows.groups is None else "groups"
+    return f"one test set of {n} rows, with {what} in {units} random blocks"
+
+
+def _columns(predictions: Any, roles: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the predictions by model, and the values of the roles that name a column."""
+    if isinstance(predictions, str | os.PathLike):
+        from bestofk.data.tables.reading import read_table
+
+        table = read_table(predictions)
+        predictions = {
+            name: table.numbers(name) if table.is_numeric(name) else table.text(name)
+            for name in table.columns
+        }
+    if hasattr(predictions, "to_pandas"):
+        predictions = predictions.to_pandas()
+    if hasattr(predictions, "columns"):
+        columns = {str(name): predictions[name] for name in predictions.columns}
+    elif isinstance(predictions, Mapping):
+        columns = {str(name): values for name, values in predictions.items()}
+    elif isinstance(predictions, list | tuple) and all(
+        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        for pair in predictions
+    ):
+        columns = dict(predictions)
+    else:
+        raise ArgumentError(
+            "predictions must be a mapping of model to predictions, a data frame with one column "
+            f"per model, or a file; got {type(predictions).__name__}."
+        )
+    values = dict(roles)
+    for role, named in roles.items():
+        if not isinstance(named, str):
+            continue
+        if named not in columns:
+            raise UnknownNameError("column", named, list(columns))
+        values[role] = columns[named]
+    for named in roles.values():
+        if isinstance(named, str):
+            columns.pop(named, None)
+    return columns, values
+
+
+def _one_axis(values: Any, role: str) -> Labels:
+    """Return values of one axis; refuse missing ones."""
+    import pandas as pd
+
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1 or not len(array):
+        raise ArgumentError(f"{role} must hold one value per row; got shape {array.shape}.")
+    missing = np.asarray(pd.isna(array))
+    if missing.any():
+        raise ArgumentError(
+            f"{role} must hold a value in every row; got a missing one in row "
+            f"{int(np.flatnonzero(missing)[0]) + 1}."
+        )
+    if array.dtype.kind == "O":
+        array = np.asarray(array.tolist())
+    return array
+
+
+def _array_of(name: str, values: Any, n: int) -> npt.NDArray[Any]:
+    import pandas as pd
+
+    array = np.asarray(values)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim not in (1, 2) or len(array) != n:
+        raise ArgumentError(
+            f"{name} must hold one prediction for each of the {n} rows; got shape {array.shape}."
+        )
+    missing = np.asarray(pd.isna(array))
+    if missing.any():
+        row = int(np.argwhere(missing)[0][0]) + 1
+        raise ArgumentError(f"{name} must hold a prediction in every row; got none in row {row}.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ArgumentError(f"{name} must hold finite numbers.")
+    if array.dtype.kind == "O":
+        array = np.asarray(array.tolist())
+    return array
+
+
+def _classes(truth: Labels, arrays: Mapping[str, Any], known: Sequence[Labels] = ()) -> Labels:
+    """Return all classes: of the truth, and of predictions that are labels like it."""
+    if is_categorical(truth):
+        return encode_labels(truth)[1]
+    labels = set(truth.tolist())
+    few = len(labels)
+    for classes in known:
+        labels |= set(classes.tolist())
+    for array in arrays.values():
+        if array is None or array.ndim != 1 or not _are_labels(array, labels):
+            continue
+        predicted = set(array.tolist())
+        # a model may know classes that the test set lacks; identifiers have too many values
+        if predicted & labels and len(predicted - labels) <= few:
+            labels |= predicted
+    if len(labels) < 2:
+        raise ArgumentError(
+            f"y_true must hold at least two classes; all {len(truth)} rows are {truth[0]!r}."
+        )
+    return np.unique(np.asarray(sorted(labels)))
+
+
+def _are_labels(array: Any, classes: set[Any]) -> bool:
+    """Return whether predictions are labels: text or whole numbers as the classes, or classes."""
+    text = any(isinstance(one, str) for one in classes)
+    if array.dtype.kind in "US" or array.dtype.kind in "biu":
+        return text == (array.dtype.kind in "US")
+    return bool(set(array.tolist()) <= classes)
+
+
+def _loss_for(scoring: Any, classes: Labels | None, arrays: Mapping[str, Any]) -> Loss:
+    if scoring is None and classes is not None:
+        known = set(classes.tolist())
+        for name, array in arrays.items():
+            if array.ndim == 2 or (array.dtype.kind == "f" and not _are_labels(array, known)):
+                raise ArgumentError(
+                    f"{name} holds numbers, not the classes of y_true: say ",
+                    use(scoring="roc_auc"),
+                    " or ",
+                    use(scoring="log-loss"),
+                    " to score them as probabilities.",
+                )
+    return as_loss(
+        scoring if scoring is not None else "squared" if classes is None else "zero-one",
+        classes=classes,
+    )
+
+
+def _read_predictions(
+    name: str, array: npt.NDArray[Any], loss: Loss, classes: Labels | None
+) -> ModelPredictions:
+    """Return predictions as labels, probabilities or scores, whichever they are."""
+    if classes is None:
+        if array.ndim != 1 or array.dtype.kind not in "iufb":
+            raise ArgumentError(f"{name} must hold one number per row, as y_true does.")
+        return ModelPredictions(labels=array.astype(np.float64))
+    if array.ndim == 2:
+        if array.shape[1] != len(classes) or array.dtype.kind not in "iuf":
+            raise ArgumentError(
+                f"{name} must hold one probability per class ({', '.join(map(str, classes))}); "
+                f"got shape {array.shape}."
+            )
+        labels = classes[array.argmax(axis=1)]
+        return ModelPredictions(labels=labels, probabilities=_probabilities(name, array))
+    wants_numbers = loss.needs in ("ranking", "probabilities") or _asks_for_numbers(loss)
+    if not wants_numbers:
+        strange = set(array.tolist()) - set(classes.tolist())
+        if strange:
+            raise ArgumentError(
+                f"{name} predicts {min(map(str, strange))}, which is none of the classes "
+                f"{', '.join(map(str, classes))}: metric {loss.name!r} needs labels; ",
+                use(models=...),
+                " names the columns of the models.",
+            )
+        return ModelPredictions(labels=array.astype(classes.dtype))
+    if array.dtype.kind not in "iufb":
+        raise ArgumentError(f"{name} holds labels; metric {loss.name!r} needs probabilities.")
+    if len(classes) != 2:
+        raise ArgumentError(
+            f"{name} holds one number per row; metric {loss.name!r} needs the probabilities of "
+            f"all {len(classes)} classes."
+        )
+    numbers = array.astype(np.float64)
+    if set(numbers.tolist()) == {float(one) for one in classes.tolist() if _is_number(one)}:
+        raise ArgumentError(
+            f"{name} holds labels; metric {loss.name!r} needs probabilities or scores, of which "
+            "labels keep too little."
+        )
+    if not _are_probabilities(numbers):
+        return ModelPredictions(scores=numbers)
+    return ModelPredictions(
+        scores=numbers, probabilities=np.stack([1.0 - numbers, numbers], axis=1)
+    )
+
+
+def _asks_for_numbers(loss: Loss) -> bool:
+    """Return whether a scorer uses probabilities or decision values instead of labels."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    name = loss.name.partition(":")[0]
+    scorer = get_scorer(name) if name in get_scorer_names() else None
+    return getattr(scorer, "_response_method", "predict") != "predict"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _are_probabilities(numbers: Floats) -> bool:
+    return bool((numbers >= 0.0).all() and (numbers <= 1.0).all())
+
+
+def _probabilities(name: str, array: npt.NDArray[Any]) -> Floats:
+    numbers = array.astype(np.float64)
+    if not _are_probabilities(numbers) or not np.allclose(numbers.sum(axis=1), 1.0, atol=1e-3):
+        raise ArgumentError(f"{name} must hold probabilities that add up to 1 in every row.")
+    return numbers
+
+
+def _test_rows(truth: Labels, classes: Labels | None, row_values: Mapping[str, Any]) -> HeldOutRows:
+    n = len(truth)
+    groups, weights = (
+        None if row_values[role] is None else _one_axis(row_values[role], role)
+        for role in ("groups", "sample_weight")
+    )
+    for values, role in ((groups, "groups"), (weights, "sample_weight")):
+        if values is not None and len(values) != n:
+            raise ArgumentError(f"{role} must hold one value for each of the {n} rows; got "
+                                f"{len(values)}.")  # fmt: skip
+    if weights is not None:
+        if weights.dtype.kind not in "iufb" or (weights < 0).any() or not weights.any():
+            raise ArgumentError("sample_weight must hold numbers from 0, at least one above 0.")
+        weights = weights.astype(np.float64)
+    if classes is None:
+        truth = truth.astype(np.float64)
+    return HeldOutRows(truth=truth, classes=classes, weights=weights, groups=groups)
+
+
+# Fitted models
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Answered:
+    """The predictions of a fitted model, in the order of its own classes."""
+
+    labels: Labels
+    probabilities: Floats | None
+    scores: Floats | None
+    classes: Labels | None
+
+    def aligned(self, classes: Labels | None) -> ModelPredictions:
+        """Return the predictions in the order of all classes."""
+        if classes is None or self.classes is None:
+            return ModelPredictions(labels=self.labels)
+        scores, full = self.scores, None
+        if self.probabilities is not None:
+            full = np.zeros((len(self.labels), len(classes)))
+            full[:, codes_in(self.classes, classes)] = self.probabilities
+        return ModelPredictions(labels=self.labels, probabilities=full, scores=scores)
+
+
+def _predictions_of(name: str, model: Any, X: Any, n: int) -> _Answered:
+    from sklearn.exceptions import NotFittedError
+
+    try:
+        labels = np.asarray(model.predict(X))
+    except NotFittedError:
+        raise ArgumentError(
+            f"{name} is not fitted: compare_fitted takes fitted models, and compare(models, X, y) "
+            "fits and compares learners."
+        ) from None
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.shape != (n,):
+        raise ArgumentError(
+            f"{name} predicted an array of shape {labels.shape} for {n} rows of y_test."
+        )
+    if labels.dtype.kind == "O":
+        labels = np.asarray(labels.tolist())
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return _Answered(labels=labels, probabilities=None, scores=None, classes=None)
+    probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
+    scores = None
+    if hasattr(model, "decision_function"):
+        decided = np.asarray(model.decision_function(X), dtype=np.float64)
+        scores = decided if decided.ndim == 1 else None
+    return _Answered(
+        labels=labels,
+        probabilities=None if probabilities is None else np.asarray(probabilities, dtype=float),
+        scores=scores,
+        classes=np.asarray(np.asarray(classes).tolist()),
+    )
+
+
+def _named_models(models: Any) -> dict[str, Any]:
+    """Return models by name; classes name the models of a plain list."""
+    if isinstance(models, Mapping):
+        named = [(str(name), model) for name, model in models.items()]
+    elif isinstance(models, list | tuple):
+        named = [
+            (str(one[0]), one[1]) if isinstance(one, tuple) else (type(one).__name__, one)
+            for one in models
+        ]
+    else:
+        raise ArgumentError(
+            "models must be a mapping of name to fitted model, or a list; got "
+            f"{type(models).__name__}."
+        )
+    names = [name for name, _ in named]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"models must have names of their own; got {name!r} twice.")
+    for name, model in named:
+        if not hasattr(model, "predict") or isinstance(model, type):
+            raise ArgumentError(f"{name} must be a fitted model with predict.")
+    return dict(named)

@@ -1,0 +1,162 @@
+"""A t test of the mean difference over a series of losses in order of time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Alternative, Floats, side
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
+from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
+from bestofk.stats.pairwise.result import (
+    Interval,
+    PairwiseResult,
+    one_sided,
+    scalar_or_array,
+    tail_level,
+)
+from bestofk.stats.tails import pvalue_of_t
+
+MIN_COSINES = 4
+"""Fewest cosines; fewer would leave hardly any power."""
+_BIAS = 0.08
+"""Bias of the long-run variance that the number of cosines allows, for an AR(1) series."""
+
+
+def lag_one(centred: Floats) -> Floats:
+    """Return the lag-1 autocorrelation along the first axis, corrected for its bias.
+
+    Examples
+    --------
+    >>> d = np.array([1.0, 1.0, 1.0, 1.0, -1.0, -1.0, -1.0, -1.0])
+    >>> round(float(lag_one(d)), 4)
+    0.99
+    """
+    n = len(centred)
+    rho, _ = ratio((centred[1:] * centred[:-1]).sum(axis=0), np.square(centred).sum(axis=0))
+    # the estimate is too small by about (1 + 4 rho) / n
+    return np.asarray(np.clip(rho + (1.0 + 4.0 * rho) / n, -0.99, 0.99))
+
+
+def effective_sample(autocorrelation: Any, n: int) -> Floats:
+    """Return the number of independent differences with as much information about the mean."""
+    rho = np.maximum(np.asarray(autocorrelation, dtype=float), 0.0)
+    return np.asarray(n * (1.0 - rho) / (1.0 + rho))
+
+
+def number_of_cosines(autocorrelation: Any, n: int) -> Floats:
+    """Return the number of cosines for series with this autocorrelation.
+
+    Examples
+    --------
+    >>> number_of_cosines([0.0, 0.5, 0.9], 200).tolist()
+    [13.0, 13.0, 4.0]
+    """
+    rho = np.maximum(np.asarray(autocorrelation, dtype=float), 1e-3)
+    unbiased = n / np.pi * (1.0 - rho) * np.sqrt(3.0 * _BIAS / rho)
+    most = max(np.floor(0.4 * n ** (2.0 / 3.0)), 1.0)
+    least = min(MIN_COSINES, most)
+    return np.asarray(np.clip(np.floor(unbiased), least, most))
+
+
+def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
+    """Test the mean difference over n losses in order of time by equal-weighted cosines.
+
+    The null hypothesis is that the expected difference of the losses of two learners is 0
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`). Successive
+    differences may depend on each other.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        Losses in order of time, at least 4; leading axes broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is greater.
+
+    Returns
+    -------
+    PairwiseResult
+        `statistic` is compared with t with B degrees of freedom, B being the number of cosines;
+        `df` is None if the pairs have different numbers. If the learners never differ, p = 1.
+
+    Notes
+    -----
+    With d_t the differences and ``L_j = sqrt(2 / n) sum_t d_t cos(pi j (t - 1/2) / n)``, the
+    long-run variance is the mean of L_1^2 to L_B^2, and t = mean(d) / sqrt(variance / n). B is at
+    most 0.4 n^(2/3). It is smaller if the lag-1 autocorrelation of the differences is large: the
+    bias of the variance of an AR(1) series must not exceed 8 percent. B is at least 4.
+
+    References
+    ----------
+    E. Lazarus, D. J. Lewis, J. H. Stock and M. W. Watson (2018). HAR inference: recommendations
+    for practice. Journal of Business and Economic Statistics 36, 541-559.
+    doi:10.1080/07350015.2018.1506926
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> r = ewc_t(rng.normal(0.5, 1, 100), np.zeros(100))
+    >>> r.df, bool(r.pvalue < 0.01)
+    (8.0, True)
+    """
+    sides: Alternative = side(alternative)
+    a, b = paired_losses(a, b, axes=1, shape_text="(times,)")
+    n = a.shape[-1]
+    if n < MIN_COSINES:
+        raise ArgumentError(f"a must contain at least {MIN_COSINES} differences; got {n}.")
+    most = int(max(np.floor(0.4 * n ** (2.0 / 3.0)), 1.0))
+    j = np.arange(1, most + 1)[:, np.newaxis]
+    cosines = np.sqrt(2.0 / n) * np.cos(np.pi * j * (np.arange(n) + 0.5) / n)
+    agreeing = smallest_pvalue(n, sides)
+
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
+        mean = d.mean(axis=0)
+        centred = d - mean
+        count = number_of_cosines(lag_one(centred), n)
+        variance = np.zeros(mean.shape)
+        for number, cosine in enumerate(cosines, start=1):
+            # plain sums: those of a matrix product depend on the number of pairs
+            weights = cosine.reshape(-1, *([1] * mean.ndim))
+            part = np.square((weights * centred).sum(axis=0))
+            variance += np.where(number <= count, part, 0.0)
+        variance /= count
+        flat = np.square(centred).sum(axis=0) / (n - 1)
+        mean, flat = without_noise(mean, flat, noise)
+        variance = np.where(flat == 0, 0.0, variance)
+        se = np.sqrt(variance / n)
+        t, _ = ratio(mean, se)
+        p = never_zero(pvalue_of_t(t, count, sides))
+        p = np.where((flat == 0) & (mean == 0), 1.0, p)
+        return t, np.where(np.isinf(t), np.maximum(p, agreeing), p), mean, se, count
+
+    t, p, estimate, se, count = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
+    return PairwiseResult(
+        test="ewc-t",
+        statistic=scalar_or_array(t),
+        pvalue=scalar_or_array(p),
+        df=float(count.flat[0]) if count.size and np.ptp(count) == 0 else None,
+        estimate=scalar_or_array(estimate),
+        alternative=sides,
+        pivot=scalar_or_array(estimate),
+        standard_error=scalar_or_array(se),
+        losses=(a, b),
+        interval_rule=_rule(count, agreeing),
+    )
+
+
+def _rule(count: Floats, agreeing: float) -> Any:
+    def rule(result: PairwiseResult, level: float) -> Interval:
+        from scipy.special import stdtrit
+
+        half = -stdtrit(count, tail_level(level, result.alternative)) * np.asarray(
+            result.standard_error
+        )
+        if agreeing > 1.0 - level:
+            # if only the signs are known, they exclude no difference at this level
+            half = np.where(np.isinf(result.statistic), np.inf, half)
+        centre = np.asarray(result.pivot)
+        return one_sided(centre - half, centre + half, result.alternative)
+
+    return rule

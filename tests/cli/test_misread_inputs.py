@@ -1,0 +1,540 @@
+"""Tables that are easily misread: read right, or refused with advice that works when typed.
+
+Every case runs through the command line and through Python. If a table is refused, the test types
+each advice of the message and expects a decision.
+"""
+
+import json
+import re
+import shlex
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import BestOfKError
+from bestofk.evals.choosing import choose_model
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+HAS_SERIES_TEST = any(
+    one.situation == "time" and not entry.needs_sizes
+    for entry in PAIRWISE_TESTS.values()
+    for one in entry.automatic
+)
+
+
+def wide(rows, learners=("svm", "tree"), seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({name: rng.random(rows).round(3) for name in learners})
+
+
+def by_set(**more):
+    frame = wide(8)
+    frame.insert(0, "dataset", list("abcdefgh"))
+    return frame.assign(**more)
+
+
+def long(column, values, learners=("svm", "tree"), name="accuracy", seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [(who, value, round(rng.random(), 3)) for who in learners for value in values]
+    return pd.DataFrame(rows, columns=["model", column, name])
+
+
+@pytest.fixture
+def ask(run, tmp_path):
+    """Decide by the command line and in Python; return the JSON object, or the message."""
+
+    def call(frame, *words, **options):
+        path = tmp_path / "table.csv"
+        frame.to_csv(path, index=False)
+        code, out, err = run("order", str(path), *words, "--json")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                decision = bk.order(frame, **options)
+            except BestOfKError:
+                assert code == 2
+                return " ".join(err.split())
+        assert code == 0, err
+        result = json.loads(out)
+        assert result["recommended"] == decision.recommended
+        return result | {"err": " ".join(err.split()), "learners": set(decision.means)}
+
+    return call
+
+
+def advised(message):
+    """Return the options that a message names, as words to type."""
+    options = re.findall(
+        r"--(?:design|format|layout|dataset-column|where|column) (?:'[^']*'|[^\s,;)]+)", message
+    )
+    return [shlex.split(option.rstrip(".")) for option in options]
+
+
+def works(run, tmp_path, words, verb="order"):
+    code, _, err = run(verb, str(tmp_path / "table.csv"), *words, "--json")
+    assert code == 0, (words, err)
+
+
+class TestDesign:
+    @pytest.mark.parametrize(
+        "frame",
+        [
+            wide(50), wide(50).assign(fold=range(50)), long("fold", range(50)),
+            long("split", range(9)), wide(30),
+        ],
+    )  # fmt: skip
+    def test_an_unclear_number_of_splits(self, ask, run, tmp_path, frame):
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "may come from several designs" in message
+        options = advised(message)
+        assert len(options) >= 3
+        for words in options:
+            works(run, tmp_path, [*words, "--higher-is-better"])
+
+    @pytest.mark.parametrize("splits", [5, 10])
+    def test_a_certain_number_of_splits(self, ask, splits):
+        result = ask(long("fold", range(splits)))
+        assert result["test"] == "corrected-repeated-kfold-t"
+
+    def test_bare_arrays_follow_the_same_rule(self):
+        values = wide(50).to_numpy().T
+        with pytest.raises(BestOfKError, match="design='10x5'"):
+            bk.order(values)
+        assert bk.order(values, design="10x5").problem.design.runs == 10
+        assert bk.order(values[:, :10]).problem.design.folds == 10
+
+    def test_sizes_show_one_run(self):
+        frame = long("fold", range(20)).assign(n_train=95, n_test=5)
+        assert bk.order(frame).problem.design.folds == 20
+        with pytest.raises(BestOfKError, match="several designs"):
+            bk.order(frame.assign(n_train=80, n_test=20))
+
+    @pytest.mark.parametrize("design", ["10x5", "5x10", "kfold:50", "resample:50:0.2"])
+    def test_search_results(self, design):
+        rng = np.random.default_rng(0)
+        results = {"params": [{"c": 1}, {"c": 2}], "mean_test_score": rng.random(2)}
+        results |= {f"split{i}_test_score": rng.random(2) for i in range(50)}
+        with pytest.raises(BestOfKError, match=f"design='{design}'"):
+            bk.order(results)
+        assert bk.order(results, design=design).recommended
+
+    def test_the_rows_of_the_splits_show_the_design(self):
+        from sklearn.datasets import load_iris
+        from sklearn.dummy import DummyClassifier
+        from sklearn.model_selection import (
+            RepeatedStratifiedKFold,
+            ShuffleSplit,
+            cross_validate,
+        )
+        from sklearn.naive_bayes import GaussianNB
+
+        rows, classes = load_iris(return_X_y=True)
+        learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
+
+        def results(cv, **options):
+            return {
+                name: cross_validate(learner, rows, classes, cv=cv, **options)
+                for name, learner in learners.items()
+            }
+
+        repeated = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
+        design = bk.order(results(repeated, return_indices=True)).problem.design
+        assert (design.kind, design.runs, design.folds, design.n_test[0]) == ("cv", 3, 5, 30)
+        with pytest.raises(BestOfKError, match="design='3x5'"):
+            bk.order(results(repeated))
+        random = ShuffleSplit(n_splits=12, test_size=0.2, random_state=0)
+        design = bk.order(results(random, return_indices=True)).problem.design
+        assert (design.kind, design.folds) == ("resample", 12)
+        unseeded = RepeatedStratifiedKFold(n_splits=5, n_repeats=3)
+        with pytest.raises(BestOfKError, match="different splits"):
+            bk.order(results(unseeded, return_indices=True))
+
+
+class TestTime:
+    @pytest.mark.parametrize(
+        "frame",
+        [
+            wide(40).assign(date=pd.date_range("2020-01-01", periods=40).strftime("%Y-%m-%d")),
+            wide(40).assign(x=pd.date_range("2020-01-01", periods=40).strftime("%Y-%m-%d")),
+            wide(12).assign(year=range(2000, 2012)),
+            wide(12).assign(t=range(12)),
+            wide(12).assign(week=range(12)),
+            long("timestamp", range(1000, 1030)),
+            long("month", [f"2020-{month:02d}" for month in range(1, 13)]),
+        ],
+    )  # fmt: skip
+    def test_times_are_no_data_sets(self, ask, run, tmp_path, frame):
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        if HAS_SERIES_TEST:
+            assert PAIRWISE_TESTS[result["test"]].covers == ("time",)
+            return
+        assert "in order of time" in result
+        (words,) = advised(result)
+        assert words[0] == "--dataset-column"
+        works(run, tmp_path, [*words, "--higher-is-better"])
+
+    def test_times_are_sorted(self):
+        days = [f"2020-01-{day:02d}" for day in (3, 1, 2)]
+        frame = wide(3).assign(date=days)
+        losses = bk.read_losses(frame, higher_is_better=False, design="time")
+        assert losses.values[0].ravel().tolist() == frame["svm"].iloc[[1, 2, 0]].tolist()
+
+    def test_the_time_of_a_run_is_no_series(self):
+        frame = long("fold", range(5)).assign(timestamp=range(10))
+        assert bk.order(frame).problem.design.folds == 5
+
+    def test_series_of_several_data_sets(self):
+        parts = [long("date", range(2000, 2006), seed=i).assign(dataset=f"s{i}") for i in range(9)]
+        assert bk.order(pd.concat(parts)).problem.n_datasets == 9
+
+    @pytest.mark.parametrize("column", ["epoch", "step", "global_step"])
+    def test_learning_curves(self, ask, run, tmp_path, column):
+        assert "learning curves" in ask(long(column, range(30), name="val_acc"))
+        parts = [long(column, range(4), seed=seed).assign(seed=seed) for seed in range(5)]
+        message = ask(pd.concat(parts))
+        (words,) = advised(message)
+        works(run, tmp_path, words)
+
+    def test_curves_of_weights_and_biases(self, ask):
+        frame = wide(20, ["a - val_acc", "b - val_acc"])
+        for name in list(frame):
+            frame = frame.assign(**{f"{name}__MIN": 0.0, f"{name}__MAX": 1.0})
+        frame.insert(0, "Step", range(0, 200, 10))
+        assert "learning curves" in ask(frame, "--higher-is-better", higher_is_better=True)
+
+
+class TestSeeds:
+    def test_seeds_are_independent_runs(self, ask):
+        result = ask(long("seed", range(5)))
+        assert result["test"] == "welch-t"
+        assert any("not about new data" in one["text"] for one in result["statements"])
+
+    def test_learners_may_have_different_seeds(self):
+        # reference: scipy.stats.ttest_ind(equal_var=False), a difference of the rounded values
+        from scipy.stats import ttest_ind
+
+        rng = np.random.default_rng(1)
+        a, b = rng.random(5), rng.random(3)
+        rows = [("a", seed, x) for seed, x in enumerate(a)]
+        rows += [("b", seed + 10, x) for seed, x in enumerate(b)]
+        decision = bk.order(pd.DataFrame(rows, columns=["model", "seed", "accuracy"]))
+        expected = ttest_ind(a, b, equal_var=False).pvalue
+        assert decision.evidence.pvalue[0] == pytest.approx(expected, rel=1e-9)
+        assert decision.means["b"] == pytest.approx(b.mean())
+        assert "nan" not in decision.explain()
+
+    def test_unnamed_runs_are_asked_for(self, ask, run, tmp_path):
+        message = ask(long("run", range(6)))
+        assert ["--design", "seeds"] in advised(message)
+        for words in advised(message):
+            works(run, tmp_path, words)
+
+    def test_seeds_of_several_data_sets_are_averaged(self):
+        parts = [long("seed", range(3), seed=i).assign(dataset=f"d{i}") for i in range(8)]
+        assert bk.order(pd.concat(parts)).problem.n_datasets == 8
+
+
+class TestColumns:
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"svm_std": 0.9, "tree_std": 0.9},
+            {"svm_sem": 0.9, "tree_ci_low": 0.9},
+            {"std_svm": 0.9, "tree_rank": 1},
+            {"rank": 1, "n": 100, "fit_time": 0.9},
+            {"mean_fit_time": 0.9, "train_score": 0.99},
+            {"Average": by_set()[["svm", "tree"]].mean(axis=1)},
+            {"best": "svm"},
+        ],
+    )
+    def test_other_columns_do_not_compete(self, ask, more):
+        result = ask(by_set(**more), "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+        assert "Left out" in result["err"]
+
+    def test_means_and_spreads_of_a_pivot_table(self):
+        frame = by_set(svm_std=0.9, tree_std=0.9)
+        frame = frame.rename(columns={"svm": "svm_mean", "tree": "tree_mean"})
+        with pytest.warns(bk.BestOfKWarning, match="Left out"):
+            losses = bk.read_losses(frame, higher_is_better=True)
+        assert losses.algorithms == ("svm", "tree")
+
+    def test_columns_of_two_levels(self):
+        frame = pd.concat([by_set().melt("dataset", var_name="model", value_name="accuracy")] * 2)
+        table = frame.pivot_table(
+            index="dataset", columns="model", values=["accuracy"], aggfunc=["mean", "std"]
+        )
+        with pytest.warns(bk.BestOfKWarning, match="Left out"):
+            losses = bk.read_losses(table, higher_is_better=True)
+        assert losses.algorithms == ("svm", "tree")
+        assert losses.by_dataset()[0] == pytest.approx(1 - by_set()["svm"])
+
+    def test_a_learner_may_be_called_mean(self, ask):
+        frame = by_set(mean=np.random.default_rng(5).random(8))
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree", "mean"}
+
+    @pytest.mark.parametrize("form", ["{} ± 0.02", "{} (0.02)", "{} +/- 0.02"])
+    def test_spreads_in_cells(self, ask, form):
+        frame = by_set()
+        plain = ask(frame, "--higher-is-better", higher_is_better=True)
+        for name in ("svm", "tree"):
+            frame[name] = [form.format(value) for value in frame[name]]
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["recommended"] == plain["recommended"]
+        assert any("before the spread" in sentence for sentence in result["account"])
+
+    @pytest.mark.parametrize("name", ["Average", "Avg.", "Mean rank", "Median", "Std", "Total",
+                                      "Overall", "W/T/L"])  # fmt: skip
+    def test_summary_rows(self, ask, name):
+        frame = by_set()
+        last = pd.DataFrame({"dataset": [name], "svm": [1.0], "tree": [1.0]})
+        result = ask(pd.concat([frame, last]), "--higher-is-better", higher_is_better=True)
+        assert "Left out, as they are summaries" in result["err"]
+        assert "means on 8 data sets" in result["design"]
+
+    @pytest.mark.parametrize("name", ["score", "value", "result"])
+    def test_an_unclear_direction(self, run, ask, tmp_path, name):
+        message = ask(long("fold", range(5), name=name))
+        assert "cannot tell whether higher or lower is better" in message
+        works(run, tmp_path, ["--lower-is-better"])
+
+    def test_scores_of_scikit_learn(self, ask):
+        frame = long("fold", range(5), name="test_score").assign(fit_time=9.0, train_score=1.0)
+        assert ask(frame)["recommended"] in ("svm", "tree")
+
+
+class TestOrientation:
+    def turned(self, header, names=("iris", "wine", "glass", "zoo", "car", "mnist")):
+        frame = wide(6).T
+        frame.columns = list(names)
+        frame.insert(0, header, ["svm", "tree"])
+        return frame
+
+    def test_a_column_of_methods(self, ask):
+        frame = self.turned("method").assign(Average=0.5)
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+        assert "means on 6 data sets" in result["design"]
+
+    @pytest.mark.parametrize("header", ["x", "name"])
+    def test_an_unclear_orientation(self, ask, run, tmp_path, header):
+        message = ask(self.turned(header), "--higher-is-better", higher_is_better=True)
+        options = advised(message)
+        assert ["--layout", "learners-in-rows"] in options
+        for words in options:
+            works(run, tmp_path, [*words, "--higher-is-better"])
+
+    def test_data_sets_in_rows_stay(self, ask):
+        result = ask(by_set(), "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+
+
+class TestArrays:
+    @pytest.mark.parametrize("name", ["nemenyi", "friedman", "tukey", "anova", "bootstrap_b"])
+    def test_frames_are_refused(self, name):
+        from bestofk.stats import multiple
+
+        frame = wide(8, ("a", "b", "c"))
+        function = getattr(multiple, name)
+        with pytest.raises(BestOfKError, match=r"FRAME\.to_numpy\(\)\.T"):
+            function(frame)
+        losses = bk.Losses(frame.to_numpy().T, dims=("algorithm", "dataset"))
+        with pytest.raises(BestOfKError, match=r"LOSSES\.by_dataset\(\)"):
+            function(losses)
+        if name != "bootstrap_b":
+            function(frame.to_numpy().T)
+            function(losses.by_dataset())
+
+
+class TestMissing:
+    def table(self, seed=3):
+        rng = np.random.default_rng(seed)
+        base = 0.5 * rng.random(30)
+        return np.stack([base + 0.02 * rng.standard_normal(30) for _ in range(2)])
+
+    def test_a_learner_that_fails_on_hard_data_sets(self):
+        values = self.table()
+        values[1] -= 0.03
+        names = {"dims": ("algorithm", "dataset"), "algorithms": ["a", "b"], "missing": "allow"}
+        assert bk.order(bk.Losses(values, **names)).claims == (("b", "a"),)
+        values[1, np.argsort(values[0])[-12:]] = np.nan
+        decision = bk.order(bk.Losses(values, **names), missing="drop")
+        assert decision.claims in ((), (("b", "a"),))
+        assert "b has no score on 12 of 30 data sets" in decision.headline()
+
+    def test_a_claim_that_missing_losses_would_undo(self):
+        values = self.table()
+        values[1] -= 0.005
+        hard = np.argsort(values[1] - values[0])[-14:]
+        values[1, hard] = np.nan
+        table = bk.Losses(
+            values, dims=("algorithm", "dataset"), algorithms=["a", "b"], missing="allow"
+        )
+        decision = bk.order(table, missing="drop")
+        before = decision.evidence.cache["before missing"]
+        assert before.claims() == (("b", "a"),)
+        # where b is missing, it ties with a at best: the claim remains only if both agree
+        assert set(decision.claims) <= set(decision.problem.missing.as_worst.claims())
+
+
+def items(item, sample, n=30, answers=4, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"model": who, item: f"p{i}", sample: j, "correct": int(rng.random() < 0.5)}
+        for who in "ab" for i in range(n) for j in range(answers)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture
+def logs(run, tmp_path):
+    """Read evaluation logs by the command line and in Python; return JSON or the message."""
+
+    def call(frame, *words, columns=None, **options):
+        path = tmp_path / "table.csv"
+        frame.to_csv(path, index=False)
+        code, out, err = run("evals", str(path), *words, "--json")
+        try:
+            choose_model(bk.read_evals(path, columns=columns, **options))
+        except BestOfKError:
+            assert code == 2
+            return " ".join(err.split())
+        assert code == 0, err
+        return json.loads(out)
+
+    return call
+
+
+class TestItems:
+    @pytest.mark.parametrize(
+        ("item", "sample"),
+        [
+            ("problem", "sample"), ("task_id", "sample"), ("prompt_id", "sample"),
+            ("problem_id", "sample_id"), ("example", "sample_id"), ("question", "attempt"),
+            ("id", "seed"), ("item", "rep"), ("instance_id", "trial"),
+        ],
+    )  # fmt: skip
+    def test_samples_of_an_item_are_epochs(self, logs, item, sample):
+        result = logs(items(item, sample))
+        assert result["choice"]["items"] == 30
+
+    def test_samples_alone_are_items(self, logs):
+        frame = items("sample_id", "x", answers=1).drop(columns="x")
+        assert logs(frame)["choice"]["items"] == 30
+
+    def test_samples_with_names_of_their_own(self, logs, run, tmp_path):
+        frame = items("problem", "sample_id")
+        frame["sample_id"] = frame["problem"] + "-" + frame["sample_id"].astype(str)
+        message = logs(frame)
+        assert "pass --column item=problem --column epoch=sample_id" in message
+        both = [
+            ["--column", "item=problem", "--column", "epoch=sample_id"],
+            ["--column", "item=sample_id", "--column", "task=problem"],
+        ]
+        for words in both:
+            assert " ".join(words) in message
+            works(run, tmp_path, words, "evals")
+
+    def test_many_samples_of_few_tasks(self, logs):
+        message = logs(items("task_id", "sample_id", n=3, answers=40))
+        assert "the items may be 'task_id' (3) or 'sample_id' (40)" in message
+
+    def test_score_names_are_metrics(self, logs):
+        rng = np.random.default_rng(0)
+        names = ("Accuracy", "Toxicity")
+        rows = [(who, f"t{i}", name, round(rng.random(), 3))
+                for who in "ab" for i in range(30) for name in names]  # fmt: skip
+        frame = pd.DataFrame(rows, columns=["model", "traceId", "name", "value"])
+        assert "--metric Accuracy" in logs(frame)
+        assert logs(frame, "--metric", "Accuracy", metric="Accuracy")["choice"]["items"] == 30
+        message = logs(frame, "--metric", "Toxicity", metric="Toxicity")
+        assert "pass --higher-is-better or --lower-is-better" in message
+        words = ("--metric", "Toxicity", "--lower-is-better")
+        assert logs(frame, *words, metric="Toxicity", higher_is_better=False)["recommended"]
+
+
+class TestMissingScores:
+    def frame(self, *, absent, seed=0):
+        rng = np.random.default_rng(seed)
+        chance = rng.random(200)
+        rows = []
+        for who in "ab":
+            right = rng.random(200) < chance
+            unscored = ~right & (rng.random(200) < 0.5) & (who == "b")
+            rows += [
+                (who, i, "" if unscored[i] else int(right[i]))
+                for i in range(200)
+                if not (absent and unscored[i])
+            ]
+        return pd.DataFrame(rows, columns=["model", "item", "correct"])
+
+    @pytest.mark.parametrize("absent", [False, True])
+    def test_unscored_wrong_answers(self, logs, absent):
+        result = logs(self.frame(absent=absent))
+        first = result["headline"].split(". ")[0]
+        assert first.startswith("Which model is better depends on the missing scores: b has no")
+        assert "If missing scores count as wrong, no difference" in result["headline"]
+        assert "Over all possible missing scores" in result["headline"]
+        assert result["claims"] == []
+
+    def test_a_part_of_the_items_by_design(self, logs):
+        frame = self.frame(absent=False)
+        frame["correct"] = frame["correct"].replace("", 0)
+        part = frame[(frame["model"] == "a") | (frame["item"] < 60)]
+        assert "missing scores" not in logs(part)["headline"]
+
+
+class TestAgainst:
+    def frame(self):
+        rng = np.random.default_rng(0)
+        right = rng.random(1500) < 0.7
+        rows = []
+        for who, changed in (("prod", 0.0), ("new", 0.02), ("old", 0.6)):
+            answers = np.where(rng.random(1500) < changed, rng.random(1500) < 0.4, right)
+            rows += [(who, i, int(answers[i])) for i in range(1500)]
+        return pd.DataFrame(rows, columns=["model", "item", "correct"])
+
+    def test_each_model_is_compared_with_one(self, run, tmp_path):
+        path = tmp_path / "table.csv"
+        self.frame().to_csv(path, index=False)
+        _, out, _ = run("evals", str(path), "--against", "prod", "--margin", "0.03", "--json")
+        rows = {row["name"]: row["verdict"] for row in json.loads(out)["choice"]["against"]}
+        assert rows == {"new": "within", "old": "beyond"}
+        choice = choose_model(bk.read_evals(path), against="prod", margin=0.03)
+        assert "new is shown to be within 0.03 of prod" in choice.headline()
+
+    def test_it_needs_a_margin(self, run, tmp_path):
+        path = tmp_path / "table.csv"
+        self.frame().to_csv(path, index=False)
+        code, _, err = run("evals", str(path), "--against", "prod")
+        assert code == 2
+        assert "--margin 0.02" in err
+        assert "did you mean 'prod'" in run("evals", str(path), "--against", "prd")[2]
+
+
+class TestAdvice:
+    def test_a_settled_pair_needs_no_more_items(self, tmp_path):
+        rng = np.random.default_rng(2)
+        rows = [(who, i, int(rng.random() < chance))
+                for who, chance in (("a", 0.62), ("b", 0.5)) for i in range(300)]  # fmt: skip
+        path = tmp_path / "table.csv"
+        pd.DataFrame(rows, columns=["model", "item", "correct"]).to_csv(path, index=False)
+        choice = choose_model(bk.read_evals(path))
+        assert choice.decision.claims == (("a", "b"),)
+        assert "would settle it" not in choice.explain()
+
+    def test_no_absurd_number_of_items(self, tmp_path):
+        rng = np.random.default_rng(3)
+        right = rng.random(400) < 0.5
+        other = np.roll(right, 1)
+        other[0] = not other[0]
+        rows = [(who, i, int(x[i])) for who, x in (("a", right), ("b", other)) for i in range(400)]
+        path = tmp_path / "table.csv"
+        pd.DataFrame(rows, columns=["model", "item", "correct"]).to_csv(path, index=False)
+        text = choose_model(bk.read_evals(path)).explain()
+        assert "cannot be settled in practice" in text
+        assert "would settle it" not in text

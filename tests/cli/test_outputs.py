@@ -1,0 +1,113 @@
+"""Files that decisions are written to, and the checks before the first fit."""
+
+import builtins
+import importlib.util
+import json
+
+import pytest
+
+import bestofk as bk
+from bestofk.report.figures.registry import picture_of
+
+TABLE = "breast-cancer-10x10"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def no_matplotlib(monkeypatch):
+    """Make `import matplotlib` fail."""
+    real_import, real_find = builtins.__import__, importlib.util.find_spec
+
+    def missing(name, *arguments, **options):
+        if name.split(".")[0] == "matplotlib":
+            raise ModuleNotFoundError("No module named 'matplotlib'")
+        return real_import(name, *arguments, **options)
+
+    def find(name, *arguments):
+        return None if name == "matplotlib" else real_find(name, *arguments)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setattr(importlib.util, "find_spec", find)
+
+
+def test_all_outputs_at_once(run, folder):
+    code, out, err = run(
+        "order", TABLE, "--report", "r.html", "--figure", "a.svg", "--figure", "b.pdf",
+        "--figure", "matrix.png", "--figure", "losses=c.svg", "--latex", "t.tex", "--csv", "t.csv",
+    )  # fmt: skip
+    assert (code, err) == (0, "")
+    for name in ("r.html", "a.svg", "b.pdf", "matrix.png", "t.tex", "t.csv"):
+        assert (folder / name).stat().st_size > 200
+        assert f" is in {name}." in out
+    assert (folder / "a.svg").read_text().startswith("<svg")
+    assert (folder / "b.pdf").read_bytes().startswith(b"%PDF")
+    assert (folder / "matrix.png").read_bytes().startswith(b"\x89PNG")
+    decision = bk.order(bk.read_losses(TABLE))
+    assert (folder / "t.tex").read_text() == decision.to_latex()
+    assert (folder / "t.csv").read_text().splitlines()[1].startswith("1,logistic-regression")
+    # the name of a file can choose the figure; so can KIND=
+    assert picture_of(decision, "losses").alt in (folder / "c.svg").read_text()
+    assert picture_of(decision, "forest").alt in (folder / "a.svg").read_text()
+
+
+def test_paths_are_in_the_json_object(run):
+    _, out, _ = run("order", TABLE, "--figure", "a.svg", "--csv", "t.csv", "--json")
+    answer = json.loads(out)
+    assert (answer["figures"], answer["csv"]) == (["a.svg"], "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--report r.pdf", "use --report r.html, or --figure r.pdf"),
+        ("--report r.txt", "--report must end in .html or .htm"),
+        ("--report nowhere/r.html", "the folder 'nowhere' does not exist"),
+        ("--report .", "must name a file"),
+        ("--figure a.bmp", "--figure must end in .svg, .pdf or .png"),
+        ("--figure nowhere/a.svg", "the folder 'nowhere' does not exist"),
+        ("--figure forst=a.svg", "There is no figure 'forst': did you mean 'forest'"),
+        ("--figure roc=a.svg", "There is no figure 'roc'"),
+        ("--latex t.csv", "--latex must end in .tex"),
+        ("--csv t.tex", "--csv must end in .csv"),
+        ("--csv t.csv --figure t.svg --figure losses=t.svg", "Two outputs have the same path"),
+    ],
+)
+def test_a_wrong_path_is_refused_before_the_first_fit(run, options, words, monkeypatch):
+    import bestofk.run.compare
+
+    monkeypatch.setattr(bestofk.run.compare, "compare", pytest.fail)
+    for call in (["compare", "iris"], ["order", TABLE]):
+        code, out, err = run(*call, *options.split())
+        assert (code, out) == (2, "")
+        assert words in err
+
+
+def test_a_decision_is_printed_even_if_a_figure_cannot_be_drawn(run):
+    code, out, err = run("order", TABLE, "--figure", "simplex=a.svg", "-q")
+    assert (code, out.splitlines()[0]) == (2, "logistic-regression")
+    assert err.startswith("bestofk: ")
+
+
+def test_svg_needs_no_matplotlib(run, no_matplotlib, folder):
+    assert run("order", TABLE, "--figure", "a.svg", "-q")[0] == 0
+    assert (folder / "a.svg").exists()
+    code, _, err = run("order", TABLE, "--figure", "a.pdf")
+    assert code == 2
+    assert "pip install 'bestofk[plot]', or use --figure a.svg" in err
+
+
+def test_python_says_how_to_install_matplotlib(no_matplotlib):
+    decision = bk.order(bk.read_losses(TABLE))
+    for call in (
+        lambda: decision.plot("forest"),
+        lambda: bk.figure(decision),
+        lambda: bk.save_figure(picture_of(decision), "a.pdf"),
+    ):
+        with pytest.raises(bk.MissingExtraError, match=r"pip install 'bestofk\[plot\]'"):
+            call()
+    bk.save_figure(picture_of(decision), "a.svg")

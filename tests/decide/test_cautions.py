@@ -1,0 +1,123 @@
+"""Measured error rates above alpha are in the result to which they apply."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bestofk as bk
+from bestofk.decide.choose_test import subject_of
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+
+def over_data_sets(n, *, learners=2, skewed=False):
+    rng = np.random.default_rng(n)
+    draw = rng.lognormal if skewed else rng.normal
+    values = draw(size=(learners, n))
+    if skewed:
+        values[::2] *= -1
+    return bk.Losses(values, dims=("algorithm", "dataset"))
+
+
+@pytest.mark.parametrize("n", [3, 11, 29])
+def test_few_data_sets(n):
+    decision = bk.order(over_data_sets(n))
+    assert decision.caution.startswith("The chance of a wrong claim is larger if")
+    assert f"which {n} data sets are too few to rule out" in decision.caution
+    assert decision.caution in decision.explain()
+
+
+def test_many_data_sets():
+    assert bk.order(over_data_sets(40, learners=4)).caution == ""
+    decision = bk.order(over_data_sets(40, skewed=True))
+    assert "the differences are strongly skewed" in decision.caution
+    assert bk.order(over_data_sets(150, skewed=True)).caution == ""
+
+
+def test_tests_by_name_over_data_sets():
+    table = over_data_sets(40)
+    assert "skew-corrected-t" in bk.order(table, test="paired-t").caution
+    assert bk.order(table, test="wilcoxon").caution == ""
+
+
+FOLDS = bk.Losses(np.random.default_rng(1).random((3, 10, 10)), algorithms=["a", "b", "c"])
+
+
+def test_uncalibrated_degrees_of_freedom():
+    decision = bk.order(FOLDS, test="use-all-data")
+    assert "55 percent of the cases" in decision.caution
+    assert "Its t distribution has 99 degrees of freedom" in decision.explain()
+    given = bk.order(FOLDS, test="use-all-data", df=10)
+    assert given.caution == ""
+    assert "10 degrees of freedom" in given.explain()
+    with pytest.warns(bk.BestOfKWarning, match="nearest measurement"):
+        assert bk.order(FOLDS, test="use-all-data", df="calibrated").caution == ""
+    assert bk.order(FOLDS, test="sorted-runs").caution == ""
+
+
+def test_five_halvings():
+    values = np.random.default_rng(1).random((2, 5, 2))
+    decision = bk.order(bk.Losses(values, design="5x2"))
+    assert decision.test == "5x2cv-f"
+    assert "nearest neighbours" in decision.caution
+    assert "10x5+nested" in decision.caution
+
+
+def windows(rho, n=50, **sizes):
+    rng = np.random.default_rng(2)
+    values = rng.normal(size=(2, n))
+    for t in range(1, n):
+        values[:, t] += rho * values[:, t - 1]
+    return bk.Losses(values[:, None], design=bk.Design(kind="time", folds=n, **sizes))
+
+
+def test_windows_that_depend_on_each_other():
+    sizes = {"n_train": tuple(range(10, 510, 10)), "n_test": (10,) * 50}
+    decision = bk.order(windows(0.9, **sizes))
+    assert decision.test == "corrected-resampled-t"
+    assert "lag-1 autocorrelation 0." in decision.caution
+    assert "ewc-t" in decision.caution
+    assert "autocorrelation" not in bk.order(windows(0.0, **sizes)).caution
+
+
+def test_series_without_training_sizes():
+    decision = bk.order(windows(0.9))
+    assert decision.test == "ewc-t"
+    assert "have the information of only" in decision.caution
+    assert bk.order(windows(0.0)).caution == ""
+
+
+def test_tables_of_rows_in_order_of_time_are_series():
+    values = windows(0.9).values.reshape(2, -1)
+    times = {
+        "date": pd.date_range("2020-01-01", periods=50).strftime("%Y-%m-%d"),
+        "step": range(50),
+    }
+    for column, cells in times.items():
+        table = pd.DataFrame({column: cells, "arima": values[0], "prophet": values[1]})
+        if column == "step":
+            with pytest.raises(bk.TableError, match="points of learning curves") as refusal:
+                bk.order(table, higher_is_better=False)
+            assert "design='time'" in str(refusal.value)
+        design = {"step": "time"}.get(column)
+        decision = bk.order(table, higher_is_better=False, design=design)
+        assert decision.test == "ewc-t"
+        assert "have the information of only" in decision.caution
+        np.testing.assert_array_equal(
+            decision.evidence.pvalue, bk.order(windows(0.9)).evidence.pvalue
+        )
+
+
+def test_every_caution_states_a_measured_rate():
+    for entry in PAIRWISE_TESTS.values():
+        for caution in entry.cautions:
+            assert "percent" in caution.words, entry.name
+
+
+def test_claims_on_one_test_set_are_about_the_fitted_models():
+    values = np.random.default_rng(3).integers(0, 2, (2, 60))
+    held_out = bk.order(bk.Losses(values, dims=("algorithm", "instance")))
+    assert subject_of(held_out.problem, held_out.test_choice) == "fitted models"
+    folds = bk.order(FOLDS)
+    assert subject_of(folds.problem, folds.test_choice) == "learners"
+    plan = bk.plan_size(instances=200, discordance=0.2, difference=0.1)
+    assert any("fitted models" in line for line in plan.assumptions)

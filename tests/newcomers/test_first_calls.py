@@ -1,0 +1,498 @@
+"""Calls that people type first: each works, or one sentence gives the line that works."""
+
+import re
+import types
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, f1_score, make_scorer, roc_auc_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import bestofk as bk
+from bestofk.learners.class_names import MODULE_OF, SPECIFICATIONS_OF
+from bestofk.learners.specification import parse_learner
+
+QUICK = {"cv": 3, "progress": False, "execution": bk.Execution(engine="serial")}
+N = 60
+
+
+def customers():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "customer_id": np.arange(1000, 1000 + N),
+            "age": rng.normal(40, 10, N),
+            "town": rng.choice(["Oslo", "Rome"], N),
+            "spend": rng.gamma(2.0, 10.0, N),
+        }
+    )
+    return frame.assign(churn=np.where(frame["age"] + rng.normal(0, 5, N) > 40, "yes", "no"))
+
+
+FRAME = customers()
+X = FRAME[["age", "spend"]]
+Y = FRAME["churn"]
+BINARY = (Y == "yes").astype(int)
+MODELS = {"bayes": GaussianNB(), "most": DummyClassifier()}
+
+
+def compare(*args, **options):
+    return bk.compare(*args, **{**QUICK, **options})
+
+
+def names(study):
+    return list(study.losses.algorithms)
+
+
+# Data
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ((X, Y), {}),
+        ((FRAME, "churn"), {}),
+        ((FRAME,), {"target": "churn"}),
+        ((), {"data": FRAME, "target": "churn"}),
+        ((FRAME, ["churn"]), {}),
+        ((FRAME, FRAME["churn"]), {}),  # the target is among the columns
+        ((X.to_numpy(), Y.to_numpy()), {}),
+        ((X.to_numpy().tolist(), Y.tolist()), {}),
+        ((X, tuple(Y)), {}),
+        ((X, Y.to_numpy().reshape(-1, 1)), {}),
+        ((X, Y.to_frame()), {}),
+        ((pa.Table.from_pandas(FRAME), "churn"), {}),
+        (((X.to_numpy(), Y.to_numpy()),), {}),  # load_iris(return_X_y=True)
+        ((FRAME.to_dict("list"), "churn"), {}),
+    ],
+)
+def test_data_and_target(arguments):
+    args, options = arguments
+    study = compare(MODELS, *args, **options)
+    assert study.recommended == "bayes"
+    assert study.left_out == {}
+
+
+def test_files_names_lists_and_bunches(tmp_path):
+    file = tmp_path / "churn.csv"
+    FRAME.to_csv(file)  # with the index as a column without a name
+    study = compare(MODELS, str(file), target="churn")
+    assert study.recommended == "bayes"
+    assert "'customer_id'" in study.explain()
+    assert compare(MODELS, file, target="churn").recommended == "bayes"
+    assert compare(MODELS, "iris").recommended == "bayes"
+    assert compare(MODELS, load_iris()).recommended == "bayes"
+    several = compare(MODELS, ["iris", "wine"])
+    assert several.losses.datasets == ("iris", "wine")
+    frames = compare(MODELS, [FRAME, FRAME.iloc[:40]], target="churn")
+    assert len(frames.losses.datasets) == 2
+
+
+def test_polars():
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    frame = polars.from_pandas(FRAME)
+    assert compare(MODELS, frame, "churn").recommended == "bayes"
+    assert compare(MODELS, frame[["age", "spend"]], frame["churn"]).recommended == "bayes"
+    with pytest.raises(bk.ArgumentError, match=r"pass data\.collect\(\)"):
+        compare(MODELS, frame.lazy(), "churn")
+    table = polars.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.4, 0.6]})
+    assert bk.order(table, higher_is_better=False, design="cv").recommended == "a"
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (np.stack([BINARY, 1 - BINARY, BINARY], axis=1), "multi-label"),
+        (np.stack([FRAME["age"], FRAME["spend"]], axis=1), "multi-output"),
+        (np.stack([BINARY, 1 - BINARY], axis=1), "one-hot"),
+        ([["a", "b"], ["a"]] * (N // 2), "multi-label"),
+    ],
+)
+def test_several_targets_are_refused_by_name(target, words):
+    with pytest.raises(bk.ArgumentError, match=words) as caught:
+        compare(MODELS, X, target)
+    line = re.search(r"compare\(learners, X, (.*)\)\.$", str(caught.value))
+    if line and words == "one-hot":
+        y = eval(line[1], {"np": np, "y": target})
+        assert compare(MODELS, X, y).recommended == "bayes"
+    with pytest.raises(bk.ArgumentError, match=r"multi-output.*target='age'"):
+        compare(MODELS, FRAME, ["age", "spend"])
+
+
+def test_data_in_the_position_of_the_learners_and_no_target():
+    with pytest.raises(bk.ArgumentError, match=r"compare\(learners, X, y\)"):
+        compare(X, Y)
+    with pytest.raises(bk.ArgumentError, match=r"compare\(learners, frame, 'target'\)"):
+        compare(MODELS, FRAME.rename(columns={"churn": "target"}))
+    with pytest.raises(bk.UnknownNameError, match="did you mean 'churn'"):
+        compare(MODELS, FRAME, "Churn?")
+
+
+# Columns and rows that deserve a look
+
+
+def test_identifiers_are_reported_left_out_and_kept_on_request(tmp_path):
+    named = {
+        "customer_id": range(N), "PassengerId": range(N), "uuid": [f"{n:x}" for n in range(N)],
+        "Unnamed: 0": range(N), "id": np.arange(N, dtype=float), "age": FRAME["age"],
+    }  # fmt: skip
+    data = bk.as_dataset(pd.DataFrame(named), Y)
+    assert list(data.X.columns) == ["age"]
+    assert "'customer_id', 'PassengerId', 'uuid'" in data.left_out[0]
+    kept = bk.as_dataset(pd.DataFrame(named), Y, keep=["customer_id"])
+    assert list(kept.X.columns) == ["customer_id", "age"]
+    file = tmp_path / "f.csv"
+    pd.DataFrame(named).assign(churn=Y).to_csv(file, index=False)
+    assert list(bk.read_dataset(file, keep=["PassengerId"]).X.columns) == ["PassengerId", "age"]
+    study = compare(MODELS, FRAME, "churn")
+    assert "Left out, as every row has a different value: 'customer_id'" in study.explain()
+
+
+def test_leaks_row_numbers_and_repeated_identifiers_are_reported():
+    frame = FRAME.assign(
+        left=BINARY * 7, patient_id=np.arange(N) // 4, step=np.arange(N), site=np.arange(N) % 3
+    )
+    text = compare(MODELS, frame, "churn").explain()
+    assert "'left' gives the target away" in text
+    assert "'step' counts the rows" in text
+    assert "'patient_id' is named like an identifier and has 15 values in 60 rows" in text
+    assert "'site'" not in text
+    in_euros = FRAME[["age"]].assign(cents=100 * FRAME["spend"] + 3)
+    text = compare([Ridge(), "DummyRegressor"], in_euros, FRAME["spend"]).explain()
+    assert "'cents' gives the target away" in text
+
+
+def noise(n=30, times=5):
+    rng = np.random.default_rng(0)
+    return np.tile(rng.normal(size=(n, 2)), (times, 1)), np.tile(np.arange(n) % 2, times)
+
+
+def test_copies_of_rows_stay_together():
+    rows, labels = noise()
+    study = compare("nmc,naive-bayes", rows, labels, cv="10x5")
+    assert "120 rows of 150 repeat another row exactly: copies stay in one fold" in study.explain()
+    assert study.losses.design.groups == 30
+    # visits of two copies belong to one patient each, and both patients to one group
+    patients = np.arange(150) // 2
+    merged = compare("nmc,naive-bayes", rows, labels, cv=3, groups=patients)
+    assert merged.losses.design.groups == 15
+    own = compare("nmc,naive-bayes", rows, labels, cv=KFold(3))
+    assert own.losses.design.groups is None
+    assert "p-values are too small: remove the copies" in own.explain()
+    few = compare("nmc,naive-bayes", *noise(n=8, times=8))
+    assert "only 8 different rows" in few.explain()
+
+
+def test_equal_rows_of_coarse_values_are_no_copies():
+    rng = np.random.default_rng(0)
+    coarse = pd.DataFrame(rng.integers(0, 3, size=(200, 3))).astype("category")
+    labels = rng.permutation(np.arange(200) % 2)
+    study = compare("nmc,naive-bayes", coarse.rename(columns=str), labels)
+    assert study.losses.design.groups is None
+    assert "as is to be expected from such coarse values" in study.explain()
+
+
+# Learners
+
+
+@pytest.mark.parametrize(
+    ("learners", "expected"),
+    [
+        ([("nb", GaussianNB()), ("most", DummyClassifier())], ["nb", "most"]),
+        ([GaussianNB(), DummyClassifier()], ["GaussianNB", "DummyClassifier"]),
+        ([GaussianNB, DummyClassifier], ["GaussianNB", "DummyClassifier"]),
+        ("logistic,nmc", ["logistic", "nmc"]),
+        (["logistic,nmc", "max"], ["logistic", "nmc", "max"]),
+        (["GaussianNB", "DummyClassifier()"], ["GaussianNB", "DummyClassifier()"]),
+        (GaussianNB(), ["GaussianNB", "baseline"]),
+        (make_pipeline(StandardScaler(), GaussianNB()), ["Pipeline", "baseline"]),
+        (
+            [DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=3)],
+            ["DecisionTreeClassifier(max_depth=1)", "DecisionTreeClassifier(max_depth=3)"],
+        ),
+        (
+            [make_pipeline(StandardScaler(), GaussianNB()), make_pipeline(GaussianNB())],
+            ["Pipeline(steps=StandardScaler+GaussianNB)", "Pipeline(steps=GaussianNB)"],
+        ),
+        ("make_pipeline(StandardScaler(), GaussianNB()),max", None),
+        ([GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-2]}, cv=2), "max"], None),
+    ],
+)
+def test_learners_in_every_form(learners, expected):
+    study = compare(learners, X, Y)
+    assert study.left_out == {}
+    if expected is not None:
+        assert names(study) == expected
+
+
+def test_a_single_learner_is_compared_with_a_baseline_that_is_named():
+    study = compare(Pipeline([("scale", StandardScaler()), ("nb", GaussianNB())]), X, Y)
+    assert "baseline, which always predicts the most frequent class, was added" in study.explain()
+    assert names(compare(Ridge(), X, FRAME["spend"] ** 2)) == ["Ridge", "mean-baseline"]
+
+
+def test_columns_of_the_frame_reach_a_column_transformer():
+    pipeline = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["town"]), ("passthrough", ["age"])),
+        LogisticRegression(),
+    )
+    assert compare([pipeline, "max"], FRAME, "churn").left_out == {}
+
+
+@pytest.mark.parametrize("word", sorted(SPECIFICATIONS_OF))
+def test_words_for_learners_get_a_specification_that_works(word):
+    installed = {"xgboost", "lightgbm", "catboost"}
+    try:
+        assert parse_learner(word)  # a built-in learner has this name
+        return
+    except bk.BestOfKError as refusal:
+        message = str(refusal)
+    names_given = SPECIFICATIONS_OF[word]
+    if "did you mean" in message:  # the name of a built-in learner is closer
+        return
+    for name in names_given:
+        assert name in message
+        if MODULE_OF.get(name) in installed:
+            pytest.importorskip(MODULE_OF[name], reason="not installed")
+        if name not in ("StackingClassifier", "StackingRegressor", "VotingClassifier",
+                        "VotingRegressor"):  # fmt: skip
+            assert hasattr(parse_learner(name)[1], "fit")
+
+
+def test_misspelt_classes_get_a_suggestion():
+    for text, meant in [
+        ("RandomForest", "RandomForestClassifier for labels or RandomForestRegressor for numbers"),
+        ("RandomForestClasifier", "did you mean RandomForestClassifier"),
+        ("randomforestclassifier", "did you mean RandomForestClassifier"),
+        ("sklearn.ensemble:RandomForest", "did you mean 'RandomForest"),
+        ("sklearn.svm.SVC", "'sklearn.svm:SVC'"),
+    ]:
+        with pytest.raises(bk.BestOfKError, match=re.escape(meant)):
+            parse_learner(text)
+
+
+def test_the_table_of_classes_is_that_of_scikit_learn():
+    from importlib import import_module
+
+    from sklearn.utils import all_estimators
+
+    for kind in ("classifier", "regressor", "transformer"):
+        for name, found in all_estimators(type_filter=kind):
+            public = found.__module__.partition("._")[0]
+            if public.split(".")[1] not in ("cluster", "covariance", "manifold", "mixture"):
+                assert MODULE_OF.get(name) == public, f"add {name} to class_names.py"
+                assert getattr(import_module(public), name) is found
+
+
+@pytest.mark.parametrize("package", ["xgboost", "lightgbm", "catboost"])
+def test_early_stopping(package):
+    module = pytest.importorskip(package, reason=f"{package} is not installed")
+    learner = {
+        "xgboost": lambda: module.XGBClassifier(n_estimators=20, early_stopping_rounds=2, n_jobs=1),
+        "lightgbm": lambda: module.LGBMClassifier(
+            n_estimators=20, early_stopping_round=2, n_jobs=1, min_child_samples=3
+        ),
+        "catboost": lambda: module.CatBoostClassifier(
+            iterations=20, use_best_model=True, thread_count=1
+        ),
+    }[package]()
+    study = compare({"boosted": learner, "most": "max"}, FRAME, "churn")
+    assert study.left_out == {}
+    assert study.preparation["data"]["boosted"].held_out
+    assert "10% of the training rows held out for early stopping" in study.explain()
+    search = GridSearchCV(learner, {"max_depth": [2]}, cv=2)
+    with pytest.raises(bk.ArgumentError, match=r"set \w+=(None|False) there") as caught:
+        compare({"search": search, "most": "max"}, X, Y)
+    _, option, value = re.search(r"(set (\w+)=(None|False))", str(caught.value)).groups()
+    recipe = search.set_params(**{f"estimator__{option}": eval(value)})
+    assert compare({"search": recipe, "most": "max"}, X, Y).left_out == {}
+
+
+def test_a_seed_that_the_user_set_is_used():
+    study = compare(
+        [ExtraTreesClassifier(3, random_state=1), ExtraTreesClassifier(3, random_state=2)], X, Y
+    )
+    first, second = study.losses.values
+    assert (first != second).any()
+    assert any(note.startswith("You set the random_state of") for note in study.notes)
+    # every fit is the one of scikit-learn with this seed
+    splits = bk.plan("kfold:3").materialise(N, Y)
+    for fold in range(3):
+        train, test = splits.train(0, fold), splits.test(0, fold)
+        model = ExtraTreesClassifier(3, random_state=1).fit(X.iloc[train], Y.iloc[train])
+        error = np.mean(model.predict(X.iloc[test]) != Y.iloc[test])
+        assert first.ravel()[fold] == error
+
+
+# Words
+
+
+HABITS = [
+    ({"estimators": MODELS}, "learners=..."),
+    ({"metric": "accuracy"}, "scoring='accuracy'"),
+    ({"metrics": ["accuracy", "f1"]}, "scoring=['accuracy', 'f1']"),
+    ({"verbose": 0}, "progress=False"),
+    ({"folds": 4}, "cv=4"),
+    ({"n_folds": 4}, "cv=4"),
+    ({"n_splits": 3, "n_repeats": 2}, "cv='2x3'"),
+    ({"n_repeats": 2}, "cv='2x10'"),
+    ({"plan": "5x2"}, "cv='5x2'"),
+    ({"test_size": 0.25}, "cv='holdout:0.25'"),
+    ({"seed": 3}, "random_state=3"),
+    ({"random_seed": 3}, "random_state=3"),
+    ({"prior": ["most"]}, "prefer=['most']"),
+    ({"loss": "zero-one"}, "scoring='zero-one'"),
+    ({"weights": "age"}, "sample_weight='age'"),
+    ({"jobs": 1}, "n_jobs=1"),
+    ({"confidence": 0.9}, "alpha=0.1"),
+    ({"correction": "bonferroni"}, "settings=bk.Settings(correction='bonferroni')"),
+    ({"repetitions": 2}, "execution=bk.Execution(repetitions=2)"),
+    ({"time_limit": 60}, "budget=60"),
+    ({"scorng": "accuracy"}, "scoring='accuracy'"),
+]
+
+
+@pytest.mark.parametrize(("habit", "advice"), HABITS)
+def test_words_of_other_tools_get_the_word_that_works(habit, advice):
+    options = {**QUICK, **habit}
+    with pytest.raises(bk.ArgumentError) as caught:
+        bk.compare(None if "estimators" in habit else MODELS, X, BINARY, **options)
+    assert str(caught.value).endswith(f": write {advice}.")
+    if "..." in advice or "'age'" in advice:
+        return
+    keyword, _, value = advice.partition("=")
+    options = {**QUICK, keyword: eval(value, {"bk": bk})}
+    assert bk.compare(MODELS, X, BINARY, **options).recommended
+
+
+def test_several_words_get_one_sentence():
+    with pytest.raises(bk.ArgumentError) as caught:
+        bk.compare(models=MODELS, X=X, y=Y)
+    assert str(caught.value) == (
+        "compare has no argument 'models', 'X' or 'y': write learners=..., data=... and target=...."
+    )
+    with pytest.raises(bk.ArgumentError, match="no argument 'zzz': its arguments are alpha, "):
+        bk.compare(MODELS, X, Y, zzz=1)
+
+
+def test_words_for_order_read_losses_and_choose_model():
+    table = pd.DataFrame({"a": [0.1, 0.2, 0.3, 0.2], "b": [0.2, 0.4, 0.6, 0.5]})
+    for habit, advice in [
+        ({"lower_is_better": True}, "higher_is_better=False"),
+        ({"greater_is_better": False}, "higher_is_better=False"),
+        ({"order": "ascending"}, "higher_is_better=False"),
+        ({"seed": 1}, "random_state=1"),
+        ({"p": 0.1}, "alpha=0.1"),
+        ({"corection": "holm"}, "correction='holm'"),
+    ]:
+        with pytest.raises(bk.ArgumentError, match=re.escape(f"write {advice}.")):
+            bk.order(table, **habit)
+        keyword, _, value = advice.partition("=")
+        options = {"higher_is_better": False, "design": "cv", keyword: eval(value)}
+        assert bk.order(table, **options).recommended == "a"
+    with pytest.raises(bk.ArgumentError, match=re.escape("write delimiter=';'.")):
+        bk.read_losses("f.csv", sep=";")
+    with pytest.raises(bk.ArgumentError, match=re.escape("write random_state=1.")):
+        bk.choose_model(bk.evals.example_evals("inspect-sums"), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("cv", "kind"),
+    [
+        (3, "cv"), ("2x3", "cv"), (StratifiedKFold(3), "cv"),
+        (RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0), "cv"),
+        (TimeSeriesSplit(3), "time"), (bk.plan("kfold:2"), "cv"),
+        (list(KFold(3).split(X)), "cv"), (KFold(3).split(X), "cv"),
+    ],
+)  # fmt: skip
+def test_plans_in_every_form(cv, kind):
+    assert compare(MODELS, X, BINARY, cv=cv).losses.design.kind == kind
+
+
+def test_groups_and_weights():
+    groups = np.arange(N) // 4
+    assert compare(MODELS, X, Y, cv=GroupKFold(3), groups=groups).losses.design.groups == 15
+    assert compare(MODELS, X, Y, sample_weight=list(FRAME["spend"])).left_out == {}
+
+
+# Metrics
+
+
+def my_accuracy(y_true, y_pred):
+    return float(np.mean(y_true == y_pred))
+
+
+def test_metrics_in_every_form():
+    for scoring in (
+        "accuracy", "roc_auc", ["accuracy", "f1"], "accuracy,f1", make_scorer(f1_score),
+        {"acc": "accuracy", "auc": "roc_auc"}, [[0, 1], [5, 0]],
+        bk.metric(my_accuracy, higher_is_better=True),
+    ):  # fmt: skip
+        assert compare(MODELS, X, BINARY, scoring=scoring).recommended == "bayes"
+    for function, advice in ((roc_auc_score, "roc_auc"), (accuracy_score, "accuracy")):
+        with pytest.raises(bk.ArgumentError, match=f"use scoring='{advice}'"):
+            compare(MODELS, X, BINARY, scoring=function)
+    with pytest.raises(bk.ArgumentError, match=r"scoring=bk\.metric\(my_accuracy, "):
+        compare(MODELS, X, BINARY, scoring=my_accuracy)
+
+
+def test_a_metric_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "import bestofk as bk\ndef hits(t, p):\n    return float((t == p).mean())\n"
+    (tmp_path / "my_metrics.py").write_text(
+        f"{text}mine = bk.metric(hits, higher_is_better=True)\n"
+    )
+    study = compare(MODELS, X, BINARY, scoring="./my_metrics.py:mine")
+    assert study.losses.metric.higher_is_better
+    with pytest.raises(bk.ArgumentError, match=r"bk\.metric\(hits, higher_is_better=True\)"):
+        compare(MODELS, X, BINARY, scoring="./my_metrics.py:hits")
+
+
+def test_impossible_metrics_are_refused_before_the_first_fit():
+    class Never(RandomForestClassifier):
+        def fit(self, *_):
+            raise AssertionError("fitted")
+
+    never = {"a": Never(), "b": Never(max_depth=1)}
+    with pytest.raises(bk.ArgumentError, match=r"has no predict_proba.*CalibratedClassifierCV"):
+        compare({**never, "c": "LinearSVC"}, X, BINARY, scoring="log-loss")
+
+
+# Running
+
+
+def test_a_dask_client():
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        study = compare(MODELS, X, Y, execution=bk.Execution(scheduler=client))
+        assert client.status == "running"
+    np.testing.assert_array_equal(study.losses.values, compare(MODELS, X, Y).losses.values)
+
+
+def test_every_argument_of_compare_is_documented():
+    assert isinstance(bk.compare, types.FunctionType)
+    for name in bk.compare.__wrapped__.__kwdefaults__:
+        assert re.search(rf"\b{name}\b.*\n", bk.compare.__doc__)

@@ -1,0 +1,50 @@
+"""The equal-weighted cosine test: formula, number of cosines, and level on series."""
+
+import numpy as np
+import pytest
+from scipy import fft, stats
+
+from bestofk.stats.pairwise import ewc_t
+from bestofk.stats.pairwise.cosine import lag_one, number_of_cosines
+
+
+def autoregressive(rng, count, n, rho):
+    d = rng.standard_normal((count, n))
+    d[:, 0] /= np.sqrt(1 - rho**2)
+    for t in range(1, n):
+        d[:, t] += rho * d[:, t - 1]
+    return d
+
+
+def test_against_the_discrete_cosine_transform():
+    # scipy's orthonormal type II transform has the coefficients of Lazarus et al. (2018)
+    d = autoregressive(np.random.default_rng(0), 1, 120, 0.4)[0] + 0.3
+    result = ewc_t(d, 0 * d)
+    B = int(result.df)
+    variance = np.mean(np.square(fft.dct(d, type=2, norm="ortho")[1 : B + 1]))
+    t = d.mean() / np.sqrt(variance / 120)
+    assert result.statistic == pytest.approx(t)
+    assert result.pvalue == pytest.approx(2 * stats.t.sf(abs(t), B))
+    half = stats.t.ppf(0.95, B) * np.sqrt(variance / 120)
+    low, high = result.confidence_interval(0.9)
+    assert (low, high) == pytest.approx((d.mean() - half, d.mean() + half))
+
+
+def test_fewer_cosines_for_more_dependent_series():
+    counts = number_of_cosines([0.0, 0.5, 0.8, 0.9, 0.99], 500)
+    assert (np.diff(counts) <= 0).all()
+    assert counts[0] == np.floor(0.4 * 500 ** (2 / 3))
+    assert counts[-1] == 4
+
+
+def test_autocorrelation_is_nearly_unbiased():
+    d = autoregressive(np.random.default_rng(1), 2000, 60, 0.5)
+    rho = lag_one((d - d.mean(axis=1, keepdims=True)).T)
+    assert rho.mean() == pytest.approx(0.5, abs=0.03)
+
+
+def test_level_on_dependent_series():
+    d = autoregressive(np.random.default_rng(2), 2000, 200, 0.5)
+    rejected = int((ewc_t(d, 0 * d).pvalue <= 0.05).sum())
+    # about 5 percent; the paired t test rejects in 27
+    assert rejected <= stats.binom.ppf(0.9999, 2000, 0.055)

@@ -1,0 +1,133 @@
+"""DeLong's test and the jackknife t test."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from bestofk import ArgumentError
+from bestofk.stats.pairwise import (
+    auc_components,
+    delong,
+    jackknife_components,
+    jackknife_t,
+    paired_t,
+)
+
+POSITIVE = np.array([True] * 4 + [False] * 5)
+SCORES = np.array([[8, 7, 6, 3, 5, 4, 2, 1, 0], [8, 5, 4, 3, 7, 6, 2, 1, 1]])
+
+
+def exact_delong(positive, first, second):
+    """Return the areas and the variance of their difference as fractions, from DeLong (1988)."""
+
+    def psi(x, y):
+        return Fraction(1) if x > y else Fraction(1, 2) if x == y else Fraction(0)
+
+    parts = []
+    for scores in (first, second):
+        ups = [int(s) for s, up in zip(scores, positive, strict=True) if up]
+        downs = [int(s) for s, up in zip(scores, positive, strict=True) if not up]
+        v10 = [sum(psi(x, y) for y in downs) / len(downs) for x in ups]
+        v01 = [sum(psi(x, y) for x in ups) / len(ups) for y in downs]
+        parts.append((sum(v10) / len(v10), v10, v01))
+
+    def covariance(side, i, j):
+        a, b = parts[i][side], parts[j][side]
+        products = [(x - parts[i][0]) * (y - parts[j][0]) for x, y in zip(a, b, strict=True)]
+        return sum(products) / (len(products) - 1) / len(products)
+
+    entries = {(i, j): covariance(1, i, j) + covariance(2, i, j) for i in (0, 1) for j in (0, 1)}
+    return parts[0][0], parts[1][0], entries[0, 0] + entries[1, 1] - 2 * entries[0, 1]
+
+
+def test_delong_equals_exact_arithmetic():
+    first, second, variance = exact_delong(POSITIVE, *SCORES)
+    assert first == Fraction(9, 10)
+    result = delong(*auc_components(POSITIVE, SCORES))
+    assert result.estimate == pytest.approx(float(second - first), abs=1e-15)
+    z = float(second - first) / sqrt(variance)
+    assert result.statistic == pytest.approx(z, rel=1e-12)
+    assert result.pvalue == pytest.approx(2 * NormalDist().cdf(-abs(z)), rel=1e-10)
+    assert result.standard_error == pytest.approx(sqrt(variance), rel=1e-12)
+
+
+def test_many_models_at_once_are_the_models_one_by_one():
+    rng = np.random.default_rng(3)
+    y = rng.random(60) < 0.4
+    scores = np.round(rng.normal(size=(4, 60)) + y, 1)
+    together = auc_components(y, scores)
+    for row, model in zip(together, scores, strict=True):
+        np.testing.assert_array_equal(row, auc_components(y, model))
+    from sklearn.metrics import roc_auc_score
+
+    areas = [roc_auc_score(y, model) for model in scores]
+    np.testing.assert_allclose(1 - together.mean(axis=1), areas, rtol=1e-12)
+
+
+def test_delong_agrees_with_the_bootstrap():
+    rng = np.random.default_rng(5)
+    y = rng.random(400) < 0.4
+    scores = rng.normal(size=(2, 400)) + rng.normal(size=400) + np.outer([1.0, 1.3], y)
+    result = delong(*auc_components(y, scores))
+    draws = []
+    for _ in range(400):
+        rows = rng.integers(0, 400, 400)
+        draws.append(np.subtract(*auc_components(y[rows], scores[:, rows]).mean(axis=1)))
+    # the standard deviation of 400 draws has a relative standard error of 1 / sqrt(800)
+    assert np.std(draws) == pytest.approx(result.standard_error, rel=4 / sqrt(800))
+
+
+def test_weights_count_as_copies_of_rows():
+    copies = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1])
+    rows = np.repeat(np.arange(9), copies)
+    weighted = auc_components(POSITIVE, SCORES, sample_weight=copies)
+    repeated = auc_components(POSITIVE[rows], SCORES[:, rows])
+    np.testing.assert_allclose(weighted.mean(axis=1), repeated.mean(axis=1), rtol=1e-12)
+
+
+def test_copies_within_groups_are_no_more_evidence():
+    groups = np.tile(np.arange(9), 4)
+    y, scores = np.tile(POSITIVE, 4), np.tile(SCORES, 4)
+    single = auc_components(POSITIVE, SCORES, groups=np.arange(9))
+    grouped = auc_components(y, scores, groups=groups)
+    np.testing.assert_allclose(grouped, single, rtol=1e-10)
+    assert delong(*auc_components(y, scores)).pvalue < delong(*grouped).pvalue
+
+
+def test_constant_and_perfect_scores():
+    constant, perfect = np.zeros(9), POSITIVE.astype(float)
+    a, b = auc_components(POSITIVE, [constant, perfect])
+    assert a.mean() == 0.5
+    assert b.mean() == 0.0
+    assert delong(a, a).pvalue == 1.0
+    # the variance is 0: nine agreeing rows, as in the sign test
+    assert delong(a, b).pvalue == pytest.approx(2 / 2**9)
+
+
+@pytest.mark.parametrize(
+    ("positive", "scores", "words"),
+    [
+        (np.ones(9, bool), SCORES[0], "0 with the negative class"),
+        (np.arange(9) == 2, SCORES[0], "1 with the positive class"),
+        (POSITIVE, [np.nan, *SCORES[0][1:]], "scores"),
+        (POSITIVE, SCORES[0][:5], "9 values on the last axis"),
+        (POSITIVE.astype(int), SCORES[0], "array of bool"),
+    ],
+)
+def test_refusals(positive, scores, words):
+    with pytest.raises(ArgumentError, match=words):
+        auc_components(positive, scores)
+
+
+def test_the_jackknife_of_a_mean_is_the_paired_t_test():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 25))
+    parts = [jackknife_components(x.mean(), (x.sum() - x) / 24) for x in (a, b)]
+    ours, plain = jackknife_t(*parts), paired_t(a, b)
+    assert ours.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
+    assert ours.test == "jackknife-t"

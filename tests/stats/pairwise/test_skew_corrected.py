@@ -1,0 +1,110 @@
+"""The skewness-corrected t tests: formula, interval, level, and relation to Student's t."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestofk.stats.pairwise import cluster_sign_flip, cluster_t, paired_t, skew_corrected_t
+from bestofk.stats.pairwise.clustered import clusters_of
+from bestofk.stats.pairwise.skew_corrected import sample_skewness, skew_corrected
+
+
+def draws(*shape, seed=7):
+    return np.random.default_rng(seed).exponential(size=shape)
+
+
+def test_skewness_is_that_of_scipy():
+    d = draws(9, 4)
+    expected = stats.skew(d, axis=0, bias=False)
+    np.testing.assert_allclose(sample_skewness(d - d.mean(axis=0), axis=0), expected)
+    assert sample_skewness(np.zeros(5), axis=0) == 0.0
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_statistic_is_the_smaller_of_student_and_hall(sign):
+    # Hall (1992), equation for the cubic transformation, with scipy's moments
+    d = sign * (draws(20) - 0.4)
+    n, w, g = 20, d.mean() / d.std(ddof=1), stats.skew(d, bias=False)
+    hall = np.sqrt(n) * (w + g * w**2 / 3 + g**2 * w**3 / 27 + g / (6 * n))
+    student = stats.ttest_1samp(d, 0).statistic
+    expected = min(hall, student, key=abs) if hall * student > 0 else 0.0
+    assert skew_corrected_t(d, 0 * d).statistic == pytest.approx(expected)
+
+
+def test_never_more_significant_than_student():
+    d = draws(200, 10) - 0.5
+    assert (skew_corrected_t(d, 0 * d).pvalue >= paired_t(d, 0 * d).pvalue - 1e-15).all()
+
+
+def test_the_statistic_grows_with_the_difference():
+    d = draws(15)
+    shifts = np.linspace(-3, 3, 101)
+    statistic = skew_corrected_t(d + shifts[:, None], 0 * d).statistic
+    assert (np.diff(statistic) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(24) // 3])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+def test_the_interval_holds_the_differences_that_are_not_rejected(clusters, level):
+    d = draws(24) - 0.7
+
+    def test(x):
+        if clusters is None:
+            return skew_corrected_t(x, 0 * x)
+        return cluster_t(x, 0 * x, clusters=clusters)
+
+    result = test(d)
+    low, high = result.confidence_interval(level)
+    assert low < result.estimate < high
+    for end in (low, high):
+        assert test(d - end).pvalue == pytest.approx(1 - level, rel=1e-6)
+
+
+def test_single_items_are_clusters_of_one():
+    a, b = draws(2, 30)
+    one, other = skew_corrected_t(a, b), cluster_t(a, b)
+    assert one.pvalue == pytest.approx(other.pvalue)
+    assert one.df == other.df == 29.0
+    np.testing.assert_allclose(one.confidence_interval(0.9), other.confidence_interval(0.9))
+
+
+def test_more_data_of_the_same_kind_are_more_significant():
+    # five data sets and twice or three times the same: the test does not switch
+    d = np.array([0.03, 0.05, 0.02, 0.06, 0.04])
+    p = [skew_corrected_t(np.tile(d, k), np.zeros(5 * k)).pvalue for k in (1, 2, 3, 6)]
+    assert p == sorted(p, reverse=True)
+
+
+def test_level_with_skewed_differences():
+    """Equal means, exponential differences, 30 of them; Student's t rejects in about 7 percent."""
+    rng = np.random.default_rng(11)
+    d = rng.exponential(size=(4000, 30)) - 1.0
+    rejected = int((skew_corrected_t(d, 0 * d).pvalue <= 0.05).sum())
+    assert rejected <= stats.binom.ppf(0.9999, 4000, 0.05)
+    low, high = skew_corrected_t(d, 0 * d).confidence_interval(0.95)
+    assert ((low <= 0) & (high >= 0)).sum() == 4000 - rejected
+
+
+def test_level_with_skewed_graded_scores_in_clusters():
+    """A model that is right on few items only, against one that is always a little right."""
+    rng = np.random.default_rng(12)
+    clusters = np.repeat(np.arange(30), 4)
+    shared = rng.beta(0.2, 0.8, (1500, 30))[:, clusters]
+    scores = np.where(rng.random((1500, 120)) < 0.5, shared, rng.beta(0.2, 0.8, (1500, 120)))
+    rejected = int((cluster_t(scores, 0 * scores + 0.2, clusters=clusters).pvalue <= 0.05).sum())
+    assert rejected <= stats.binom.ppf(0.9999, 1500, 0.05)
+
+
+def test_standard_error_is_that_of_the_clustered_interval():
+    a, b = draws(2, 24, seed=8)
+    clusters = np.repeat(np.arange(6), [1, 2, 3, 4, 6, 8])
+    grouping = clusters_of(clusters, 24)
+    error, df = grouping.standard_error(grouping.totals(a - b), unit=1.0)
+    result = cluster_t(a, b, clusters=clusters, unit=1.0)
+    assert (result.standard_error, result.df) == pytest.approx((float(error), float(df)))
+    flips = cluster_sign_flip(a, b, clusters=clusters)
+    assert result.estimate == pytest.approx(flips.estimate)
+
+
+def test_signs_that_differ_leave_no_evidence():
+    assert skew_corrected(-0.01, 3.0, 9) == 0.0

@@ -1,0 +1,38 @@
+"""Welch's t test against scipy, an independent implementation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestofk.stats.pairwise import welch_t
+
+A, B = np.random.default_rng(4).normal(
+    [[[0.3]], [[0.29]]], [[[0.02]], [[0.05]]], size=(2, 5, 8)
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("scale", [1.0, 1e-160, 1e160])
+def test_scipy_gives_the_same(alternative, scale):
+    result = welch_t(scale * A, scale * B, alternative=alternative)
+    expected = stats.ttest_ind(A, B, axis=1, equal_var=False, alternative=alternative)
+    np.testing.assert_allclose(result.statistic, expected.statistic, rtol=1e-10)
+    np.testing.assert_allclose(result.pvalue, expected.pvalue, rtol=1e-9)
+    low, high = result.confidence_interval(0.9)
+    ends = expected.confidence_interval(0.9)
+    np.testing.assert_allclose(low, scale * ends.low, rtol=1e-8)
+    np.testing.assert_allclose(high, scale * ends.high, rtol=1e-8)
+
+
+def test_learners_may_have_different_numbers_of_runs():
+    fewer = np.where(np.arange(8) < 5, B, np.nan)
+    expected = stats.ttest_ind(A, B[:, :5], axis=1, equal_var=False).pvalue
+    np.testing.assert_allclose(welch_t(A, fewer).pvalue, expected, rtol=1e-9)
+
+
+def test_other_pairs_do_not_matter():
+    together = welch_t(A * np.arange(1, 6)[:, None], B * np.arange(1, 6)[:, None])
+    for row in range(5):
+        alone = welch_t(A[row] * (row + 1), B[row] * (row + 1))
+        assert alone.pvalue == together.pvalue[row]
+        assert alone.estimate == together.estimate[row]
