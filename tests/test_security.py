@@ -211,3 +211,16 @@ def test_logs_and_tables_run_no_formula_and_no_template(tmp_path):
     path.write_text("learner,fold,error\n=cmd|'/c calc'!A0,1,0.1\n{{7*7}},1,0.2\n")
     losses = bk.read_losses(path)
     assert set(losses.algorithms) == {"=cmd|'/c calc'!A0", "{{7*7}}"}
+
+
+def test_errors_have_no_control_characters():
+    assert (
+        str(bk.TableError("the metrics \x1b[31m and error")) == "the metrics \ufffd[31m and error"
+    )
+
+
+@pytest.mark.parametrize("name", ["taken", "account", "left_out", "notes", "command"])
+def test_a_list_of_other_things_than_texts_is_damaged(name, stored):
+    change_spec(stored, lambda spec: spec.update({name: [["no text"]]}))
+    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+        bk.open_study(stored)

@@ -58,7 +58,7 @@ def test_five_halvings():
     values = np.random.default_rng(1).random((2, 5, 2))
     decision = bk.order(bk.Losses(values, design="5x2"))
     assert decision.test == "5x2cv-f"
-    assert "nearest neighbours" in decision.caution
+    assert "Nearest neighbours" in decision.caution
     assert "10x5+nested" in decision.caution
 
 

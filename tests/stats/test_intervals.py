@@ -7,7 +7,6 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
-import scipy
 from hypothesis import given, settings, strategies as st
 
 from bestofk import intervals
@@ -153,13 +152,10 @@ def test_exact_at_the_ends(n, level):
     ],
 )
 def test_tail_inversion_is_the_root(k, n, delta):
-    # the incomplete beta function of scipy before 1.15 has eight digits for a billion rows
-    old = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15)
-    largest = 1e-8 if old and n == 10**9 else 1e-10
     high = intervals.test_set_bound(k, n, delta).high
-    assert relative_error_of_root(k, n, delta, high, upper=True) < largest
+    assert relative_error_of_root(k, n, delta, high, upper=True) < 1e-10
     low = intervals.test_set_bound(k, n, delta, side="lower").low
-    assert relative_error_of_root(k, n, delta, low, upper=False) < largest
+    assert relative_error_of_root(k, n, delta, low, upper=False) < 1e-10
 
 
 def test_tail_inversion_mirrors_and_stays_inside():

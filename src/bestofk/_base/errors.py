@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bestofk._base.formatting import without_controls
+
 _MAX_NAME_LENGTH = 120
 _MAX_LISTED_NAMES = 60
 _MAX_COMPARED_NAMES = 2000
@@ -57,7 +59,9 @@ class _Message(BaseException):
 
     def text(self, show: Callable[[Advice], str]) -> str:
         """Return the message with each advice as `show` writes it."""
-        return "".join(show(part) if isinstance(part, Advice) else str(part) for part in self.args)
+        parts = (show(part) if isinstance(part, Advice) else str(part) for part in self.args)
+        # names in a file may contain them
+        return without_controls("".join(parts))
 
     def __str__(self) -> str:
         return self.text(str)

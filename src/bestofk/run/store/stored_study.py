@@ -211,7 +211,8 @@ def _check_spec(spec: StudySpec) -> None:
     texts = [spec.title, spec.plan, spec.kind, spec.loss]
     texts += [text for learner in spec.learners for text in (learner.name, learner.fingerprint)]
     texts += [text for data in spec.datasets for text in (data.name, data.fingerprint)]
-    texts += [*spec.command, *spec.notes, *spec.also]
+    texts += [*spec.command, *spec.notes, *spec.also, *spec.taken, *spec.account, *spec.left_out]
+    texts += [text for each in spec.decisions for text in (*each.command, *each.notes)]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("names must be texts")
     if not spec.learners or not spec.datasets:
