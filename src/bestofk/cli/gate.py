@@ -104,9 +104,7 @@ def _arguments(
 @click.option("--figure", metavar="FILE", help="Draw the history: F.svg, F.png or F.pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--explain", is_flag=True, help="Print the evidence and the state of the ledger.")
-@click.pass_context
 def check(
-    context: click.Context,
     new: str,
     baseline: str | None,
     baseline_model: str | None,
@@ -155,7 +153,7 @@ def check(
         echo_json(result.to_dict())
     else:
         print_sentences(result.explain() if explain else result.headline())
-    context.exit(result.exit_code)
+    click.get_current_context().exit(result.exit_code)
 
 
 def _known(path: str) -> Any:

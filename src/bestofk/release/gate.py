@@ -7,7 +7,7 @@ import os
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import ceil, isfinite
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -44,16 +44,23 @@ EXIT_CODES = {"pass": 0, "worse": 1, "undecided": 3}
 MAX_USEFUL_ITEMS = 1_000_000
 
 
-class Comparison(Protocol):
-    """A test of a build against the anchor; positive differences mean better."""
+@dataclass(frozen=True, slots=True)
+class LearnerTest:
+    """A test of two learners on the same folds or data sets."""
 
     difference: float
     p_worse: float
     p_better: float
+    interval: Any
 
     def bound(self, tail: float, *, upper: bool) -> float:
         """Return a one-sided confidence bound of the difference."""
-        ...
+        low, high = self.interval(1.0 - 2.0 * tail)
+        return float(-low if upper else -high)
+
+
+Comparison = ItemTest | LearnerTest
+"""A test of a build against the anchor; positive differences mean better."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -472,21 +479,6 @@ def _compare_items(
     unit = "item" if len(clusters) == len(scores) else "cluster"
     test = item_test(scores, reference, clusters)
     return anchor, test, tuple(notes), len(clusters), unit
-
-
-@dataclass(frozen=True, slots=True)
-class LearnerTest:
-    """A test of two learners on the same folds or data sets."""
-
-    difference: float
-    p_worse: float
-    p_better: float
-    interval: Any
-
-    def bound(self, tail: float, *, upper: bool) -> float:
-        """Return a one-sided confidence bound of the difference."""
-        low, high = self.interval(1.0 - 2.0 * tail)
-        return float(-low if upper else -high)
 
 
 def _compare_learners(
