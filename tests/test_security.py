@@ -177,7 +177,8 @@ def test_a_store_with_views_triggers_or_computed_columns_is_refused(sql, stored)
 
 @pytest.mark.parametrize("change", [
     {"repetitions": -1}, {"repetitions": "many"}, {"learners": []}, {"title": 5}, {"datasets": {}},
-    {"notes": [1]},
+    {"notes": [1]}, {"n_train": " "}, {"n_test": ["a"]}, {"groups": []}, {"stratified": "x"},
+    {"random_state": None}, {"caution": 5}, {"versions": []}, {"preparation": 1},
 ])  # fmt: skip
 def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
     change_spec(stored, lambda spec: spec.update(change))

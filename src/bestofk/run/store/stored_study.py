@@ -215,6 +215,22 @@ def _check_spec(spec: StudySpec) -> None:
     texts += [text for each in spec.decisions for text in (*each.command, *each.notes)]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("names must be texts")
+    sizes = [*(spec.n_train or ()), *(spec.n_test or ())]
+    sizes += [] if spec.groups is None else [spec.groups]
+    if not all(type(size) is int and 0 <= size < 1 << 53 for size in sizes):
+        raise ValueError("numbers of rows must be whole numbers")
+    if spec.stratified not in (None, True, False) or type(spec.random_state) is not int:
+        raise ValueError("the plan has a strange setting")
+    if not isinstance(spec.caution, str | None) or not isinstance(spec.replicates, str):
+        raise ValueError("notes must be texts")
+    for each in (spec.versions, spec.preparation, *(d.options for d in spec.decisions)):
+        if not isinstance(each, dict):
+            raise ValueError("settings must be mappings")
+    for run, fold, fingerprint in (split for data in spec.datasets for split in data.splits):
+        if type(run) is not int or not isinstance(fold, int | None):
+            raise ValueError("splits must be numbered")
+        if not isinstance(fingerprint, str):
+            raise ValueError("fingerprints must be texts")
     if not spec.learners or not spec.datasets:
         raise ValueError("a study has learners and data sets")
     for data in spec.datasets:
