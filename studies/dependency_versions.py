@@ -2,7 +2,7 @@
 
     python studies/dependency_versions.py
     python studies/dependency_versions.py --versions oldest --tests tests/cli
-    python studies/dependency_versions.py --folder /tmp/environments
+    python studies/dependency_versions.py --folder environments
 
 Make one virtual environment for each end of the version ranges in pyproject.toml, install bestofk
 and its optional dependencies there, and run the core of the suite. The oldest versions are exactly

@@ -1,7 +1,7 @@
 """Read randomly damaged files with every reader; only bestofk's errors may come out.
 
     python studies/fuzz_readers.py --seconds 600 --seed 0
-    python studies/fuzz_readers.py --seed 0 --case 1234 --keep /tmp/case
+    python studies/fuzz_readers.py --seed 0 --case 1234 --keep case
 
 Each case takes a valid file (tables in every format, logs of every evaluation tool, results of
 other tools, databases, a store, a calibration), damages it, and reads it. Damage is to bytes
