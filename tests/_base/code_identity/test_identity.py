@@ -1,6 +1,6 @@
 """Fingerprints of code change with every edit that can change a number, and with no other edit."""
 
-import importlib
+import importlib.util
 import json
 import os
 import pickle
@@ -18,8 +18,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
 
 import bestofk as bk
+from bestofk._base.code_identity import identity
 from bestofk._base.code_identity.bytecode import package_of
 from bestofk._base.code_identity.identity import identify
+from bestofk.lab.simulation_task import SetEvaluator
 from bestofk.run.experiment import learner_fingerprint
 from bestofk.run.store.store import open_store
 
@@ -211,6 +213,7 @@ CALLING = """
 import sys
 sys.path.insert(0, sys.argv[1])
 import somepackage
+from bestofk._base.code_identity import identity
 from bestofk._base.code_identity.identity import identify
 def loss(a, b):
     return somepackage.number()
@@ -261,6 +264,7 @@ def test_packages_are_identified_by_their_files():
 FRESH = """
 import sys
 sys.path[:0] = [sys.argv[1]]
+from bestofk._base.code_identity import identity
 from bestofk._base.code_identity.identity import identify
 import helping, values
 print([identify(getattr(values, name)).digest for name in values.SHOWN])
@@ -466,3 +470,15 @@ def test_other_imports_do_not_change_a_learner():
             importlib.import_module(module.name)
     assert few.stdout.split() == [learner_fingerprint(learner(name)).digest for name in names]
     assert len(set(few.stdout.split())) == 8
+
+
+@pytest.mark.parametrize("name", identity._WITHOUT_EFFECT)
+def test_modules_without_effect_exist(name):
+    assert importlib.util.find_spec(f"bestofk.{name}") is not None
+
+
+def test_a_comparison_does_not_change_the_identity_of_bestofk():
+    digest = identity._own_digest.__wrapped__
+    before = digest(SetEvaluator)
+    bk.compare(["logistic", "naive-bayes"], "wine", cv="2x2", n_jobs=2)
+    assert digest(SetEvaluator) == before

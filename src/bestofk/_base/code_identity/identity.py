@@ -108,7 +108,7 @@ _MODULE_METADATA = frozenset(
 """Names of a module that describe its location, not its behaviour."""
 _WITHOUT_EFFECT = (
     "cli", "report", "_base", "version", "data.tables", "data.dataset", "data.conversion", "losses",
-    "run.store", "run.engines", "run.progress", "run.task", "run.run_task", "run.caught_warnings",
+    "run.store", "run.engines", "run.progress", "run.task", "run.run_task", "run.process_state",
 )  # fmt: skip
 """Packages of bestofk that do not affect losses: editing them does not change a learner."""
 HOOK = "__code_identity__"
