@@ -402,3 +402,17 @@ def test_figures_about_recommendations() -> None:
     assert f"in at most {beyond:.1f} percent" in TEXT
     nothing = max(float(row["nothing"]) for row in adequate)
     assert f"up to {nothing:.0f} percent" in TEXT
+
+
+def test_figures_in_the_caution_about_diebold_and_mariano() -> None:
+    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+    lines = (DOCS / "measured" / "series.md").read_text().splitlines()
+    titles, *rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines)
+    words = PAIRWISE_TESTS["diebold-mariano"].cautions[0].words
+    for test, text in (
+        ("diebold-mariano", "in {} to {} percent, "),
+        ("ewc-t", "ewc-t in {} to {} "),
+    ):
+        rates = [float(row[titles.index(test)]) for row in rows[1:] if len(row) == len(titles)]
+        assert text.format(round(min(rates)), round(max(rates))) in words
