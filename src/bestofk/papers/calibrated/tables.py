@@ -348,6 +348,9 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, s
         "Fig. 2, left": _svg(
             tests, shown, shown, shown, y_name="calibrated degrees of freedom", note=note
         ),
+        "Fig. 2, right": _svg(
+            tests, error / 100, error / 100, error / 100, y_name="Type I error", nominal=ALPHA
+        ),
     }
     return tables, figures, sentences
 
