@@ -176,7 +176,7 @@ SAY_NOTHING = {
     "decisions_by_preference",
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
-    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
+    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "order_intervals", "settled items",
     "simulate",
     "type1_error", "worst_chosen",
 }  # fmt: skip
