@@ -176,7 +176,8 @@ SAY_NOTHING = {
     "decisions_by_preference",
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
-    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "order_intervals", "settled items",
+    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
+    "order_intervals",
     "simulate",
     "type1_error", "worst_chosen",
 }  # fmt: skip
