@@ -9,6 +9,7 @@ from bestofk.papers.calibrated.experiments import SETS, degrees, draw, problem_o
 from bestofk.papers.calibrated.tables import (
     fourth_figure,
     fourth_table,
+    level_tables,
     long_draw,
     replicability_tables,
     second_figure,
@@ -20,7 +21,7 @@ from bestofk.papers.calibrated.tables import (
 from bestofk.papers.comparison import ComparedNumbers, ReproductionResult, Request
 
 TITLE = "Choosing between two learning algorithms based on calibrated tests (Bouckaert 2003)"
-NOT_BY_DEFAULT = ("spread",)
+NOT_BY_DEFAULT = ("levels", "spread")
 
 
 def reproduce(request: Request) -> ReproductionResult:
@@ -61,6 +62,8 @@ def reproduce(request: Request) -> ReproductionResult:
         tables += replicability_tables(request, df, names)
     if "7" in names:
         tables.append(seventh_table(request, df["use all data"]))
+    if "levels" in names:
+        tables += level_tables(request, calibrated_on, df)
     if "spread" in names:
         tables.append(spread_table(request, df["use all data"]))
     return ReproductionResult(
