@@ -48,7 +48,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         "learning algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) "
         "392-402",
         doi="10.1109/TPAMI.2006.61",
-        tables=("fig2", "1", "2", "3", "fig3", "fig4"),
+        tables=("fig2", "1", "2", "3", "claims", "fig3", "fig4"),
         default_runs=10,
         runs_mean="a 5x2 cross-validation of every learner on every data set",
         variants=(

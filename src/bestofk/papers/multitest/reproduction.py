@@ -15,6 +15,7 @@ from bestofk.papers.multitest.learners import LEARNERS, recipe
 from bestofk.papers.multitest.tables import (
     Decisions,
     LearnerRuns,
+    claims,
     decide,
     drawn,
     errors_of,
@@ -134,6 +135,8 @@ def _tables(
         tables += table_1(losses, datasets)
     if request.wants("2"):
         tables += table_2(decisions, datasets)
+    if request.wants("claims"):
+        tables.append(claims(decisions, datasets))
     if request.wants("3"):
         tables.append(table_3(decisions, len(datasets)))
     for name, dataset in FIGURES.items():

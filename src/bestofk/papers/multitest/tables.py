@@ -435,6 +435,57 @@ def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
     )
 
 
+SAME_CHOICE = (
+    "balance", "breast", "car", "dermatology", "flare", "haberman", "hepatitis", "mushroom",
+    "nursery", "pendigits", "tictactoe", "wave", "wine", "zoo",
+)  # fmt: skip
+"""Data sets on which, by section 4.4, Newman-Keuls and MultiTest mostly select the same learner."""
+NO_BEST = ("glass", "hepatitis")
+"""Data sets on which, by section 4.4, Newman-Keuls sometimes finds no best learner."""
+
+
+def claims(decisions: Decisions, datasets: tuple[str, ...]) -> ComparedWords:
+    """Compare the two lists of data sets in section 4.4."""
+    chosen = decisions.chosen
+    usual = [
+        [Counter(row).most_common(1)[0] for row in chosen[name].tolist()]
+        for name in ("Newman-Keuls", "MultiTest")
+    ]
+    same = [a == b for (a, _), (b, _) in zip(*usual, strict=True)]
+    runs = chosen["MultiTest"].shape[1]
+    band = clopper_pearson([[count for _, count in rows] for rows in usual], runs, 0.98)
+    failed = (chosen["Newman-Keuls"] == NOT_FOUND).mean(axis=1)
+    ours = np.array([
+        [SAME_WORD[alike], f"{100 * share:.1f} %" if share else "never"]
+        for alike, share in zip(same, failed.tolist(), strict=True)
+    ], dtype=object)  # fmt: skip
+    printed = np.array(
+        [[SAME_WORD[name in SAME_CHOICE], "sometimes" if name in NO_BEST else "never"]
+         for name in datasets], dtype=object,
+    )  # fmt: skip
+    agrees = np.stack(
+        [ours[:, 0] == printed[:, 0], (ours[:, 1] == "never") == (printed[:, 1] == "never")], axis=1
+    )
+    return ComparedWords(
+        table="Section 4.4, the two lists of data sets",
+        rows=datasets,
+        columns=("Newman-Keuls and MultiTest", "Newman-Keuls finds no best"),
+        ours=ours,
+        printed=printed,
+        agrees=agrees,
+        # a choice of most runs, with 99 % confidence; a rare failure may not occur in our runs
+        judged=np.stack(
+            [(np.asarray(band.low) > 0.5).all(axis=0), agrees[:, 1] | (failed > 0)], axis=1
+        ),
+        unjudged_because=f"{runs} runs cannot tell",
+        corner="data set",
+        note="The most selected learners of both procedures, and the share of runs without one.",
+    )
+
+
+SAME_WORD = {True: "same", False: "differ"}
+
+
 def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> ComparedWords:
     """Compare the most frequent outcome of a data set with the text, which shows one run."""
     edges = decisions.edges[row]
