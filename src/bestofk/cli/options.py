@@ -63,6 +63,7 @@ quiet_option = click.option(
 )
 verbosity_options = option_group(
     click.option("--explain", is_flag=True, help="Print the whole explanation."),
+    click.option("--ranks", is_flag=True, help="Also print the ranks that the data allow."),
     quiet_option,
     click.option(
         "-v", "--verbose", is_flag=True, help="Also print on stderr what is read and what is done."
@@ -353,6 +354,7 @@ def echo_decision(
     outputs: Outputs,
     as_json: bool,
     explain: bool,
+    ranks: bool,
     quiet: bool,
     more: dict[str, Any] | None = None,
 ) -> None:
@@ -373,7 +375,7 @@ def echo_decision(
         for name in ranking:
             say_name(name)
     else:
-        show(value, explain=explain)
+        show(value, explain=explain, ranks=ranks)
         for line in _written_lines(written):
             say(line)
     if failure is not None:
