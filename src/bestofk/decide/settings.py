@@ -124,8 +124,8 @@ class Settings:
         if not entry.takes_losses:
             raise DesignError(
                 f"procedure {self.procedure!r} decides from the scores of every test instance, not "
-                "from losses: call bestofk.select_by_scores(learners, data, "
-                f"procedure={self.procedure!r}), or with scores of your own "
+                "from losses: call bestofk.select_by_scores with learners and data (bestofk "
+                "compare on the command line), or with scores of your own "
                 f"bestofk.decide.{self.procedure.replace('-', '_')}."
             )
         self._set("prefer", _checked_preference(self.prefer))
