@@ -26,6 +26,7 @@ from bestofk.cli.options import (
     preference,
     progress_of,
     published_settings,
+    refuse_options,
     scheduler_option,
     verbosity_options,
     warnings_as_lines,
@@ -46,6 +47,12 @@ COMMON = (
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
+
+NOT_FOR_SCORES = (
+    "prefer", "test", "family", "control", "margin", "rope", "guard", "df", "scoring", "cost",
+    "stop", "store", "repetitions", "replicate", "report_path", "latex", "csv", "budget",
+)  # fmt: skip
+"""Options that do not apply to a procedure that decides from scores of test rows."""
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
@@ -262,6 +269,7 @@ def compare(
 
     # Learners may print; keep that out of the answer.
     if not takes_losses:
+        refuse_options(f"the procedure {arguments['procedure']}", NOT_FOR_SCORES)
         with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
             datasets = [dataset_of(source, **options) for source in data]
             selected = select_by_scores(
@@ -273,7 +281,8 @@ def compare(
                 correction=arguments["correction"] or "holm",
                 random_state=arguments["random_state"],
             )
-        echo_explanation(selected, as_json=as_json)
+        written = outputs.write(selected, command_line())
+        echo_explanation(selected, as_json=as_json, more=written)
         return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from bestofk.cli.outputs import Outputs
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
+    from bestofk.decide.interval_table import IntervalTable
     from bestofk.losses import Losses
 
 Command = Callable[..., Any]
@@ -187,6 +188,14 @@ PREFER_NAMES = "Names, most preferred first: a,b,c; or listed."
 PREFER_COSTS = "Names, most preferred first: a,b,c; or listed, fit_time, predict_time, size."
 
 
+interval_option = click.option(
+    "--interval", metavar="RULE",
+    help="Turn repetitions into intervals of losses: central, interquartile, shortest:0.1, "
+    "median-radius:0.1, 0.2:0.8 (quantiles); median, mode, censored-mean (typical numbers).",
+)  # fmt: skip
+"""How repetitions become intervals of losses."""
+
+
 as_published_option = click.option(
     "--as-published", is_flag=True,
     help="MultiTest as its paper has it: one-sided 5x2cv t tests, Bonferroni, simpler learners "
@@ -199,11 +208,23 @@ def published_settings(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with the settings of the MultiTest paper; refuse others."""
     from bestofk.decide.procedures.multitest import AS_PUBLISHED
 
-    source = click.get_current_context().get_parameter_source
     for name in (*AS_PUBLISHED, "procedure"):
-        if source(name) is not ParameterSource.DEFAULT:
+        if is_typed(name):
             raise click.UsageError(f"--as-published sets --{name}; leave one of the two out.")
     return {**arguments, **AS_PUBLISHED}
+
+
+def is_typed(name: str) -> bool:
+    """Return whether an option of the current command was set."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not ParameterSource.DEFAULT
+
+
+def refuse_options(subject: str, names: Collection[str]) -> None:
+    """Raise an error if one of these options, which do not apply to the subject, was set."""
+    for parameter in click.get_current_context().command.params:
+        if parameter.name in names and is_typed(parameter.name):
+            raise click.UsageError(f"{parameter.opts[0]} does not apply to {subject}.")
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -229,12 +250,7 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
     """Return the arguments of `bestofk.order` that were typed, to change a stored decision."""
     arguments = decision_arguments(options)
     arguments["prefer"] = None if prefer == "none" else preference(prefer)
-    source = click.get_current_context().get_parameter_source
-    return {
-        name: value
-        for name, value in arguments.items()
-        if source(name) is not ParameterSource.DEFAULT
-    }
+    return {name: value for name, value in arguments.items() if is_typed(name)}
 
 
 def check_store(store: str) -> None:
@@ -299,6 +315,20 @@ def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -
             f"'{typed} --higher-is-better' reads the numbers as scores, '{typed} "
             "--lower-is-better' as losses."
         ) from None
+
+
+def read_intervals(
+    path: str, reading: dict[str, Any], *, missing: str
+) -> Losses | IntervalTable:  # fmt: skip
+    """Return the table of losses, or of intervals if it has the columns low and high."""
+    from bestofk.losses.columns import IntervalColumnsError
+
+    try:
+        return read_table(path, reading, missing=missing)
+    except IntervalColumnsError:
+        from bestofk.decide.interval_table import interval_table
+
+        return interval_table(path, higher_is_better=reading.get("higher_is_better"))
 
 
 @contextmanager

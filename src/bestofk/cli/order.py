@@ -14,10 +14,14 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
+    echo_json,
+    interval_option,
+    is_typed,
     preference,
     published_settings,
-    read_table,
+    read_intervals,
     reading_options,
+    refuse_options,
     table_options,
     verbosity_options,
     warnings_as_lines,
@@ -31,9 +35,15 @@ COMMON = (
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
+NOT_FOR_INTERVALS = (
+    "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published",
+    "report_path", "figures", "latex", "csv",
+)  # fmt: skip
+"""Options that do not apply to intervals of losses."""
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
+    from bestofk.decide.interval_table import IntervalTable
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
@@ -47,6 +57,7 @@ if TYPE_CHECKING:
 @click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
 @file_options
 @as_published_option
+@interval_option
 @decision_options(PREFER_NAMES)
 @verbosity_options
 @config_option
@@ -58,6 +69,7 @@ def order(
     scoring: str | None,
     groups: str | None,
     as_published: bool,
+    interval: str | None,
     as_json: bool,
     explain: bool,
     ranks: bool,
@@ -70,7 +82,8 @@ def order(
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
     table (breast-cancer-10x10, digits-5x2). With --truth COL it holds predictions of models for
-    one test set instead.
+    one test set instead. A table with the columns low and high holds intervals of losses; the
+    verdict can then be inconclusive.
 
     \b
     Examples:
@@ -94,7 +107,13 @@ def order(
                 )
             if groups is not None:
                 raise click.UsageError("--groups needs --truth, the column of true values.")
-            table = read_table(losses, reading, missing=missing)
+            from bestofk.decide.interval_table import IntervalTable, interval_table
+
+            table = read_intervals(losses, reading, missing=missing)
+            if isinstance(table, IntervalTable) or interval is not None:
+                table = interval_table(table, interval)
+                _decide_by_intervals(table, prefer, arguments, as_json=as_json, quiet=quiet)
+                return
             if verbose:
                 say(" ".join(table.account), err=True)
             from bestofk.decide.order import order as decide
@@ -119,6 +138,29 @@ def order(
         quiet=quiet,
         more={"account": list(account)},
     )
+
+
+def _decide_by_intervals(
+    table: IntervalTable,
+    prefer: str | None,
+    arguments: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print the order of learners whose losses are intervals."""
+    from bestofk.cli.terminal import print_sentences
+    from bestofk.decide.interval_table import order_intervals
+
+    refuse_options("intervals of losses", NOT_FOR_INTERVALS)
+    chosen = {name: arguments[name] for name in ("test", "correction") if is_typed(name)}
+    decision = order_intervals(
+        table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
+    )
+    if as_json:
+        echo_json(decision.to_dict())
+    else:
+        print_sentences("\n".join(decision.ranking) if quiet else decision.explain())
 
 
 def _predictions(

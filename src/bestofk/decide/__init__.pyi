@@ -2,6 +2,10 @@ from . import power as power
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .gather import MarginVerdict as MarginVerdict
+from .interval_table import (
+    IntervalDecision as IntervalDecision,
+    order_intervals as order_intervals,
+)
 from .order import decide as decide
 from .order_tables import (
     ManyDecisions as ManyDecisions,

@@ -101,9 +101,14 @@ def choose_test(
     one_sided: bool = False,
     df: Any = None,
     random_state: Any = 0,
+    calibrating: bool = False,
     **arguments: Any,
 ) -> Choice:
-    """Return the test to use on `problem`; refuse one that does not cover its design."""
+    """Return the test to use on `problem`; refuse one that does not cover its design.
+
+    A calibrated critical value makes a test of single losses, such as the sign test, cover any
+    design. With `calibrating`, it is about to be measured.
+    """
     if callable(test):
         if df is not None:
             arguments = {**arguments, "df": df}
@@ -119,6 +124,7 @@ def choose_test(
             entry=getattr(test, "entry", None),
         )
     detail = ""
+    calibration = _calibration(df)
     if test == "auto":
         entry, chosen = _automatic(problem)
     else:
@@ -130,7 +136,9 @@ def choose_test(
                 f"test: {_offer(problem)}."
             )
         entry, chosen = PAIRWISE_TESTS[test], ""
-        _refuse_uncovered(problem, entry)
+        measured = calibration is not None and calibration.critical_value is not None
+        if not ((measured or calibrating) and _takes_any_losses(entry)):
+            _refuse_uncovered(problem, entry)
     _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
         raise DesignError(
@@ -140,13 +148,9 @@ def choose_test(
     function = entry.load()
     if df == "calibrated":
         df, detail = _calibrated(problem, entry)
-    elif df is not None:
-        from bestofk.stats.pairwise.calibration import Calibration, read_calibration
-
-        calibration = read_calibration(df) if isinstance(df, str | os.PathLike) else df
-        if isinstance(calibration, Calibration):
-            detail = _measured(problem, entry, calibration)
-            df, function = calibration.df, calibration.applied(function)
+    elif calibration is not None:
+        detail = _measured(problem, entry, calibration)
+        df, function = calibration.df, calibration.applied(function)
     return Choice(
         name=entry.name,
         function=function,
@@ -156,6 +160,23 @@ def choose_test(
         detail=detail or _uncalibrated(problem, entry, df),
         entry=entry,
         notes=_warnings(problem, entry),
+    )
+
+
+def _calibration(df: Any) -> Calibration | None:
+    """Return the calibration that `df` is or names; None if it is another value."""
+    if df is None or df == "calibrated":
+        return None
+    from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+
+    value = read_calibration(df) if isinstance(df, str | os.PathLike) else df
+    return value if isinstance(value, Calibration) else None
+
+
+def _takes_any_losses(entry: PairwiseTest) -> bool:
+    """Return whether the function of a test needs only paired losses in a row."""
+    return entry.axes == 1 and not (
+        entry.zero_one or entry.subsets or entry.pooled or entry.needs_sizes or entry.takes_df
     )
 
 

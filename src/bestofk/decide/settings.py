@@ -124,8 +124,9 @@ class Settings:
         if not entry.takes_losses:
             raise DesignError(
                 f"procedure {self.procedure!r} decides from the scores of every test instance, not "
-                "from losses: call "
-                f"bestofk.decide.{self.procedure.replace('-', '_')} with them."
+                "from losses: call bestofk.select_by_scores with learners and data (bestofk "
+                "compare on the command line), or with scores of your own "
+                f"bestofk.decide.{self.procedure.replace('-', '_')}."
             )
         self._set("prefer", _checked_preference(self.prefer))
         self._set("df", _checked_df(self.df))

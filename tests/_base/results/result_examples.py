@@ -23,6 +23,14 @@ from bestofk.stats.interval_tests import interval_test
 NAMES = ("tree", "forest", "bayes", "net")
 
 
+def interval_table():
+    return IntervalTable(
+        learners=("a", "b", "c"),
+        units=tuple("12345678"),
+        ends=np.sort(table(6, 8).reshape(2, 3, 8), axis=0),
+    )
+
+
 def table(K: int = 4, n: int = 8, seed: int = 3) -> np.ndarray:
     """Losses (K, n), the last learners clearly better."""
     rng = np.random.default_rng(seed)
@@ -218,13 +226,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "corrected_minimum": lambda: bk.corrected_minimum(scores()),
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
-    "run_interval_test": lambda: run_interval_test(
-        IntervalTable(
-            learners=("a", "b", "c"),
-            units=tuple("12345678"),
-            ends=np.sort(table(6, 8).reshape(2, 3, 8), axis=0),
-        )
-    ),
+    "run_interval_test": lambda: run_interval_test(interval_table()),
+    "order_intervals": lambda: ordering.order_intervals(interval_table()),
     "estimate": lambda: estimate("max", bk.load("iris"), methods=["resubstitution", "holdout"]),
     "study_estimators": lambda: study_estimators(
         "max",
