@@ -40,10 +40,15 @@ NOT_FOR_INTERVALS = (
     "report_path", "figures", "latex", "csv",
 )  # fmt: skip
 """Options that do not apply to intervals of losses."""
+NOT_FOR_PRINTED_TABLES = (
+    "test", "truth", "scoring", "groups", "interval", "design", "learners", "metric", "layout",
+    "format_", "where", "missing",
+)  # fmt: skip
+"""Options that do not apply to printed tables either."""
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
-    from bestofk.decide.interval_table import IntervalTable
+    from bestofk.decide.interval_table import IntervalDecision, IntervalTable
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
@@ -55,6 +60,11 @@ if TYPE_CHECKING:
 )
 @click.option("--scoring", metavar="NAME", help="With --truth: the metric, such as roc_auc or f1.")
 @click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
+@click.option(
+    "--items", type=click.IntRange(min=2), metavar="N",
+    help="LOSSES is a printed table with one score per model: what can it show, if every model "
+    "answered N items?",
+)  # fmt: skip
 @file_options
 @as_published_option
 @interval_option
@@ -68,6 +78,7 @@ def order(
     truth: str | None,
     scoring: str | None,
     groups: str | None,
+    items: int | None,
     as_published: bool,
     interval: str | None,
     as_json: bool,
@@ -98,6 +109,10 @@ def order(
     arguments = decision_arguments(options)
     if as_published:
         arguments = published_settings(arguments)
+    if items is not None:
+        _decide_by_printed_scores(losses, items, prefer, reading, arguments, as_json=as_json,
+                                  quiet=quiet)  # fmt: skip
+        return
     with warnings_as_lines():
         if truth is None:
             if scoring is not None:
@@ -149,7 +164,6 @@ def _decide_by_intervals(
     quiet: bool,
 ) -> None:
     """Print the order of learners whose losses are intervals."""
-    from bestofk.cli.terminal import print_sentences
     from bestofk.decide.interval_table import order_intervals
 
     refuse_options("intervals of losses", NOT_FOR_INTERVALS)
@@ -157,6 +171,38 @@ def _decide_by_intervals(
     decision = order_intervals(
         table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
     )
+    _print_intervals(decision, as_json=as_json, quiet=quiet)
+
+
+def _decide_by_printed_scores(
+    path: str,
+    items: int,
+    prefer: str | None,
+    reading: dict[str, Any],
+    arguments: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print what a table with one score per model can show."""
+    from bestofk.decide.printed_table import order_printed
+
+    refuse_options("a printed table (--items)", (*NOT_FOR_INTERVALS, *NOT_FOR_PRINTED_TABLES))
+    chosen = {"correction": arguments["correction"]} if is_typed("correction") else {}
+    decision = order_printed(
+        path,
+        items,
+        prefer=preference(prefer, measured=False),
+        alpha=arguments["alpha"],
+        higher_is_better=reading.get("higher_is_better"),
+        **chosen,
+    )
+    _print_intervals(decision, as_json=as_json, quiet=quiet)
+
+
+def _print_intervals(decision: IntervalDecision, *, as_json: bool, quiet: bool) -> None:
+    from bestofk.cli.terminal import print_sentences
+
     if as_json:
         echo_json(decision.to_dict())
     else:

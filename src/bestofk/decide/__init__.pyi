@@ -13,6 +13,7 @@ from .order_tables import (
     stack_tables as stack_tables,
 )
 from .preference import Preference as Preference
+from .printed_table import order_printed as order_printed
 from .procedures.anova_choice import (
     anova_choice as anova_choice,
     newman_keuls_choice as newman_keuls_choice,

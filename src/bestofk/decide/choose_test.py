@@ -408,7 +408,9 @@ def _nothing_to_test(problem: Problem) -> DesignError:
         )
     return DesignError(
         f"There is nothing to test: the losses are {problem.describe()}, one number per "
-        "learner. Give losses by fold, by data set or by test instance."
+        "learner. Give losses by fold, by data set or by test instance; for a printed table of "
+        "accuracies, 'bestofk order FILE --items N' (bestofk.decide.order_printed) says what it "
+        "can show."
     )
 
 

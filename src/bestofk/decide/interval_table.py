@@ -37,6 +37,8 @@ TESTS = (*INTERVAL_TESTS, "bootstrap-b")
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Shares of repetitions in nested intervals."""
 FUZZY = "fuzzy"
+MAX_LISTED_PAIRS = 15
+"""An explanation of more pairs lists only those of the recommended learner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -74,7 +76,7 @@ def read_interval_table(
     >>> table.learners, table.ends.shape
     (('net', 'tree'), (2, 2, 2))
     """
-    table = _table(source)
+    table = table_of(source)
     if table is None or not {"low", "high"} <= set(table.columns):
         return None
     named = [name for name in LEARNER_COLUMNS if name in table.columns]
@@ -156,7 +158,15 @@ _SHARED_ROWS = (
 SCORES = Metric(name="score", higher_is_better=True)
 
 
-def _table(source: Any) -> Table | None:
+_PRINTED_WORDS = {
+    "significant": "significant whatever the items were",
+    "not significant": "cannot be significant",
+    "inconclusive": "needs the items",
+}
+"""Verdicts on pairs of a printed table."""
+
+
+def table_of(source: Any) -> Table | None:
     if hasattr(source, "columns") and hasattr(source, "to_dict"):
         columns = {str(name): source[name].tolist() for name in source.columns}
         return Table.from_columns(columns, source="the data frame")
@@ -186,6 +196,8 @@ class TestedIntervals(Presented):
     notes: tuple[str, ...] = ()
     shares: tuple[float, ...] = ()
     """The share of repetitions in the intervals of each row, if they are nested."""
+    items: int | None = None
+    """The number of items of a printed table, which does not say how they were answered."""
 
     @property
     def pvalue(self) -> Floats:
@@ -210,13 +222,16 @@ class TestedIntervals(Presented):
 
     def explain(self) -> str:
         """Describe every pair in a sentence."""
+        source = "intervals of losses" if self.items is None else "all answers that fit the table"
         lines = [
-            f"{self.test} on intervals of losses, alpha = {self.alpha:g}, adjusted with "
+            f"{self.test} on {source}, alpha = {self.alpha:g}, adjusted with "
             f"{CORRECTIONS[self.correction].words}."
         ]
+        words = {} if self.items is None else _PRINTED_WORDS
         shares = [f", intervals of {100 * share:g} %" for share in self.shares]
         lines += [
-            f"{a} and {b}{share}: {verdict} ({interval_words(p)}, adjusted {interval_words(q)})."
+            f"{a} and {b}{share}: {words.get(verdict, verdict)} ({interval_words(p)}, "
+            f"adjusted {interval_words(q)})."
             for (a, b), share, verdict, p, q in zip(
                 self.pairs, shares or [""] * len(self.pairs), self.verdicts, self.pvalues,
                 self.adjusted_pvalues, strict=True,
@@ -260,20 +275,40 @@ def run_interval_test(
     result = interval_test(
         table.ends[:, i], table.ends[:, j], test=test, alternative=alternative, alpha=alpha
     )
-    adjusted = adjust(result.pvalues.T, correction).T
+    return judged_intervals(
+        test, pairs, result.pvalues, result.estimates, correction=correction, alpha=alpha,
+        metric=table.metric, notes=table.notes,
+    )  # fmt: skip
+
+
+def judged_intervals(
+    test: str,
+    pairs: tuple[tuple[str, str], ...],
+    pvalues: Floats,
+    estimates: Floats,
+    *,
+    correction: str,
+    alpha: float,
+    metric: Metric,
+    notes: tuple[str, ...] = (),
+    items: int | None = None,
+) -> TestedIntervals:
+    """Adjust both ends of the p-values (pairs, 2), and say which pairs are significant."""
+    adjusted = adjust(pvalues.T, correction).T
     low, high = adjusted.T
     words = np.where(high <= alpha, "significant", "inconclusive")
     return TestedIntervals(
         test=test,
         pairs=pairs,
-        pvalues=result.pvalues,
+        pvalues=pvalues,
         adjusted_pvalues=adjusted,
-        estimates=result.estimates,
+        estimates=estimates,
         verdicts=tuple(np.where(low > alpha, "not significant", words).tolist()),
         correction=correction,
         alpha=alpha,
-        metric=table.metric,
-        notes=table.notes,
+        metric=metric,
+        notes=notes,
+        items=items,
     )
 
 
@@ -367,16 +402,36 @@ class IntervalDecision(Presented):
         low, high = (number(end) for end in self.means[self.recommended])
         mean = low if low == high else f"{low} to {high}"
         lines = [f"Use {self.recommended} ({self.metric.mean} {mean})."]
+        certain = "" if self.tested.items is None else ", whatever the items were"
         if worse := self.against("significant"):
-            lines.append(f"It is significantly better than {joined(list(worse))}.")
+            lines.append(f"It is significantly better than {joined(list(worse))}{certain}.")
         if others := self.against("not significant"):
-            lines.append(f"It is not shown to differ from {joined(list(others))}.")
-        if others := self.against("inconclusive"):
+            differs = "cannot be shown" if certain else "is not shown"
+            lines.append(f"It {differs} to differ from {joined(list(others))}.")
+        others = self.against("inconclusive")
+        if others and certain:
+            lines.append(
+                f"Whether it differs from {joined(list(others))} needs the answers to the "
+                f"{self.tested.items} items: 'bestofk evals' reads them."
+            )
+        elif others:
             lines.append(
                 f"Inconclusive: whether it differs from {joined(list(others))} depends on the "
                 "losses inside the intervals. Narrower intervals or more units can decide this."
             )
-        return "\n".join([" ".join(lines), self.tested.explain()])
+        tested = self.tested
+        if len(tested.pairs) > MAX_LISTED_PAIRS and not tested.shares:
+            rows = [k for k, pair in enumerate(tested.pairs) if self.recommended in pair]
+            tested = replace(
+                tested,
+                pairs=tuple(tested.pairs[k] for k in rows),
+                verdicts=tuple(tested.verdicts[k] for k in rows),
+                pvalues=tested.pvalues[rows],
+                adjusted_pvalues=tested.adjusted_pvalues[rows],
+                estimates=tested.estimates[rows],
+                notes=(*tested.notes, f"The other pairs of {len(tested.pairs)} are in the JSON."),
+            )
+        return "\n".join([" ".join(lines), tested.explain()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON."""
@@ -431,26 +486,32 @@ def order_intervals(
         raise ArgumentError(f"losses must hold at least 2 learners; got {len(table.learners)}.")
     tested = run_interval_test(table, test, correction=correction, alpha=alpha)
     assert isinstance(tested, TestedIntervals)
-    means = table.ends.mean(axis=2)
-    by_preference = arrange(table.learners, prefer, means.mean(axis=0))[0]
-    rank = {table.learners[k]: at for at, k in enumerate(by_preference)}
+    return interval_decision(table.learners, table.ends.mean(axis=2), tested, prefer)
+
+
+def interval_decision(
+    learners: tuple[str, ...], means: Floats, tested: TestedIntervals, prefer: PreferenceLike
+) -> IntervalDecision:
+    """Return the decision from the tested pairs and the ends (2, learners) of the mean losses."""
+    by_preference = arrange(learners, prefer, means.mean(axis=0))[0]
+    rank = {learners[k]: at for at, k in enumerate(by_preference)}
     overrides = np.zeros((len(rank), len(rank)), dtype=np.bool_)
     for (a, b), verdict, ends in zip(tested.pairs, tested.verdicts, tested.estimates, strict=True):
         better, worse = (a, b) if ends.sum() < 0 else (b, a)
         if verdict == "significant" and rank[better] > rank[worse]:
             overrides[rank[worse], rank[better]] = True
-    ranking = tuple(table.learners[by_preference[k]] for k in sort_by_overrides(overrides))
+    ranking = tuple(learners[by_preference[k]] for k in sort_by_overrides(overrides))
     verdicts = {
         one for pair, one in zip(tested.pairs, tested.verdicts, strict=True) if ranking[0] in pair
     }
-    shown = np.sort(table.metric.shown(means), axis=0).T.tolist()
+    shown = np.sort(tested.metric.shown(means), axis=0).T.tolist()
     return IntervalDecision(
         recommended=ranking[0],
         ranking=ranking,
         verdict="inconclusive" if "inconclusive" in verdicts
         else "decided" if verdicts == {"significant"} else "undecided",
-        means={name: (low, high) for name, (low, high) in zip(table.learners, shown, strict=True)},
-        metric=table.metric,
+        means={name: (low, high) for name, (low, high) in zip(learners, shown, strict=True)},
+        metric=tested.metric,
         tested=tested,
     )  # fmt: skip
 

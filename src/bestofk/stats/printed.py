@@ -71,7 +71,11 @@ def _spaced(counts: Ints) -> Ints:
 
 
 def paired_t_bounds(
-    difference: tuple[float, float], deviations: tuple[float, float], n: int
+    difference: tuple[float, float],
+    deviations: tuple[float, float],
+    n: int,
+    *,
+    half_unit: float = 0.0,
 ) -> tuple[float, float]:
     """Return the smallest and the largest p-value of the paired t test over all correlations.
 
@@ -81,6 +85,8 @@ def paired_t_bounds(
         Ends of the difference of the means.
     deviations : tuple of float
         The standard deviation of each learner over the n items.
+    half_unit : float
+        Half of the last digit to which they are rounded.
 
     Examples
     --------
@@ -89,7 +95,8 @@ def paired_t_bounds(
     """
     ends = np.abs(np.asarray(difference))
     smallest = 0.0 if difference[0] <= 0.0 <= difference[1] else float(ends.min())
-    spread = np.array([abs(deviations[0] - deviations[1]), sum(deviations)])
+    apart = max(abs(deviations[0] - deviations[1]) - 2 * half_unit, 0.0)
+    spread = np.array([apart, sum(deviations) + 2 * half_unit])
     with np.errstate(divide="ignore", invalid="ignore"):
         t: Floats = np.array([ends.max(), smallest]) / (spread / np.sqrt(n))
     p = 2.0 * t_sf(np.nan_to_num(t, nan=0.0, posinf=np.inf), n - 1.0)
