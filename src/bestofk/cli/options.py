@@ -22,6 +22,7 @@ from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
     from bestofk.decide.interval_table import IntervalTable
+    from bestofk.decide.slices import Slices
     from bestofk.losses import Losses
 
 Command = Callable[..., Any]
@@ -61,6 +62,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print only the ranking, best first."
 )
+by_option = click.option(
+    "--by", metavar="COL",
+    help="Also decide in every slice: rows with the same value of COL.",
+)  # fmt: skip
+"""Verdicts by slice."""
 verbosity_options = option_group(
     click.option("--explain", is_flag=True, help="Print the whole explanation."),
     click.option("--ranks", is_flag=True, help="Also print the ranks that the data allow."),
@@ -357,11 +363,12 @@ def echo_decision(
     ranks: bool,
     quiet: bool,
     more: dict[str, Any] | None = None,
+    slices: Slices | None = None,
 ) -> None:
     """Write the files of a decision, and print it as JSON, as a ranking or by `show`.
 
     If a file cannot be written, the decision is printed before the error. `more` holds further
-    entries of the JSON object.
+    entries of the JSON object, and `slices` the verdicts by slice.
     """
     failure: Exception | None = None
     written: dict[str, Any] = {}
@@ -370,12 +377,17 @@ def echo_decision(
     except (BestOfKError, OSError) as error:
         failure = error
     if as_json:
-        echo_json({**value.to_dict(), **(more or {}), **written})
+        by_slice = {} if slices is None else {"slices": slices.to_dict()}
+        echo_json({**value.to_dict(), **(more or {}), **by_slice, **written})
     elif quiet:
         for name in ranking:
             say_name(name)
     else:
         show(value, explain=explain, ranks=ranks)
+        if slices is not None:
+            from bestofk.cli.terminal import print_sentences
+
+            print_sentences(slices.explain())
         for line in _written_lines(written):
             say(line)
     if failure is not None:

@@ -11,6 +11,7 @@ from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_NAMES,
     as_published_option,
+    by_option,
     decision_arguments,
     decision_options,
     echo_decision,
@@ -36,7 +37,7 @@ COMMON = (
 )  # fmt: skip
 """Options that most people need."""
 NOT_FOR_INTERVALS = (
-    "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published",
+    "by", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published",
     "report_path", "figures", "latex", "csv",
 )  # fmt: skip
 """Options that do not apply to intervals of losses."""
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 @file_options
 @as_published_option
 @interval_option
+@by_option
 @decision_options(PREFER_NAMES)
 @verbosity_options
 @config_option
@@ -81,6 +83,7 @@ def order(
     items: int | None,
     as_published: bool,
     interval: str | None,
+    by: str | None,
     as_json: bool,
     explain: bool,
     ranks: bool,
@@ -105,6 +108,7 @@ def order(
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
     outputs = planned_outputs(options)
+    slices = None
     reading = reading_options(options)
     arguments = decision_arguments(options)
     if as_published:
@@ -133,10 +137,16 @@ def order(
                 say(" ".join(table.account), err=True)
             from bestofk.decide.order import order as decide
 
-            decision = decide(
-                table, prefer=preference(prefer, measured=False), missing=missing, **arguments
-            )
+            settings: dict[str, Any] = {
+                "prefer": preference(prefer, measured=False),
+                "missing": missing,
+            }
+            decision = decide(table, **settings, **arguments)
             account = table.account
+            if by is not None:
+                from bestofk.decide.slices import order_by
+
+                slices = order_by(losses, by, **reading, **settings, **arguments)
         else:
             decision = _predictions(losses, truth, scoring, groups, prefer, reading, arguments)
             account = ()
@@ -152,6 +162,7 @@ def order(
         ranks=ranks,
         quiet=quiet,
         more={"account": list(account)},
+        slices=slices,
     )
 
 

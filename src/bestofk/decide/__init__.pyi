@@ -40,3 +40,4 @@ from .sensitivity import (
     decisions_by_preference as decisions_by_preference,
 )
 from .settings import Settings as Settings, StoredTest as StoredTest
+from .slices import Slice as Slice, Slices as Slices, order_by as order_by

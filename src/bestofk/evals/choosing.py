@@ -21,6 +21,7 @@ from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
+from bestofk.decide.slices import Slices, order_slices
 from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals
 from bestofk.evals.item_plan import (
@@ -629,3 +630,36 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
         intervals[name] = (low, high)
     return intervals
+
+
+def choose_by_slice(
+    whole: ModelChoice, evals: Evals, groups: Evals, by: str, arguments: Mapping[str, Any]
+) -> Slices:
+    """Choose in every slice of the items, with one family over all slices.
+
+    Parameters
+    ----------
+    whole : ModelChoice
+        The choice from all items.
+    evals : Evals
+        The logs.
+    groups : Evals
+        The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
+    by : str
+        The key, or ``"task"``.
+    arguments : mapping
+        The arguments of `choose_model`.
+    """
+    codes, names = evals.item_task, evals.tasks
+    if by != "task":
+        # the key may also name the tasks, and then the items come in another order
+        group = dict(zip(groups.items, groups.item_cluster.tolist(), strict=True))
+        if len(group) < len(groups.items) or group.keys() != set(evals.items):
+            raise ArgumentError(f"by: the items need names that differ, to group them by {by!r}.")
+        codes, names = np.array([group[item] for item in evals.items]), groups.clusters
+
+    def decide(name: str) -> Decision:
+        part = evals.only_items(codes == names.index(name))
+        return choose_model(part, **arguments).decision
+
+    return order_slices(whole.decision, names, decide, by=by)

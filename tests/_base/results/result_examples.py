@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bestofk as bk
 from bestofk import decide as ordering, estimates, intervals, lab
@@ -101,6 +102,14 @@ def _study_with_a_failure() -> Any:
 
 
 @functools.cache
+def sliced():
+    rng = np.random.default_rng(0)
+    rows = [(name, item, item % 3, int(rng.random() < share))
+            for item in range(90) for name, share in (("a", 0.9), ("b", 0.4))]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"])
+    return bk.decide.order_by(frame, "part")
+
+
 def _stopped() -> Any:
     return bk.compare(
         {"max": "max", "nmc": "nmc(scale=None)", "naive-bayes": "naive-bayes", "c4.5": "c4.5"},
@@ -182,6 +191,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
     "evidence": lambda: decision().evidence,
     "ranks": lambda: decision().ranks,
+    "slices": sliced,
     "pair": lambda: decision().evidence.pair(0),
     "posterior": lambda: decision().evidence.pair(0).posterior,
     "standing": lambda: decision().standings[0],

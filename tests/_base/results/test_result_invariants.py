@@ -178,7 +178,7 @@ SAY_NOTHING = {
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
     "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",
-    "ranks", "simulate",
+    "ranks", "simulate", "slices",
     "type1_error", "worst_chosen",
 }  # fmt: skip
 
