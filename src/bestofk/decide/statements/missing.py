@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import joined
+from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.wording import MAX_NAMED, called, is_are, mean_words, named
 
 if TYPE_CHECKING:
@@ -21,13 +22,23 @@ def missing_sentences(decision: Decision) -> tuple[list[str], bool]:
     if missing is None or not missing.counts or missing.as_worst is None:
         return [], False
     noun = decision.noun
+    worst = "wrong" if decision.on_items else "the worst there"
     lack = [
         f"{called(name)} has no score on {count} of {missing.units} {missing.unit}s"
         for name, count in list(missing.counts.items())[:MAX_NAMED]
     ]
     best = decision.recommended
+    adequate = decision.evidence.cache.get("adequate before missing", best)
+    if decides_by(decision.procedure) == "adequacy" and adequate != best:
+        then = f"none is shown to be so if missing scores may be {worst}"
+        if best is not None:
+            then = f"{called(best)} is so whatever the missing scores are"
+        return [
+            f"Which {noun} is good enough {DEPENDS}: {joined(lack)}.",
+            f"On the {missing.unit}s that all {noun}s have, {called(adequate)} is shown to be so; "
+            f"{then}.",
+        ], True
     before = decision.evidence.cache.get("before missing")
-    worst = "wrong" if noun == "model" else "the worst there"
     if best is None or before is None:
         return [f"{joined(lack)}."], False
     kept, shown, as_worst = (

@@ -9,7 +9,7 @@ from typing import Any
 from bestofk._base.formatting import capitalised, counted, number, shortened
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement, statements
-from bestofk.decide.statements.missing import verdict_depends
+from bestofk.decide.statements.missing import DEPENDS, verdict_depends
 from bestofk.decide.statements.wording import called
 
 SHOWN_SAMPLES = 1000.0
@@ -42,7 +42,8 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     if choice.recommended is None:
         return notes
     if verdict_depends(choice.decision):
-        return (*statements("verdict", [_range_sentence(choice.missing_bounds)]), *notes)
+        sentences = [_range_sentence(choice.missing_bounds), *_against_sentences(choice)]
+        return (*statements("verdict", sentences), *notes)
     plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
         *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
@@ -168,6 +169,11 @@ def _margin_sentence(choice: Any) -> str:
     """State whether the recommended model is within the margin; empty without a margin."""
     if choice.margin is None:
         return ""
+    if choice.margin_verdict == "depends":
+        return (
+            f"Whether {choice.recommended} is worse than the best by more than your margin of "
+            f"{number(choice.margin)} {DEPENDS}."
+        )
     sentence = (
         f"{choice.recommended} {_MARGIN_PHRASES[choice.margin_verdict]} of {number(choice.margin)}"
     )
@@ -190,6 +196,7 @@ def _against_sentences(choice: Any) -> list[str]:
         "within": "{name} is shown to be within {margin} of {other}",
         "beyond": "{name} is shown to be worse than {other} by more than {margin}",
         "open": "It is open whether {name} is within {margin} of {other}",
+        "depends": f"Whether {{name}} is within {{margin}} of {{other}} {DEPENDS}",
     }
     sentences = []
     for row in choice.against:
