@@ -341,14 +341,16 @@ def _failures(
         return None, ()
     # an item that a model never ran has as many answers as the others
     count = np.where(scores.count > 0, scores.count + missing, scores.count.max())
-    everything = replace(scores.only_items(keep), count=count[:, keep])
+    everything, count = scores.only_items(keep), count[:, keep]
+
+    def filled(mean: Floats) -> ItemScores:
+        mean = np.ascontiguousarray(mean[:, keep])
+        # of right or wrong answers, which pass@k needs; decisions do not use it
+        variance = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
+        return replace(everything, mean=mean, count=count, variance=variance)
+
     try:
-        scenarios = tuple(
-            _decide(
-                passed(replace(everything, mean=np.ascontiguousarray(mean[:, keep]))), **options
-            )
-            for mean in (worst, best)
-        )
+        scenarios = tuple(_decide(passed(filled(mean)), **options) for mean in (worst, best))
     except BestOfKError:
         return None, ()
     as_worst, as_best = (one.decision.evidence for one in scenarios)
