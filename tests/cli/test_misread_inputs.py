@@ -333,6 +333,125 @@ class TestOrientation:
         assert result["learners"] == {"svm", "tree"}
 
 
+class TestOddCells:
+    """Marks, words, spellings, scales and extra columns that people leave in tables."""
+
+    def changed(self, form):
+        frame = by_set()
+        frame["svm"] = [form.format(value) for value in frame["svm"]]
+        return frame
+
+    @pytest.mark.parametrize(
+        "form", ["**{}**", "\\textbf{{{}}}", "{}*", "{}†", "<b>{}</b>", "${}$", "__{}__",
+                 "{} [0.1, 0.9]", "\\underline{{{} ± 0.02}}"],
+    )  # fmt: skip
+    def test_marks_around_numbers(self, ask, form):
+        plain = ask(by_set(), "--higher-is-better", higher_is_better=True)
+        result = ask(self.changed(form), "--higher-is-better", higher_is_better=True)
+        assert result["means"] == plain["means"]
+
+    @pytest.mark.parametrize("word", ["-", "–", "n/a", "timeout", "OOM", "DNF", "failed"])
+    def test_words_for_no_result(self, ask, run, tmp_path, word):
+        frame = by_set().astype(object)
+        frame.loc[3, "tree"] = word
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "has no number" in message
+        code, out, _ = run(
+            "order", str(tmp_path / "table.csv"), "--missing", "drop", "--higher-is-better"
+        )
+        assert code == 0
+        assert "tree has no score on 1 of 8 data sets" in " ".join(out.split())
+
+    @pytest.mark.parametrize("rows", [[2], range(8)])
+    def test_percentages_among_fractions(self, ask, rows):
+        frame = by_set(svm=0.5 + 0.4 * by_set()["svm"], tree=0.5 + 0.4 * by_set()["tree"])
+        frame.loc[list(rows), "svm"] *= 100
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "looks like a percentage" in message
+
+    def test_a_diverging_loss_is_no_percentage(self, ask):
+        frame = by_set()
+        frame.loc[2, "svm"] = 91.2
+        assert ask(frame, "--lower-is-better", higher_is_better=False)["recommended"]
+
+    @pytest.mark.parametrize("name", ["mse", "loss", "error"])
+    def test_negative_losses(self, ask, run, tmp_path, name):
+        frame = long("fold", range(5), name=name)
+        frame[name] *= -1
+        assert "its numbers are negative" in ask(frame)
+        works(run, tmp_path, ["--higher-is-better"])
+        works(run, tmp_path, ["--lower-is-better"])
+
+    def test_several_metrics_in_columns(self, ask, run, tmp_path):
+        frame = wide(8, ["svm_accuracy", "svm_error", "tree_accuracy", "tree_error"])
+        frame.insert(0, "dataset", list("abcdefgh"))
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "--learners svm_accuracy,tree_accuracy" in message
+        works(run, tmp_path, ["--learners", "svm_accuracy,tree_accuracy", "--higher-is-better"])
+
+    @pytest.mark.parametrize("column", ["", "Unnamed: 0", "index", "No.", "#"])
+    def test_a_column_that_numbers_the_rows(self, ask, column):
+        frame = by_set()
+        frame.insert(0, column, range(8))
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+
+    @pytest.mark.parametrize(
+        "column", ["n_instances", "# features", "num_classes", "oracle", "improvement", "diff"]
+    )
+    def test_columns_about_data_sets(self, ask, column):
+        frame = by_set(**{column: 50.0})
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+
+    @pytest.mark.parametrize("column", ["split", "phase", "subset"])
+    def test_training_and_test_scores_in_rows(self, ask, run, tmp_path, column):
+        frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
+        both = pd.concat([frame.assign(**{column: "train"}), frame.assign(**{column: "test"})])
+        (words,) = advised(ask(both))
+        assert words == ["--where", f"{column}=test"]
+        works(run, tmp_path, words)
+
+    def test_rows_of_two_settings(self, ask, run, tmp_path):
+        frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
+        both = pd.concat([frame.assign(lr=0.1), frame.assign(lr=0.01)])
+        message = ask(both)
+        assert "the column 'lr' distinguishes" in message
+        works(run, tmp_path, ["--where", "lr=0.1"])
+        works(run, tmp_path, ["--fold-column", "lr"])
+
+    def test_two_spellings_of_a_learner(self, ask):
+        frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
+        frame.loc[3, "model"] = "SVM"
+        assert "two spellings of one name" in ask(frame)
+
+    def test_a_table_without_names(self, run, tmp_path):
+        path = tmp_path / "table.csv"
+        by_set().to_csv(path, index=False, header=False)
+        code, _, err = run("order", str(path), "--higher-is-better")
+        assert code == 2
+        assert "line 1 must name the columns" in err
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [("| dataset | a | b |\n|---|---|---|\n| iris | 0.1 | 0.2 |\n", "is a Markdown table"),
+         ("dataset & a & b \\\\\niris & 0.1 & 0.2 \\\\\n", "is a LaTeX table"),
+         ("Table 2,,\ndataset,a,b\niris,0.1,0.2\n", "delete the lines above the names")],
+    )  # fmt: skip
+    def test_other_markup(self, run, tmp_path, text, words):
+        path = tmp_path / "table.csv"
+        path.write_text(text)
+        code, _, err = run("order", str(path), "--higher-is-better")
+        assert code == 2
+        assert words in " ".join(err.split())
+
+    def test_ranks_as_scores(self, ask):
+        ranks = wide(6, ["a", "b", "c"]).rank(axis=1)
+        ranks.insert(0, "dataset", list("abcdef"))
+        result = ask(ranks, "--higher-is-better", higher_is_better=True)
+        assert "pass --lower-is-better if rank 1 is the best" in result["err"]
+
+
 class TestArrays:
     @pytest.mark.parametrize("name", ["nemenyi", "friedman", "tukey", "anova", "bootstrap_b"])
     def test_frames_are_refused(self, name):

@@ -201,7 +201,8 @@ def choose_model(
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    failed, scenarios = None, ()
+    failed: MissingLosses | None = None
+    scenarios: tuple[_Decided, ...] = ()
     if missing != "refuse":
         failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of)

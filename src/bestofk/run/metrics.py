@@ -905,6 +905,8 @@ class Answers:
         Its predictions of the test rows, by the name of the method.
     """
 
+    classes_: Labels
+
     def __init__(self, model: Any, X: Any, predictions: dict[str, Any]) -> None:
         self._model, self._X, self._predictions = model, X, predictions
 

@@ -58,14 +58,15 @@ def _adequate_sentences(decision: Decision, lack: str, worst: str) -> tuple[list
     missing = None if decision.problem is None else decision.problem.missing
     assert missing is not None
     noun, best = decision.noun, decision.recommended
-    before = decision.evidence.cache.get("adequate before missing", best)
+    before: Any = decision.evidence.cache.get("adequate before missing", best)
     if before == best:
         return [f"{lack}; if these scores count as {worst}, the recommendation is the same."], False
     also = f"if missing scores may be {worst}{' or right' if missing.as_best is not None else ''}"
     then = f"{'none' if best is None else called(best)} is shown to be so {also}"
     return [
         f"Which {noun} is good enough {DEPENDS}: {lack}.",
-        f"On the {missing.unit}s that all {noun}s have, {called(before)} is shown to be so; {then}.",
+        f"On the {missing.unit}s that all {noun}s have, {called(before)} is shown to be so; "
+        f"{then}.",
     ], True
 
 
