@@ -575,6 +575,26 @@ class TestItems:
         words = ("--metric", "Toxicity", "--lower-is-better")
         assert logs(frame, *words, metric="Toxicity", higher_is_better=False)["recommended"]
 
+    @pytest.mark.parametrize("column", ["split", "judge", "prompt_version"])
+    def test_a_column_that_distinguishes_answers(self, logs, run, tmp_path, column):
+        frame = items("item", "x", answers=2).rename(columns={"x": column})
+        frame[column] = frame[column].map({0: "train", 1: "test"})
+        message = logs(frame)
+        assert f"which the column {column!r} distinguishes" in message
+        works(run, tmp_path, ["--column", f"epoch={column}"], "evals")
+        works(run, tmp_path, ["--column", f"task={column}", "--task", "train"], "evals")
+
+    def test_two_columns_of_scores(self, logs, run, tmp_path):
+        frame = items("item", "x", answers=1).drop(columns="x").assign(score=0.5)
+        assert "'correct' and 'score' may each be the score" in logs(frame)
+        works(run, tmp_path, ["--metric", "correct"], "evals")
+
+    @pytest.mark.parametrize("word", ["timeout", "-", "failed"])
+    def test_words_for_no_score(self, logs, word):
+        frame = items("item", "x", answers=1).drop(columns="x").astype(object)
+        frame.loc[0, "correct"] = word
+        assert "a has no score on 1 of 30 items" in logs(frame)["headline"]
+
 
 class TestMissingScores:
     def frame(self, *, absent, seed=0):
@@ -599,6 +619,41 @@ class TestMissingScores:
         assert "If missing scores count as wrong, no difference" in result["headline"]
         assert "Over all possible missing scores" in result["headline"]
         assert result["claims"] == []
+
+    @pytest.mark.parametrize("margin", [0.02, 0.3])
+    def test_margins_hold_with_the_missing_scores(self, tmp_path, margin):
+        path = tmp_path / "table.csv"
+        self.frame(absent=False, seed=1).to_csv(path, index=False)
+        evals = bk.read_evals(path)
+        prefer = {"a": 2.0, "b": 1.0}
+        choice = choose_model(evals, margin=margin, prefer=prefer, procedure="cheapest-adequate")
+        against = choose_model(evals, margin=margin, against="a").against[0]
+        if margin == 0.02:
+            assert "Which model is good enough depends on the missing scores" in choice.headline()
+            assert choice.recommended is None
+            assert against.verdict == "depends"
+        else:
+            assert choice.headline().startswith("b has no score on")
+            assert (choice.recommended, choice.margin_verdict) == ("b", "shown")
+            assert against.verdict == "within"
+
+    def test_unscored_answers_of_several_epochs(self, tmp_path):
+        rng = np.random.default_rng(0)
+        rows = []
+        for who in "ab":
+            for i in range(150):
+                for epoch in range(3):
+                    right = rng.random() < i / 150
+                    lost = who == "b" and not right and rng.random() < 0.5
+                    rows.append((who, i, epoch, "" if lost else int(right)))
+        path = tmp_path / "table.csv"
+        pd.DataFrame(rows, columns=["model", "item", "epoch", "correct"]).to_csv(path, index=False)
+        choice = choose_model(bk.read_evals(path), pass_at=2)
+        assert "depends on the missing scores: b has no score on" in choice.headline()
+        assert choice.decision.claims == ()
+        # the mean is in the user's metric
+        shown = re.search(r"highe\w+ mean pass@2 \((\d\.\d+)", choice.headline())
+        assert float(shown[1]) == pytest.approx(choice.decision.means["b"], abs=1e-3)
 
     def test_a_part_of_the_items_by_design(self, logs):
         frame = self.frame(absent=False)

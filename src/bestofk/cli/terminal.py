@@ -438,6 +438,9 @@ def _print_short(
         fitting = shown_columns(decision, out.width, costs, others, columns or {})
         rows = len(fitting[0].cells) + 1
     used = rows + sum(_height(out, line) for line in (verdict, *lines))
+    if decision is not None and used > MAX_LINES + max(0, rows - 7):
+        full, brief = (f"How sure: {how_sure(value, estimand=one)}" for one in (True, False))
+        lines = [brief if line == full else line for line in lines]
     blank = rows > 0 and used + 2 <= MAX_LINES + max(0, rows - 7)
     print_prose(out, verdict, style="bold")
     if decision is not None:
@@ -450,9 +453,10 @@ def _print_short(
         print_prose(out, line)
 
 
-def how_sure(value: Decision | Study | ModelChoice) -> str:
+def how_sure(value: Decision | Study | ModelChoice, *, estimand: bool = True) -> str:
     """Return the test, its level, its correction, and the quantity that was compared."""
-    return "; ".join(one.short for one in value.select("evidence", "estimand") if one.short) + "."
+    kinds = ("evidence", "estimand") if estimand else ("evidence",)
+    return "; ".join(one.short for one in value.select(*kinds) if one.short) + "."
 
 
 def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:

@@ -27,6 +27,14 @@ _COST_UNITS = {
 }
 MAX_TIMES_ITEMS = 100
 """Do not advise more items than this many times the current number."""
+MAX_AGAINST = 2
+"""Models that are compared with another one in a sentence each."""
+_AGAINST_TITLES = {
+    "within": "Shown to be within {margin} of {other}",
+    "open": "Open whether within {margin} of {other}",
+    "beyond": "Shown to be worse than {other} by more than {margin}",
+    "depends": f"Whether within {{margin}} of {{other}} {DEPENDS}",
+}
 _MARGIN_PHRASES = {
     "shown": "is shown not to be worse than the best by more than your margin",
     "not shown": "may be worse than the best by more than your margin",
@@ -48,7 +56,7 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     return (
         *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
-        *statements("margin", [_margin_sentence(choice)]),
+        *_margin_statements(choice),
         *statements("next", _too_few_items_sentences(choice)),
         *plan,
         *notes,
@@ -165,10 +173,15 @@ def _bound_sentence(choice: Any) -> str:
     )
 
 
-def _margin_sentence(choice: Any) -> str:
-    """State whether the recommended model is within the margin; empty without a margin."""
+def _margin_statements(choice: Any) -> tuple[Statement, ...]:
+    """State whether the recommended model is within the margin, if there is one."""
     if choice.margin is None:
-        return ""
+        return ()
+    text = _margin_sentence(choice)
+    return (Statement(kind="margin", text=text, short=f"{text.rstrip('.').split('; ')[0]}."),)
+
+
+def _margin_sentence(choice: Any) -> str:
     if choice.margin_verdict == "depends":
         return (
             f"Whether {choice.recommended} is worse than the best by more than your margin of "
@@ -199,6 +212,14 @@ def _against_sentences(choice: Any) -> list[str]:
         "depends": f"Whether {{name}} is within {{margin}} of {{other}} {DEPENDS}",
     }
     sentences = []
+    if len(choice.against) > MAX_AGAINST:
+        other, margin = choice.against[0].against, number(choice.margin)
+        for verdict, title in _AGAINST_TITLES.items():
+            names = [row.name for row in choice.against if row.verdict == verdict]
+            if names:
+                title = title.format(margin=margin, other=other)
+                sentences.append(f"{title}: {shortened(names, 6)}.")
+        return sentences
     for row in choice.against:
         words = phrases[row.verdict].format(
             name=row.name, other=row.against, margin=number(choice.margin)
