@@ -188,7 +188,7 @@ def _comparison(order: Decision | None, losses: Losses | None, study: Study | No
     if order is not None and order.on_items:
         basis = f"on the basis of {order.design}"
     metric = "" if losses.loss_name == "loss" else f"; the metric was {losses.metric.name}"
-    seed = f", seed {study.random_state}" if study is not None else ""
+    seed = f", random state {study.random_state}" if study is not None else ""
     return f"We compared {learners}{data} {basis}{metric}{seed}."
 
 
