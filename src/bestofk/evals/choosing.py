@@ -517,10 +517,16 @@ def _against(
     losses, metric = decided.losses, decided.table.metric
     names = [name for name in losses if name != against]
     intervals = [_intervals_against(one, names, against) for one in scenarios]
+    # the verdict must not call a pair too close that is shown to differ here
+    worse = {loser for winner, loser in decided.decision.claims if winner == against}
     rows = []
     for at, name in enumerate(names):
         verdicts = {
-            "within" if high[at] < margin else "beyond" if low[at] > margin else "open"
+            "within"
+            if high[at] < margin
+            else "beyond"
+            if low[at] > margin and name in worse
+            else "open"
             for low, high in intervals
         }
         rows.append(

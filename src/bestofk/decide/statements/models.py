@@ -167,7 +167,10 @@ def _bound_sentence(choice: Any) -> str:
         mean += " over tasks (macro)" if choice.weights == "macro" else " over items (micro)"
     confidence = f"{100 * (1 - decision.alpha):g} % confidence"
     if choice.bound == 0.0:
-        return f"{best} is not worse than {rival} in {mean} ({confidence})."
+        claims = set(decision.claims)
+        shown = all((best, name) in claims for name in decision.by_preference if name != best)
+        end = "" if shown else ", which does not show that it is better"
+        return f"{best} is not worse than {rival} in {mean} ({confidence}, one-sided){end}."
     return (
         f"{best} is worse than {rival} by at most {number(choice.bound)} in {mean} ({confidence})."
     )
