@@ -528,6 +528,8 @@ def check_text(truth):
     assert named <= worse
     if not re.search("others|the other ", text):
         assert named == worse
+    if "depends on the missing scores" in text:
+        return
     close = {name for name, verdict in verdicts.items() if verdict == "too close to call"}
     if order.decidable and order.mean_losses[order.smallest_mean] != max(
         order.mean_losses.values()
@@ -613,7 +615,8 @@ def check_margins(truth):
         assert (one.verdict == "worse") <= ((best, name) in truth.claims)
         if one.verdict == WITHIN_MARGIN:
             assert one.adjusted_pvalue <= order.alpha
-            low = truth.worse_by(name, best)[0] if len(truth.rows) else None
+            tested = frozenset((name, best)) in truth.rows
+            low = truth.worse_by(name, best)[0] if tested else None
             assert low is None or low < order.margin
     assert "alpha of their own" in statement.text or WITHIN_MARGIN not in {
         one.verdict for one in order.margins.values()
