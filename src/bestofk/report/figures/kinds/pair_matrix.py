@@ -74,7 +74,7 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Pi
         paper.rest(0.0, max(max(ends) + 8, 420.0)),
         top + K * height + 8,
         note=_note(pairs, detail),
-        alt=f"Matrix of {counted(K * (K - 1) // 2, 'pair')} between {K}; a difference is shown "
+        alt=f"Matrix of {counted(K * (K - 1) // 2, 'pair')} of {K} learners; a difference is shown "
         f"in {count}.",
     )
 
