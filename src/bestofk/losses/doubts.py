@@ -107,9 +107,11 @@ def _cell(table: Table, row: int, at: int) -> str:
 def refuse_phases(table: Table, roles: dict[str, str]) -> None:
     """Raise if a column says whether a result is of training or of test rows."""
     for column in table.columns:
-        if len(table.cells[column].unique()) > _MAX_PHASES:
+        distinct = table.cells[column].unique()
+        if len(distinct) > _MAX_PHASES:
             continue
-        names = {name.lower(): name for name in table.levels(column).names}
+        words = [str(cell).strip() for cell in distinct.to_pylist() if cell is not None]
+        names = {word.lower(): word for word in words if word}
         phases = [name for name in names if _PHASE.fullmatch(name)]
         if len(phases) < 2 or len(phases) < len(names) or column == roles.get("algorithm"):
             continue
