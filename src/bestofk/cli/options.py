@@ -145,7 +145,11 @@ table_options = option_group(
 """A table of losses, how to read it, and what to do with missing cells."""
 level_options = option_group(
     click.option(
-        "--alpha", type=float, default=0.05, show_default=True, help="Chance of any false claim."
+        "--alpha",
+        type=float,
+        default=0.05,
+        show_default=True,
+        help="Accepted chance of any false claim.",
     ),
     df_option,
     seed_option,

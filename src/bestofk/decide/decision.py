@@ -165,8 +165,16 @@ class Decision(Reported):
 
     @property
     def noun(self) -> str:
-        """The noun for what is compared."""
-        return "learner" if self.problem is None else self.problem.subject.noun
+        """The noun for what is compared: ``"model"`` if each was fitted once."""
+        problem = self.problem
+        if problem is None:
+            return "learner"
+        return "model" if problem.fitted_once else problem.subject.noun
+
+    @property
+    def on_items(self) -> bool:
+        """Whether models are compared by the items that they answered."""
+        return self.problem is not None and self.problem.subject.noun == "model"
 
     @property
     def details(self) -> Mapping[Name, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -253,7 +253,7 @@ class MarginVerdict(Presented):
 
     def explain(self) -> str:
         """Return the verdict in a sentence."""
-        best = "the recommended learner"
+        best = "the recommended one"
         sentence = {
             "better": f"It is shown to be better than {best}",
             NOT_WORSE: f"It is shown not to be worse than {best} by more than the margin",
@@ -278,6 +278,8 @@ class Margins:
     pvalue: Floats
     adjusted_pvalue: Floats
     alpha: float
+    before_missing: Margins | None = None
+    """The same from the units that all learners have."""
 
     @property
     def shown(self) -> Bools:
@@ -312,8 +314,20 @@ class Margins:
 def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
     """Test for every ordered pair that the first is worse than the second by the margin."""
     margin = positive(margin, "margin")
-    pvalue, adjusted = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
-    return Margins(margin=margin, pvalue=pvalue[0], adjusted_pvalue=adjusted[0], alpha=alpha)
+    pvalues = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
+    pvalue, adjusted = (one[0] for one in pvalues)
+    before = Margins(margin=margin, pvalue=pvalue, adjusted_pvalue=adjusted, alpha=alpha)
+    missing = problem.missing
+    for other in () if missing is None else (missing.as_worst, missing.as_best):
+        if other is None or other.values is None or other.choice is None:
+            continue
+        # a statement must also hold with the missing losses
+        rows = np.ix_(*[[other.names.index(name) for name in problem.names]] * 2)
+        filled = margin_pvalues(other.choice, other.values[np.newaxis], margin)
+        pvalue, adjusted = (
+            np.maximum(a, b[0][rows]) for a, b in zip((pvalue, adjusted), filled, strict=True)
+        )
+    return replace(before, pvalue=pvalue, adjusted_pvalue=adjusted, before_missing=before)
 
 
 def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Floats, Floats]:

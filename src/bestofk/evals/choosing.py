@@ -17,7 +17,7 @@ from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
-from bestofk.decide.preference import MeasuredCosts
+from bestofk.decide.preference import MeasuredCosts, Name
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
@@ -189,27 +189,45 @@ def choose_model(
             )
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
-    if pass_at is not None:
-        scores = scores.pass_at(pass_at)
-    if pass_all is not None:
-        scores = scores.pass_all(pass_all)
+
+    def passed(scores: ItemScores) -> ItemScores:
+        if pass_at is not None:
+            return scores.pass_at(pass_at)
+        return scores if pass_all is None else scores.pass_all(pass_all)
+
+    scores = passed(scores)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    failed = None
-    if missing != "refuse" and pass_at is None and pass_all is None:
-        failed = _failures(evals, options, counting)
+    failed: MissingLosses | None = None
+    scenarios: tuple[_Decided, ...] = ()
+    if missing != "refuse":
+        failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of)
     decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
     within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
-    if decision.recommended is not None and (missing == "bounds" or (failed and within_unit)):
+    plain = pass_at is None and pass_all is None
+    if decision.recommended is not None and (
+        missing == "bounds" or (failed and within_unit and plain)
+    ):
         bounds = _missing_bounds(evals, decision, options, counting)
-    bound, rival = _bound(decided)
+    alone, rival = _bound(decided, decision.recommended)
+    bound = alone
+    for scenario in scenarios:
+        at_worst, other = _bound(scenario, decision.recommended)
+        if bound is not None and (at_worst is None or at_worst > bound):
+            bound, rival = at_worst, other
+    if decides_by(procedure) == "adequacy" and decision.recommended is not None:
+        # the statement that the procedure makes about the recommended model
+        alone = bound = margin
+    margin_verdict = _margin_verdict(decision, bound, margin)
+    if margin_verdict != _margin_verdict(decision, alone, margin):
+        margin_verdict = "depends"
     return ModelChoice(
         decision=decision,
         scores=scores,
@@ -220,8 +238,10 @@ def choose_model(
         rival=rival,
         plan=_plan(decided),
         margin=margin,
-        margin_verdict=_margin_verdict(decision, bound, margin),
-        items_for_margin=_items_for_margin(decided, bound, rival, margin),
+        margin_verdict=margin_verdict,
+        items_for_margin=None
+        if margin_verdict in ("shown", "depends")
+        else _items_for_margin(decided, rival, margin),
         unattainable=_unattainable(decided),
         intervals=_intervals(decided),
         counts=_counts(evals),
@@ -231,7 +251,7 @@ def choose_model(
         ),
         left_out=scores.left_out,
         missing_bounds=bounds,
-        against=_against(decided, against, margin),
+        against=_against((decided, *scenarios), against, margin),
     )
 
 
@@ -304,9 +324,12 @@ def _decide(
 
 
 def _failures(
-    evals: Evals, options: dict[str, Any], counting: dict[str, Any]
-) -> MissingLosses | None:
-    """Return the missing scores, and the evidence if each of them is wrong; None without any.
+    evals: Evals,
+    options: dict[str, Any],
+    counting: dict[str, Any],
+    passed: Callable[[ItemScores], ItemScores],
+) -> tuple[MissingLosses | None, tuple[_Decided, ...]]:
+    """Return the missing scores, and the decisions if all of them are wrong, or all are right.
 
     An item that a model never ran counts only if the model has at least half of the items of its
     task: otherwise it ran on a part of the task by design.
@@ -317,24 +340,31 @@ def _failures(
     keep = np.asarray(wanted.all(axis=0))
     lacking = (missing > 0) & keep
     if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
-        return None
-    everything = replace(scores.only_items(keep), count=np.maximum(scores.count[:, keep], 1))
+        return None, ()
+    # an item that a model never ran has as many answers as the others
+    count = np.where(scores.count > 0, scores.count + missing, scores.count.max())
+    everything, count = scores.only_items(keep), count[:, keep]
+
+    def filled(mean: Floats) -> ItemScores:
+        mean = np.ascontiguousarray(mean[:, keep])
+        # of right or wrong answers, which pass@k needs; decisions do not use it
+        variance = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
+        return replace(everything, mean=mean, count=count, variance=variance)
+
     try:
-        as_worst, as_best = (
-            _decide(replace(everything, mean=np.ascontiguousarray(mean[:, keep])), **options)
-            .decision.evidence
-            for mean in (worst, best)
-        )  # fmt: skip
+        scenarios = tuple(_decide(passed(filled(mean)), **options) for mean in (worst, best))
     except BestOfKError:
-        return None
+        return None, ()
+    as_worst, as_best = (one.decision.evidence for one in scenarios)
     counts = lacking.sum(axis=1).tolist()
-    return MissingLosses(
+    lost = MissingLosses(
         counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
         units=int(keep.sum()),
         unit="item",
         as_worst=as_worst,
         as_best=as_best,
     )
+    return lost, scenarios
 
 
 def _missing_bounds(
@@ -476,40 +506,51 @@ def _clustered_default(*, binary: bool) -> PairwiseTest:
 
 
 def _against(
-    decided: _Decided, against: str | None, margin: float | None
+    scenarios: tuple[_Decided, ...], against: str | None, margin: float | None
 ) -> tuple[AgainstModel, ...]:
-    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1)."""
+    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1).
+
+    The first scenario has the items that all models have; the others fill in missing scores.
+    """
     if against is None or margin is None:
         return ()
+    decided = scenarios[0]
     losses, metric = decided.losses, decided.table.metric
     names = [name for name in losses if name != against]
-    level = 1.0 - decided.decision.alpha / len(names)
-    first = np.stack([losses[name] for name in names])
-    high, low = (
-        np.atleast_1d(
-            np.asarray(
-                getattr(
-                    _loss_test(decided, first, losses[against], side).confidence_interval(level),
-                    end,
-                )
-            )
-        )
-        for side, end in (("less", "high"), ("greater", "low"))
-    )
+    intervals = [_intervals_against(one, names, against) for one in scenarios]
+    # the verdict must not call a pair too close that is shown to differ here
+    worse = {loser for winner, loser in decided.decision.claims if winner == against}
     rows = []
     for at, name in enumerate(names):
-        difference = float(losses[name].mean() - losses[against].mean())
-        verdict = "within" if high[at] < margin else "beyond" if low[at] > margin else "open"
+        verdicts = {
+            "within"
+            if high[at] < margin
+            else "beyond"
+            if low[at] > margin and name in worse
+            else "open"
+            for low, high in intervals
+        }
         rows.append(
             AgainstModel(
                 name=name,
                 against=against,
-                difference=metric.difference(difference),
-                at_most=float(max(high[at], 0.0)),
-                verdict=verdict,
+                difference=metric.difference(float(losses[name].mean() - losses[against].mean())),
+                at_most=max(0.0, *(float(high[at]) for _, high in intervals)),
+                verdict=verdicts.pop() if len(verdicts) == 1 else "depends",
             )
         )
     return tuple(rows)
+
+
+def _intervals_against(decided: _Decided, names: list[str], against: str) -> tuple[Floats, Floats]:
+    """Return both ends of how much worse each model is than one of them."""
+    losses, level = decided.losses, 1.0 - decided.decision.alpha / len(names)
+    first = np.stack([losses[name] for name in names])
+    low, high = (
+        _loss_test(decided, first, losses[against], side).confidence_interval(level)
+        for side in ("greater", "less")
+    )
+    return np.atleast_1d(np.asarray(low.low)), np.atleast_1d(np.asarray(high.high))
 
 
 def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any:
@@ -523,15 +564,14 @@ def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any
     )  # fmt: skip
 
 
-def _bound(decided: _Decided) -> tuple[float | None, str | None]:
-    """Return how much worse than the best the recommended model may be, and than which model.
+def _bound(decided: _Decided, best: Name | None) -> tuple[float | None, str | None]:
+    """Return how much worse than the best model the model `best` may be, and than which.
 
     The bound is one-sided. For any model that the data select, it is too low only if the interval
     against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
     bound is about means, whatever the test.
     """
     decision, losses = decided.decision, decided.losses
-    best = decision.recommended
     others = [name for name in losses if name != best]
     if best is None or not others:
         return None, None
@@ -574,16 +614,14 @@ def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
 def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:
     if margin is None or decision.recommended is None:
         return None
-    if bound is not None and bound < margin:
+    if bound is not None and (bound < margin or decides_by(decision.procedure) == "adequacy"):
         return "shown"
     worse = any(loser == decision.recommended for _, loser in decision.claims)
     return "worse" if worse else "not shown"
 
 
-def _items_for_margin(
-    decided: _Decided, bound: float | None, rival: str | None, margin: float | None
-) -> int | None:
-    if margin is None or rival is None or (bound is not None and bound < margin):
+def _items_for_margin(decided: _Decided, rival: str | None, margin: float | None) -> int | None:
+    if margin is None or rival is None:
         return None
     losses = decided.losses
     d = losses[str(decided.decision.recommended)] - losses[rival]

@@ -123,13 +123,18 @@ class ErrorEstimates(Presented):
     def to_text(self) -> str:
         """Return a table of all estimates and intervals."""
         names = list(self.estimates[0].intervals)
-        lines = [f"{'method':<17}{'error':>7}  " + "".join(f"{name:>18}" for name in names)]
+        lines = [f"{'method':<17}{'error':>7}  " + "  ".join(f"{name:>11}" for name in names)]
         for one in self.estimates:
             ends = [
-                f"at most {high:.3f}" if name == "Langford" else f"{low:.3f} to {high:.3f}"
+                f"{'up to ' if name == 'Langford' else f'{low:.3f}–'}{high:.3f}"
                 for name, (low, high) in one.intervals.items()
             ]
-            lines.append(f"{one.method:<17}{one.error:>7.4f}  " + "".join(f"{e:>18}" for e in ends))
+            lines.append(
+                f"{one.method:<17}{one.error:>7.4f}  "
+                + "  ".join(
+                    f"{e:>{max(11, len(name))}}" for name, e in zip(names, ends, strict=True)
+                )
+            )
         return "\n".join(lines)
 
 

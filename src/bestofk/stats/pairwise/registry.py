@@ -952,7 +952,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         explanation=(
             "Compares the mean scores of two models over items or clusters of items.",
             "Use it for graded scores; it allows for skewed differences.",
-            "Do not use it for right or wrong answers to unrelated items: mcnemar is exact.",
+            "Do not use it for right or wrong answers to unrelated items: use mcnemar.",
         ),
         function="bestofk.stats.pairwise.clustered:cluster_t",
         summary="t test of the mean over clusters, corrected for skewed differences",
@@ -987,7 +987,8 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         explanation=(
             "Compares two models on related items, such as questions about one passage, by "
             "flipping the signs of whole clusters.",
-            "Use it for any number of clusters; it is exact.",
+            "Use it for any number of clusters; it is exact if equal models have exchangeable "
+            "answers.",
             "Do not use it if the items are unrelated: mcnemar and permutation then detect more.",
         ),
         function="bestofk.stats.pairwise.clustered:cluster_sign_flip",
@@ -1021,7 +1022,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             "Compares how often two models are right on related items, with a variance over "
             "clusters.",
             "Use it for many clusters of similar size.",
-            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+            "Do not use it for fewer than about 30 clusters: use cluster-sign-flip.",
         ),
         function="bestofk.stats.pairwise.clustered:obuchowski",
         summary="McNemar's statistic with the variance of sums over clusters",
@@ -1039,7 +1040,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             "Compares how often two models are right on related items, with the same weight for "
             "every cluster.",
             "Use it if large clusters should not count more than small ones.",
-            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+            "Do not use it for fewer than about 30 clusters: use cluster-sign-flip.",
         ),
         function="bestofk.stats.pairwise.clustered:durkalski",
         summary="all clusters have the same weight, whatever their size",
@@ -1058,7 +1059,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             "Compares how often two models are right on related items, with a smaller variance if "
             "they differ.",
             "Use it for many clusters if obuchowski is too cautious.",
-            "Do not use it for fewer than about 30 clusters: cluster-sign-flip is exact.",
+            "Do not use it for fewer than about 30 clusters: use cluster-sign-flip.",
         ),
         function="bestofk.stats.pairwise.clustered:yang",
         summary="Obuchowski's statistic with a smaller variance if the two differ",
