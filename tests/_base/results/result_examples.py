@@ -180,6 +180,7 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
+    "ranks": lambda: decision().ranks,
     "evidence": lambda: decision().evidence,
     "pair": lambda: decision().evidence.pair(0),
     "posterior": lambda: decision().evidence.pair(0).posterior,

@@ -177,7 +177,7 @@ SAY_NOTHING = {
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
     "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
-    "order_intervals",
+    "order_intervals", "ranks",
     "simulate",
     "type1_error", "worst_chosen",
 }  # fmt: skip
