@@ -310,9 +310,14 @@ def df_value(df: str | None) -> float | str | None:
         ) from None
 
 
+def _check_losses(path: str) -> None:
+    """Raise an error if there is no such file or embedded table, without a heavy import."""
+    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
+
+
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """Return the table of losses that the options describe."""
-    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
+    _check_losses(path)
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 
@@ -331,6 +336,7 @@ def read_intervals(
     path: str, reading: dict[str, Any], *, missing: str
 ) -> Losses | IntervalTable:  # fmt: skip
     """Return the table of losses, or of intervals if it has the columns low and high."""
+    _check_losses(path)
     from bestofk.losses.columns import IntervalColumnsError
 
     try:

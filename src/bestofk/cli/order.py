@@ -126,9 +126,9 @@ def order(
                 )
             if groups is not None:
                 raise click.UsageError("--groups needs --truth, the column of true values.")
+            table = read_intervals(losses, reading, missing=missing)
             from bestofk.decide.interval_table import IntervalTable, interval_table
 
-            table = read_intervals(losses, reading, missing=missing)
             if isinstance(table, IntervalTable) or interval is not None:
                 table = interval_table(table, interval)
                 _decide_by_intervals(table, prefer, arguments, as_json=as_json, quiet=quiet)

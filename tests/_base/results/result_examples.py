@@ -189,6 +189,7 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
+    "ranks": lambda: decision().ranks,
     "evidence": lambda: decision().evidence,
     "ranks": lambda: decision().ranks,
     "slices": sliced,
