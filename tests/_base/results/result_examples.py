@@ -191,7 +191,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
     "ranks": lambda: decision().ranks,
     "evidence": lambda: decision().evidence,
-    "ranks": lambda: decision().ranks,
     "slices": sliced,
     "pair": lambda: decision().evidence.pair(0),
     "posterior": lambda: decision().evidence.pair(0).posterior,
