@@ -24,6 +24,10 @@ from .half_sampling import (
     pooled_half_sampling_t as pooled_half_sampling_t,
     study_factor as study_factor,
 )
+from .hierarchical import (
+    HierarchicalResult as HierarchicalResult,
+    hierarchical_bayes as hierarchical_bayes,
+)
 from .mcnemar_tests import mcnemar as mcnemar
 from .nested_cv import nested_cv_t as nested_cv_t, nested_cv_z as nested_cv_z
 from .one_test_set import (
