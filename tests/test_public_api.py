@@ -15,7 +15,7 @@ from bestofk.stats import multiple, pairwise
 FUNCTIONS = {
     pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
     "repeated_kfold_t corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
-    "signed_rank_bayes",
+    "signed_rank_bayes hierarchical_bayes",
     multiple: "anova repeated_measures_anova newman_keuls kruskal_wallis friedman nemenyi posthoc "
     "cochran_q looney bootstrap_a bootstrap_b",
     ordering: "multitest test_first anova_choice newman_keuls_choice most_wins roc_hull "
@@ -28,8 +28,8 @@ TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
     "use-all-data folds folds-averaged-var runs runs-averaged-var sorted-runs "
     "sorted-runs-averaged-var folds-averaged-t runs-averaged-t sorted-runs-averaged-t sign "
-    "wilcoxon mcnemar permutation correlated-t signed-rank-bayes anova repeated-measures-anova "
-    "newman-keuls tukey kruskal-wallis friedman cochran-q looney bootstrap-a bootstrap-b"
+    "wilcoxon mcnemar permutation correlated-t signed-rank-bayes hierarchical-bayes anova "
+    "repeated-measures-anova newman-keuls tukey kruskal-wallis friedman cochran-q looney bootstrap-a bootstrap-b"
 )
 PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"

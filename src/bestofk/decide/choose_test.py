@@ -49,6 +49,7 @@ SITUATION_WORDS = {
     "test-set-auc": "the AUC on one test set",
     "test-set-metric": "a metric of all instances of one test set together",
     "datasets": "several data sets",
+    "dataset-folds": "several data sets with at least three folds each",
     "halves": "runs of k folds and halves of the rows",
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",

@@ -292,4 +292,7 @@ def _problem(
         bare=False,
         preference=preference,
         subset_values=parts,
+        fold_values=np.full((len(names), datasets, design.runs, design.folds), loss)
+        if datasets > 1
+        else None,
     )

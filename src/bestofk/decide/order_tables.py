@@ -283,6 +283,9 @@ def stack_tables(
         parts = parts[np.arange(B)[:, np.newaxis], places]
     else:
         parts = None
+    folds = None
+    if like.fold_values is not None:
+        folds = array.mean(axis=5)[np.arange(B)[:, np.newaxis], places]
     return ProblemStack(
         values=values if listed else values[np.arange(B)[:, np.newaxis], places],
         means=np.take_along_axis(means, places, axis=1),
@@ -290,6 +293,7 @@ def stack_tables(
         names=names,
         like=replace(like, preference=preference, notes=notes),
         subset_values=parts,
+        fold_values=folds,
     )
 
 

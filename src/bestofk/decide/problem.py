@@ -83,6 +83,8 @@ class Problem:
     metric: Metric = field(default_factory=Metric)
     subset_values: Floats | None = None
     """(K, subset runs, folds), if one data set has runs on parts of its rows."""
+    fold_values: Floats | None = None
+    """(K, data sets, runs, folds), if several data sets have the same folds."""
     subject: Subject = field(default_factory=Subject)
     missing: MissingLosses | None = None
     """The losses that some learners lack, if they were left out."""
@@ -111,7 +113,14 @@ class Problem:
         return self.design.describe()
 
     def sample(self, axes: int) -> Floats:
-        """Return (K, n) or (K, runs, folds), for a test with that many trailing axes."""
+        """Return (K, n), (K, runs, folds) or (K, data sets, runs, folds), for that many axes."""
+        if axes == 3:
+            if self.fold_values is None:
+                raise DesignError(
+                    "The test needs the losses of the same folds of every data set; the losses are "
+                    f"{self.describe()}."
+                )
+            return self.fold_values
         return sample_of(self.values, self.subset_values, axes)
 
     def means(self) -> Floats:
@@ -138,6 +147,14 @@ def values_of(losses: Floats) -> Floats:
     return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
 
 
+def fold_values_of(losses: Floats) -> Floats | None:
+    """Return the losses of all folds of several data sets from losses of five axes."""
+    if losses.shape[1] == 1 or np.isnan(losses).any():
+        return None
+    folds: Floats = losses.mean(axis=4)
+    return folds
+
+
 def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
     """Return the problem of a bare (K, ...) array; learners are the integers 0..K-1."""
     array = finite_array(values, "losses", min_ndim=2)
@@ -151,8 +168,10 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
             f"data set, run, fold, repetition); got shape {array.shape}."
         )
     n_datasets = 1
+    fold_values = None
     if array.ndim == 5:
         n_datasets = array.shape[1]
+        fold_values = fold_values_of(array)
         design = Design(
             kind="cv" if array.shape[3] > 1 else "scores",
             runs=array.shape[2],
@@ -171,6 +190,7 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
         names=tuple(positions),
         design=design,
         n_datasets=n_datasets,
+        fold_values=None if fold_values is None else fold_values[positions],
         bare=True,
         notes=notes,
         preference=preference,
@@ -198,6 +218,7 @@ def problem_from_losses(
     values: Floats = losses.values
     dropped: tuple[str, ...] = ()
     missing_losses, complete = None, None
+    fold_values = fold_values_of(values)
     if losses.complete or _unpaired(losses):
         array = values_of(values)
     elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
@@ -215,6 +236,7 @@ def problem_from_losses(
         per_fold, design, note = _drop_incomplete(losses)
         dropped = (note,)
         array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
+        fold_values = per_fold if per_fold.shape[1] > 1 else None
         missing_losses, complete = _as_worst(losses)
     positions, preference, notes = arrange(names, prefer, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
@@ -224,6 +246,7 @@ def problem_from_losses(
         names=tuple(names[k] for k in positions),
         design=design,
         n_datasets=n_datasets,
+        fold_values=None if fold_values is None else fold_values[positions],
         bare=False,
         notes=(*dropped, *notes),
         dropped=dropped,

@@ -35,6 +35,8 @@ class ProblemStack:
     names: tuple[Name, ...]
     like: Problem
     subset_values: Floats | None = None
+    fold_values: Floats | None = None
+    """(B, K, data sets, runs, folds), if there are several data sets."""
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     """Results that several procedures share."""
 
@@ -48,26 +50,28 @@ class ProblemStack:
 
     def one(self, table: int) -> Problem:
         """Return the problem of one table."""
-        parts = self.subset_values
+        parts, folds = self.subset_values, self.fold_values
         return replace(
             self.like,
             values=self.values[table],
             names=tuple(self.names[k] for k in self.places[table].tolist()),
             losses=None,
             subset_values=None if parts is None else parts[table],
+            fold_values=None if folds is None else folds[table],
         )
 
     def rows(self, tables: Any) -> ProblemStack:
         """Return some of the tables."""
         if isinstance(tables, np.ndarray) and len(tables) == len(self):
             return self
-        parts = self.subset_values
+        parts, folds = self.subset_values, self.fold_values
         return replace(
             self,
             values=self.values[tables],
             means=self.means[tables],
             places=self.places[tables],
             subset_values=None if parts is None else parts[tables],
+            fold_values=None if folds is None else folds[tables],
             cache={},
         )
 
@@ -78,7 +82,9 @@ class ProblemStack:
         return self.cache[key]
 
     def sample(self, axes: int) -> Floats:
-        """Return (B, K, n) or (B, K, runs, folds), for a test with that many trailing axes."""
+        """Return (B, K, n), (B, K, runs, folds) or (B, K, data sets, runs, folds)."""
+        if axes == 3 and self.fold_values is not None:
+            return self.fold_values
         B, K = self.values.shape[:2]
         parts = self.subset_values
         flat = sample_of(

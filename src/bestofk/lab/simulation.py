@@ -82,8 +82,9 @@ class Simulation(Presented):
     def sample(self, axes: int) -> Floats:
         """Return (learners, sets, repeats, ...) with the trailing axes that a test takes.
 
-        Tables over several data sets give mean losses. Other tables give (runs, folds), or all
-        splits in one axis. `BOTH_PARTS` adds the splits of runs on subsets of the rows.
+        Tables over several data sets give mean losses, or all losses if `axes` is 3. Other tables
+        give (runs, folds), or all splits in one axis. `BOTH_PARTS` adds the splits of runs on
+        subsets of the rows.
         """
         values = self.losses
         K, D = values.shape[2:4]
@@ -91,6 +92,8 @@ class Simulation(Presented):
             both = [part[:, :, :, 0].mean(axis=5).reshape(*values.shape[:3], -1)
                     for part in (values, self.subset_losses) if part is not None]  # fmt: skip
             return np.moveaxis(np.concatenate(both, axis=3), 2, 0)
+        if axes == 3:
+            return np.moveaxis(values.mean(axis=6), 2, 0)
         if D > 1:
             means = values.mean(axis=(4, 5, 6))
             return np.moveaxis(means, 2, 0)

@@ -164,7 +164,8 @@ class Design:
         See `bestofk.stats.pairwise.entry`.
         """
         if n_datasets > 1:
-            return ("datasets",)
+            folds = self.kind in ("cv", "resample", "bootstrap") and self.runs * self.folds > 2
+            return ("datasets", "dataset-folds") if folds else ("datasets",)
         if self.subsets is not None:
             return (self.subsets.kind, *self.with_(subsets=None).situations(n_datasets=1))
         if self.on_test_set or (self.kind == "seeds" and self.folds > 1):

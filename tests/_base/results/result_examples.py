@@ -150,6 +150,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "kfold_t without spread": lambda: pairwise.kfold_t(np.full(5, 0.3), np.full(5, 0.2)),
     "correlated_t": lambda: pairwise.correlated_t(*table(2), rope=0.01, rho=0.1),
     "signed_rank_bayes": lambda: pairwise.signed_rank_bayes(*table(2), rope=0.01),
+    "hierarchical_bayes": lambda: pairwise.hierarchical_bayes(
+        *np.random.default_rng(0).normal([[[[0.3]]], [[[0.4]]]], 0.01, (2, 6, 1, 5)), rope=0.01
+    ),
     "all_pairs": lambda: pairwise.all_pairs("kfold-t", table()),
     "anova": lambda: multiple.anova(table()),
     "anova of many": lambda: multiple.anova(np.stack([table(), table(seed=4)])),

@@ -31,6 +31,8 @@ def trailing(entry):
         return (5, 2)
     if entry.subsets and not entry.pooled:
         return (32,)
+    if entry.axes == 3:
+        return (5, 2, 3)
     if entry.axes == 2:
         return (4, 3)  # runs differ from folds
     return (40,) if entry.zero_one else (11,)
@@ -48,6 +50,8 @@ def arguments(entry):
         options |= {"random_state": 3}
     if entry.name == "signed-rank-bayes":
         options |= {"samples": 4_000}  # enough for these properties
+    if entry.name == "hierarchical-bayes":
+        options |= {"samples": 2_400}
     return options
 
 

@@ -12,6 +12,7 @@
 ``test-set-auc``   one test set, components of the AUC by instance
 ``test-set-metric`` one test set, components of any other metric by instance
 ``datasets``       several data sets, one mean loss each
+``dataset-folds``  several data sets, three or more folds or splits of each
 ``halves``         one data set, runs of k folds, and cross-validation on random halves of it
 ``nested``         one data set, runs of k folds, and pairs of folds left out together
 ``loo``            one data set, leave-one-out: one loss per row
@@ -19,7 +20,8 @@
 ``seeds``          one test set, training runs with different seeds
 =================  ==============================================================
 
-`PairwiseTest.axes` is the number of trailing axes of its losses: 2 for (runs, folds), else 1.
+`PairwiseTest.axes` is the number of trailing axes of its losses: 2 for (runs, folds), 3 for (data
+sets, runs, folds), else 1.
 """
 
 from __future__ import annotations

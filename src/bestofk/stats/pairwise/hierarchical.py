@@ -23,7 +23,7 @@ from bestofk.stats.pairwise.differences import loss_unit, over_pairs, paired_los
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
 CHAINS = 16
-_WARM_UP = 200
+_WARM_UP = 100
 _LARGEST_R_HAT = 1.05
 _UPPER_SCALE = 1000.0
 """Bound of the scale of the data sets, in standard deviations of their means."""
@@ -275,9 +275,9 @@ def _draw(
         return np.where(log_tau < log_bound, fit, -np.inf)
 
     def move(x: Floats, fit: Any, *facts: Floats) -> Floats:
-        """Make two Metropolis steps of random length."""
+        """Make five Metropolis steps of random length."""
         now = fit(x, *facts)
-        for _ in range(2):
+        for _ in range(5):
             other = x + 0.1 * 30.0 ** rng.random(C) * rng.standard_normal(C)
             there = fit(other, *facts)
             accepted = -rng.standard_exponential(C) < there - now

@@ -918,6 +918,32 @@ BAYESIAN_TESTS = (
         random=True,
         at_least_units=10,
     ),
+    PairwiseTest(
+        name="hierarchical-bayes",
+        explanation=(
+            "Gives the probability that one learner is better than another by more than a margin "
+            "that matters on the next data set, from cross-validation on several data sets.",
+            "Use it with --rope if you have the losses of all folds of several data sets.",
+            "Do not read its probabilities as error rates: they hold only under its prior.",
+        ),
+        function="bestofk.stats.pairwise.hierarchical:hierarchical_bayes",
+        summary="posterior of the next data set, from the folds within every data set",
+        covers=("dataset-folds",),
+        paper="Corani et al. 2017, Statistical comparison of classifiers through Bayesian "
+        "hierarchical modelling",
+        doi="10.1007/s10994-017-5641-9",
+        axes=3,
+        called="the Bayesian hierarchical test",
+        citations=("corani2017statistical",),
+        assumptions=(SHARED_ROWS_CORRECTED, *INDEPENDENT_UNITS),
+        speed="drawn",
+        power="unknown",
+        needs_sizes=True,
+        bayesian=True,
+        discrete=True,
+        random=True,
+        at_least_units=3,
+    ),
 )
 
 
