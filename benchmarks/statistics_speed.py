@@ -4,6 +4,8 @@
   the pairs. The loop runs on 100 learners and is scaled by the number of pairs.
 - ``friedman``: Friedman's test, Nemenyi's test and their text against autorank with its report.
 - ``signed-rank``: the Bayesian signed rank test against baycomp, 50,000 draws each.
+- ``hierarchical``: the hierarchical Bayesian test of 100 data sets with 10 x 10 folds, against the
+  limit of one second of CPU time (baycomp needs a compiler).
 - ``bootstrap``: Bootstrap-A of 5 learners on 64 data sets, exact and resampled, against numpy's
   `Generator.permuted`, 1,000,000 resamples (measured on 50,000 and scaled).
 
@@ -121,6 +123,15 @@ def signed_rank() -> Iterator[Row]:
         yield f"signed-rank-bayes-{n}-rope-{rope:g}", peer / ours, ours, peer
 
 
+def hierarchical() -> Iterator[Row]:
+    from bestofk.stats.pairwise import hierarchical_bayes
+
+    rng = np.random.default_rng(0)
+    d = rng.normal(0.01, 0.02, (100, 1, 1)) + rng.normal(0.0, 0.03, (100, 10, 10))
+    ours = best(lambda: hierarchical_bayes(d, 0 * d, rope=0.01), times=3, clock=time.process_time)
+    yield "hierarchical-bayes-100", 1.0 / ours, ours, 1.0
+
+
 def bootstrap() -> Iterator[Row]:
     from bestofk.stats.multiple.bootstrap import bootstrap_a
 
@@ -154,6 +165,7 @@ PARTS = {
     "pairwise": pairwise,
     "friedman": friedman,
     "signed-rank": signed_rank,
+    "hierarchical": hierarchical,
     "bootstrap": bootstrap,
 }
 

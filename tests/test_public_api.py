@@ -29,7 +29,8 @@ TESTS = (
     "use-all-data folds folds-averaged-var runs runs-averaged-var sorted-runs "
     "sorted-runs-averaged-var folds-averaged-t runs-averaged-t sorted-runs-averaged-t sign "
     "wilcoxon mcnemar permutation correlated-t signed-rank-bayes hierarchical-bayes anova "
-    "repeated-measures-anova newman-keuls tukey kruskal-wallis friedman cochran-q looney bootstrap-a bootstrap-b"
+    "repeated-measures-anova newman-keuls tukey kruskal-wallis friedman cochran-q looney "
+    "bootstrap-a bootstrap-b"
 )
 PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
