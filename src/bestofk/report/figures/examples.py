@@ -64,6 +64,18 @@ from bestofk.report.figures import Rates
 rates = Rates(x=[2, 5, 10, 20], rate=[[0.02, 0.04, 0.05, 0.06]], low=[[0.01, 0.03, 0.04, 0.05]],
               high=[[0.03, 0.05, 0.06, 0.07]], names=["use-all-data"], nominal=0.05)
 bk.figure(rates, 'rates')""",
+    "gate": """
+import numpy as np
+import bestofk as bk
+
+rng = np.random.default_rng(5)
+chance = rng.beta(0.7, 0.3, 500)
+baseline = (rng.random(500) < chance) * 1.0
+for build in range(12):
+    scores = (rng.random(500) < chance - 0.012 * build) * 1.0
+    result = bk.gate(scores, baseline if build == 0 else None, ledger="gate.json",
+                     build=f"build {build + 1}")
+bk.figure(result, 'gate')""",
     "roc": """
 import numpy as np
 import bestofk as bk

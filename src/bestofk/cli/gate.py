@@ -1,0 +1,195 @@
+"""``bestofk gate``: decide whether a new build may be released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bestofk.cli.options import echo_json, option_group, warnings_as_lines
+from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path
+from bestofk.cli.say import say
+
+LEDGER = "bestofk-gate.json"
+
+
+class GateGroup(click.Group):
+    """A group whose command ``check`` need not be typed."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands:
+            args = ["check", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=GateGroup, no_args_is_help=True)
+def gate() -> None:
+    """Fail the build if the new model is worse than the anchor.
+
+    \b
+      bestofk gate NEW --baseline FILE   test a build; the ledger remembers the anchor
+      bestofk gate accept NEW            make a build the anchor, and record it
+      bestofk gate merge FILE            join the ledgers of two branches
+      bestofk gate check --help          all options
+
+    NEW and FILE are evaluation logs or tables with one row per item. The exit code is 0 if the
+    build passes, 1 if it is worse, 3 if that is undecided, and 2 if the input cannot be used.
+
+    \b
+    Examples:
+      bestofk gate inspect-sums --metric match --model mockllm/medium --no-ledger --baseline inspect-sums --baseline-model mockllm/large
+    """  # noqa: E501
+
+
+_reading = option_group(
+    click.option("--model", metavar="NAME", help="Which model of NEW, if there are several."),
+    click.option("--metric", multiple=True, metavar="NAME", help="The score to compare by."),
+    click.option("--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."),
+    click.option("--cluster", metavar="KEY", help="Key or column that groups related items."),
+    click.option("--format", "format_", metavar="NAME", help="As for: bestofk evals."),
+    click.option("--column", "columns", multiple=True, metavar="ROLE=NAME",
+                 help="For a table: the column of item, score, model, ..."),
+    click.option("--higher-is-better/--lower-is-better", default=None,
+                 help="Direction of the scores. By default as the log says."),
+)  # fmt: skip
+_ledger = click.option(
+    "--ledger", metavar="FILE", default=LEDGER, show_default=True,
+    help="The record of all builds; commit it.",
+)  # fmt: skip
+_build = click.option("--build", metavar="NAME", help="Name of the build, such as a commit.")
+
+
+def _arguments(
+    metric: tuple[str, ...], task: tuple[str, ...], cluster: str | None, format_: str | None,
+    columns: tuple[str, ...], higher_is_better: bool | None,
+) -> dict[str, Any]:  # fmt: skip
+    from bestofk.cli.evals import _columns
+
+    arguments = {
+        "metric": metric or None, "task": task or None, "cluster": cluster, "format": format_,
+        "columns": _columns(columns) or None, "higher_is_better": higher_is_better,
+    }  # fmt: skip
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+@gate.command()
+@click.argument("new", metavar="NEW")
+@click.option("--baseline", metavar="FILE",
+              help="The reference; only the first build needs it.")  # fmt: skip
+@click.option("--baseline-model", metavar="NAME", help="Which model of the baseline.")
+@_reading
+@click.option("--margin", type=float, metavar="D",
+              help="A loss that does not matter; the build must lose less.")  # fmt: skip
+@click.option("--alpha", type=float, default=0.05, show_default=True,
+              help="Chance of ever blocking a good build, over the whole ledger.")  # fmt: skip
+@click.option("--undecided", type=click.Choice(["pass", "fail"]), default="fail",
+              show_default=True, help="With --margin: what an undecided build does.")  # fmt: skip
+@click.option("--missing", type=click.Choice(["refuse", "drop", "wrong"]), default="refuse",
+              show_default=True,
+              help="Items that NEW lacks: stop, drop them, or count them as wrong.")  # fmt: skip
+@_build
+@_ledger
+@click.option("--no-ledger", is_flag=True, help="Test this build on its own, and record nothing.")
+@click.option("--method", type=click.Choice(["latest"]),
+              help="Adopt the newest version of the method, and record it.")  # fmt: skip
+@click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
+@click.option("--junit", metavar="FILE", help="Write a JUnit file.")
+@click.option("--figure", metavar="FILE", help="Draw the history: F.svg, F.png or F.pdf.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--explain", is_flag=True, help="Print the evidence and the state of the ledger.")
+def check(
+    new: str,
+    baseline: str | None,
+    baseline_model: str | None,
+    model: str | None,
+    margin: float | None,
+    alpha: float,
+    undecided: str,
+    missing: str,
+    build: str | None,
+    ledger: str,
+    no_ledger: bool,
+    method: str | None,
+    markdown: str | None,
+    junit: str | None,
+    figure: str | None,
+    as_json: bool,
+    explain: bool,
+    **reading: Any,
+) -> None:
+    """Test a build against the anchor, and record it in the ledger."""
+    from bestofk._base.atomic_write import write_text
+    from bestofk.cli.terminal import print_sentences
+    from bestofk.release.gate import gate as run_gate
+    from bestofk.release.output import junit as junit_text, markdown as markdown_text
+
+    check_path(markdown, "--markdown", ())
+    check_path(junit, "--junit", (".xml",))
+    check_path(figure, "--figure", FIGURE_SUFFIXES)
+    with warnings_as_lines():
+        result = run_gate(
+            _known(new), None if baseline is None else _known(baseline), margin=margin,
+            alpha=alpha, undecided=undecided, build=build,
+            model=model, baseline_model=baseline_model, ledger=None if no_ledger else ledger,
+            method=method, missing=missing, **_arguments(**reading),
+        )  # fmt: skip
+    if markdown is not None:
+        write_text(markdown, markdown_text(result))
+    if junit is not None:
+        write_text(junit, junit_text(result))
+    if figure is not None:
+        from bestofk.report.figures.output import save_figure
+        from bestofk.report.figures.registry import picture_of
+
+        save_figure(picture_of(result, "gate"), figure)
+    if as_json:
+        echo_json(result.to_dict())
+    else:
+        print_sentences(result.explain() if explain else result.headline())
+    click.get_current_context().exit(result.exit_code)
+
+
+def _known(path: str) -> Any:
+    """Return a path, or that of embedded logs."""
+    from bestofk.cli.evals import _known_paths
+
+    return _known_paths((path,))[0]
+
+
+@gate.command()
+@click.argument("new", metavar="NEW")
+@_reading
+@_build
+@_ledger
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
+def accept(
+    new: str, model: str | None, build: str | None, ledger: str, reason: str, **reading: Any
+) -> None:
+    """Make a build the anchor, whatever its scores, and record it in the ledger."""
+    from bestofk.release.gate import accept as accept_build
+
+    with warnings_as_lines():
+        history = accept_build(
+            new, ledger=ledger, build=build, model=model, reason=reason, **_arguments(**reading)
+        )
+    say(f"{history.lines[-1]['build']} is the anchor from now on.")
+
+
+@gate.command()
+@click.argument("ledger", metavar="FILE", default=LEDGER)
+@click.argument("other", metavar="[OTHER]", required=False)
+def merge(ledger: str, other: str | None) -> None:
+    """Join the ledgers of two branches: both sides of a git conflict in FILE, or FILE and OTHER."""
+    from bestofk.release.ledger import locked, merged, write_ledger
+
+    with locked(ledger):
+        history = merged(ledger, other)
+        write_ledger(history, ledger)
+    say(f"{ledger} has {len(history.builds)} builds of both branches.")

@@ -1,0 +1,1 @@
+"""The release gate: is a new build worse than the anchor?"""
