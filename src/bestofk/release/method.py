@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import expm1, inf, sqrt
+from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 from bestofk._base.checks import Floats
-from bestofk.stats.pairwise.clustered import Clusters
+from bestofk.stats.pairwise.clustered import cluster_t, clusters_of
+from bestofk.stats.pairwise.mcnemar_tests import mcnemar
+from bestofk.stats.pairwise.result import PairwiseResult
 
 LATEST_METHOD = 1
 """A change of any number that this module computes needs a new method."""
@@ -37,6 +40,11 @@ def level_of_look(look: int, alpha: float) -> float:
     return float(alpha * (look + _OFFSET) ** -_POWER / _TOTAL)
 
 
+def sum_of_levels(looks: int, alpha: float) -> float:
+    """Return the sum of the levels of the first `looks` looks."""
+    return float(alpha * (1.0 - special.zeta(_POWER, _OFFSET + 1 + looks) / _TOTAL))
+
+
 def next_look(spent: float, alpha: float, looks: int) -> int:
     """Return the number of the next look, given the looks so far and the alpha that they spent.
 
@@ -54,96 +62,149 @@ def next_look(spent: float, alpha: float, looks: int) -> int:
     return look
 
 
-def sum_of_levels(looks: int, alpha: float) -> float:
-    """Return the sum of the levels of the first `looks` looks."""
-    return float(alpha * (1.0 - special.zeta(_POWER, _OFFSET + 1 + looks) / _TOTAL))
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The two one-sided tests of a build against the anchor, in losses."""
+
+    worse: PairwiseResult
+    better: PairwiseResult
+    p_exchangeable: float = 0.0
+    """The p-value of *worse* if all builds are exchangeable; see `exchangeable_pvalue`."""
+
+    @property
+    def p_worse(self) -> float:
+        """The larger p-value of *worse*."""
+        return max(float(self.worse.pvalue), self.p_exchangeable)
+
+    @property
+    def p_better(self) -> float:
+        """The p-value of *better*."""
+        return float(self.better.pvalue)
+
+    @property
+    def excess(self) -> float:
+        """Mean loss of the build minus that of the anchor."""
+        return float(self.worse.estimate)
+
+    def interval(self, tail: float) -> tuple[float, float]:
+        """Return bounds of the excess, each of which fails with probability `tail`."""
+        low = float(self.worse.confidence_interval(1.0 - tail).low)
+        if self.p_worse > tail:
+            low = min(low, 0.0)  # as the p-value says
+        return low, float(self.better.confidence_interval(1.0 - tail).high)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemTest:
-    """The comparison of a build with the anchor, item by item; positive means better."""
-
-    difference: float
-    """Mean score of the build minus that of the anchor; higher is better."""
-    p_worse: float
-    p_better: float
-    error: float
-    """Standard error of the difference."""
-    df: float
-    acceleration: float
-    """Skewness of the units over the square root of their number."""
-    exact: bool
-
-    def bound(self, tail: float, *, upper: bool) -> float:
-        """Return the one-sided confidence bound that fails with probability `tail`."""
-        if self.error == 0:
-            return self.difference
-        quantile = float(stats.t.isf(tail, self.df)) * (-1.0 if upper else 1.0)
-        shifts = quantile, _inverse(quantile, self.acceleration)
-        return self.difference - (min(shifts) if upper else max(shifts)) * self.error
-
-
-def item_test(build: Floats, anchor: Sequence[Floats], clusters: Clusters) -> ItemTest:
+def compare(losses: Floats, anchor: Sequence[Floats], clusters: Any) -> Comparison:
     """Compare a build with the mean of the anchor's builds over the same items.
 
-    One build against one on independent items that are right or wrong: the exact test of McNemar.
-    Otherwise the studentised mean over the clusters, with and without Hall's correction for
-    skewness; the larger p-value counts. The correction alone errs if few items differ, and the
-    plain t test errs if the differences are skewed.
+    One build against one on independent items that are right or wrong: McNemar's exact test.
+    Otherwise the larger p-value of two tests. The t test over clusters with correction for skewness
+    covers builds that are good at different items. The test of exchangeable builds covers
+    scores close to 0 or 1, for which the t test errs in the far tail.
+
+    Parameters
+    ----------
+    losses : ndarray of shape (n,)
+    anchor : sequence of ndarray of shape (n,)
+    clusters : ndarray of shape (n,)
+        Cluster of each item.
+    """
+    mean = np.mean(anchor, axis=0)
+    worse, better = pair_of_tests(losses, mean, clusters, single=len(anchor) == 1)
+    if worse.test == "mcnemar":
+        return Comparison(worse, better)
+    totals = clusters_of(clusters, losses.size).totals(np.stack([losses, *anchor]))
+    return Comparison(worse, better, exchangeable_pvalue(totals))
+
+
+def pair_of_tests(
+    losses: Floats, anchor: Floats, clusters: Any, *, single: bool
+) -> tuple[PairwiseResult, PairwiseResult]:
+    """Test whether a build is worse, and whether it is better, than the mean of the anchor.
+
+    `losses` and `anchor` may have leading axes. `single`: the anchor is one build.
+    """
+    independent = len(np.unique(clusters)) == losses.shape[-1]
+    binary = all(np.isin(values, (0.0, 1.0)).all() for values in (losses, anchor))
+    if single and independent and binary:
+        worse, better = (
+            mcnemar(losses, anchor, exact=True, alternative=side) for side in ("greater", "less")
+        )
+        return worse, better
+    within = all(values.min() >= 0 and values.max() <= 1 for values in (losses, anchor))
+    worse, better = (
+        cluster_t(losses, anchor, clusters=clusters, unit=1.0 if within else None, alternative=side)
+        for side in ("greater", "less")
+    )
+    return worse, better
+
+
+def exchangeable_pvalue(totals: Floats) -> float:
+    """Return the p-value of *worse* under the hypothesis that all builds are exchangeable.
+
+    Within each cluster, every build then is equally likely to have any of the observed losses. For
+    two builds with right and wrong answers this is McNemar's exact test. The tail probability of
+    the sum over clusters is Lugannani and Rice's saddlepoint approximation, with Daniels'
+    correction if the losses are whole numbers.
+
+    Parameters
+    ----------
+    totals : ndarray of shape (builds, clusters)
+        Sums of losses; the first row is the tested build.
 
     References
     ----------
-    P. Hall (1992). On the removal of skewness by transformation. Journal of the Royal Statistical
-    Society B 54, 221-228. doi:10.1111/j.2517-6161.1992.tb01876.x
+    H. E. Daniels (1987). Tail probability approximations. International Statistical Review 55,
+    37-48. doi:10.2307/1403269
+
+    Examples
+    --------
+    >>> round(exchangeable_pvalue(np.array([[1] * 16 + [0] * 4, [0] * 16 + [1] * 4])), 4)
+    0.006
+    >>> round(float(stats.binom.sf(15, 20, 0.5)), 4)
+    0.0059
     """
-    differences = build - np.mean(anchor, axis=0)
-    mean = float(differences.mean())
-    totals = clusters.totals(differences)
-    error, df = (float(part) for part in clusters.standard_error(totals, unit=1.0))
-    residuals = totals - clusters.sizes * mean
-    squares = float(np.square(residuals).sum())
-    cubes = float((residuals**3).sum())
-    acceleration = cubes / squares**1.5 if squares > 0 else 0.0
-    independent = len(clusters) == build.size
-    binary = all(np.isin(scores, (0.0, 1.0)).all() for scores in (build, *anchor))
-    exact = len(anchor) == 1 and independent and binary
-    if exact:
-        wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-        p_worse = float(stats.binom.cdf(wins, wins + losses, 0.5))
-        p_better = float(stats.binom.cdf(losses, wins + losses, 0.5))
-    elif error == 0 or not np.isfinite(error):
-        p_worse = p_better = 1.0
-    else:
-        t = mean / error
-        statistics = np.array([t, _transformed(t, acceleration)])
-        p_worse, p_better = (float(stats.t.cdf(side * statistics, df).max()) for side in (1, -1))
-    return ItemTest(
-        difference=mean, p_worse=p_worse, p_better=p_better, error=error, df=df,
-        acceleration=acceleration, exact=exact,
-    )  # fmt: skip
+    centred = totals - totals.mean(axis=0)
+    excess = float(centred[0].sum())
+    largest = centred.max(axis=0)
+    span = float((largest - centred.min(axis=0)).max())
+    if excess <= 1e-9 * span * centred.shape[1]:
+        return 0.5
+    if excess >= largest.sum() - 1e-9 * span:
+        return float(np.prod((centred >= largest - 1e-9 * span).mean(axis=0)))
+    centred = centred[:, largest > 0]
+
+    def moments(t: float) -> tuple[float, float, float]:
+        """Return the cumulant generating function and its first two derivatives."""
+        top = t * largest[largest > 0]
+        weights = np.exp(t * centred - top)
+        total = weights.sum(axis=0)
+        first = (weights * centred).sum(axis=0) / total
+        second = (weights * np.square(centred)).sum(axis=0) / total - np.square(first)
+        value = float((np.log(total / len(weights)) + top).sum())
+        return value, float(first.sum()), float(second.sum())
+
+    high = 1.0 / span
+    while moments(high)[1] < excess and high < 1e6 / span:
+        high *= 2.0
+    t = float(optimize.brentq(lambda t: moments(t)[1] - excess, 0.0, high, xtol=1e-12 / span))
+    value, _, variance = moments(t)
+    w = sqrt(max(2.0 * (t * excess - value), 0.0))
+    whole = bool((totals == np.round(totals)).all())
+    u = (-expm1(-t) if whole else t) * sqrt(variance)
+    if w < 1e-3 or u <= 0:
+        return 0.5
+    return float(np.clip(stats.norm.sf(w) + stats.norm.pdf(w) * (1.0 / u - 1.0 / w), 0.0, 1.0))
 
 
-def _transformed(t: float, a: float) -> float:
-    """Return Hall's cubic transformation of a studentised mean."""
-    return t + a * (t * t / 3 + 1 / 6) + a * a * t**3 / 27
-
-
-def _inverse(value: float, a: float) -> float:
-    """Return the studentised mean whose transformation is `value`."""
-    if abs(a) < 1e-8:
-        return value
-    return float(3 / a * (np.cbrt(1 + a * (value - a / 6)) - 1))
-
-
-def units_for_margin(test: ItemTest, units: int, margin: float, alpha: float) -> float:
+def units_for_margin(comparison: Comparison, units: int, margin: float, alpha: float) -> float:
     """Return how many units would show a build within the margin with probability 0.8.
 
-    The true difference is assumed to be the observed one, or 0 if that is not within the margin.
+    The true excess is assumed to be the observed one, or 0 if that is not within the margin.
     """
-    distance = margin + test.difference
-    if distance <= 0:
-        distance = margin
-    if test.error == 0 or not np.isfinite(test.error):
+    half = comparison.interval(alpha)[1] - comparison.excess
+    distance = margin - comparison.excess if comparison.excess < margin else margin
+    if not 0 < half < inf:
         return inf
-    wanted = float(stats.norm.isf(alpha) + stats.norm.isf(0.2))
-    return (wanted * test.error * sqrt(units) / distance) ** 2
+    quantile = float(stats.norm.isf(alpha))
+    return units * (half * (1 + float(stats.norm.isf(0.2)) / quantile) / distance) ** 2

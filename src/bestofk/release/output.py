@@ -36,9 +36,8 @@ def markdown(result: GateResult) -> str:
     if result.ledger is not None and builds:
         lines += ["", "<details><summary>Last builds</summary>", "",
                   "| build | difference from the anchor | answer |", "|---|---|---|"]  # fmt: skip
-        sign = 1.0 if result.higher_is_better else -1.0
         lines += [
-            f"| {_cell(line['build'])} | {number(sign * line['difference'])} | {line['answer']} |"
+            f"| {_cell(line['build'])} | {number(line['difference'])} | {line['answer']} |"
             for line in builds
         ]
         lines += ["", "</details>"]

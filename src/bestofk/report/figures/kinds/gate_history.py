@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 from bestofk._base.formatting import counted, printable
@@ -22,33 +21,31 @@ def layout_gate(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     value : GateResult
     paper : Paper, optional
     """
-    sign = 1.0 if value.higher_is_better else -1.0
     builds = value.history.builds
-    bars = []
-    for line in builds:
-        ends = sorted(sign * end for end in (line["low"], line["high"]))
-        bars.append((sign * line["difference"], *ends))
-    known = [end for bar in bars for end in bar if isfinite(end)]
-    low, high = around(min(0.0, *known), max(0.0, *known), margin=0.06)
+    ends = [line[end] for line in builds for end in ("low", "high") if line[end] is not None]
+    known = [0.0, *ends, *(line["difference"] for line in builds)]
+    low, high = around(min(known), max(known), margin=0.06)
     bottom = _TOP + _HEIGHT
     sheet = Sheet(paper)
     up = Scale(low=low, high=high, start=bottom, end=_TOP)
     left = y_axis_left(sheet, up)
     across = Scale(
-        low=0.0, high=len(bars) + 1.0, start=left, end=left + paper.rest(left + 20, _LENGTH)
+        low=0.0, high=len(builds) + 1.0, start=left, end=left + paper.rest(left + 20, _LENGTH)
     )
     title = f"{printable(value.metric)}: build minus anchor"
     y_axis(sheet, up, left=left, right=across.end, title=title)
     end = x_axis(sheet, across, top=None, bottom=bottom, title="build", whole=True)
     sheet.line((left, up(0.0)), (across.end, up(0.0)), colour="ink", width=0.9)
-    for number, (line, (difference, least, most)) in enumerate(
-        zip(builds, bars, strict=True), start=1
-    ):
+    for number, line in enumerate(builds, start=1):
         x, colour = across(number), _COLOURS[line["answer"]]
-        sheet.line((x, up(max(least, low))), (x, up(min(most, high))), colour=colour, width=1.4)
-        sheet.dot(x, up(difference), 2.6, fill=colour)
+        least, most = (
+            end if line[name] is None else line[name]
+            for name, end in (("low", low), ("high", high))
+        )
+        sheet.line((x, up(least)), (x, up(most)), colour=colour, width=1.4)
+        sheet.dot(x, up(line["difference"]), 2.6, fill=colour)
         if line["joins"] == "better":
-            sheet.write(x, up(min(most, high)) - 8, "better", size=SMALL, anchor="middle")
+            sheet.write(x, up(most) - 8, "better", size=SMALL, anchor="middle")
     blocked = sum(line["answer"] == "worse" for line in builds)
     return sheet.finish(
         across.end + 20,
