@@ -25,12 +25,13 @@ from bestofk.release.method import (
     MIN_NEXT_BUILDS,
     compare,
     level_of_look,
-    pair_of_tests,
 )
 
 ALPHA = 0.05
 CHUNK = 50
 """Histories that advance together."""
+MIN_STATISTIC = 3.3
+"""No level of a look rejects a smaller t statistic."""
 Draw = Callable[[float], np.ndarray]
 Loss = Callable[[int], float]
 
@@ -83,33 +84,32 @@ def with_ledger(
     waiting: list[list[np.ndarray] | None] = [None] * histories
     """Builds after a better one."""
     means = np.array([anchor[0] for anchor in anchors])
+    size = int((clusters == clusters[0]).sum())
     for look in range(1, builds + 1):
         scores = draw(loss(look))
         level = level_of_look(look, ALPHA)
-        single = np.array([len(anchor) == 1 for anchor in anchors])
-        for one in (True, False):
-            here = np.flatnonzero((first == 0) & (single == one))
-            if not here.size:
-                continue
-            worse, better = pair_of_tests(1 - scores[here], 1 - means[here], clusters, single=one)
-            rejected, gained = worse.pvalue <= level, better.pvalue <= level
-            for h, reject, gain in zip(here, rejected, gained, strict=True):
-                if reject:
-                    losses = [1 - build for build in anchors[h]]
-                    if compare(1 - scores[h], losses, clusters).p_worse <= level:
-                        first[h] = look
-                        continue
-                queue = waiting[h]
-                if queue is not None:
-                    queue.append(scores[h])
-                    if len(queue) >= MIN_NEXT_BUILDS:
-                        anchors[h], waiting[h] = queue, None
-                        means[h] = np.mean(queue, axis=0)
-                elif gain:
-                    waiting[h] = []
-                elif len(anchors[h]) < MAX_ANCHOR_BUILDS:
-                    anchors[h].append(scores[h])
-                    means[h] = np.mean(anchors[h], axis=0)
+        excess = (means - scores).reshape(histories, -1, size).sum(axis=2)
+        error = excess.std(axis=1, ddof=1) + 1e-300
+        statistic = excess.mean(axis=1) / error * np.sqrt(excess.shape[1])
+        for h in np.flatnonzero(first == 0):
+            rejected = gained = False
+            if len(anchors[h]) == 1 or abs(statistic[h]) > MIN_STATISTIC:
+                losses = [1 - build for build in anchors[h]]
+                test = compare(1 - scores[h], losses, clusters)
+                rejected, gained = test.p_worse <= level, test.p_better <= level
+            queue = waiting[h]
+            if rejected:
+                first[h] = look
+            elif queue is not None:
+                queue.append(scores[h])
+                if len(queue) >= MIN_NEXT_BUILDS:
+                    anchors[h], waiting[h] = queue, None
+                    means[h] = np.mean(queue, axis=0)
+            elif gained:
+                waiting[h] = []
+            elif len(anchors[h]) < MAX_ANCHOR_BUILDS:
+                anchors[h].append(scores[h])
+                means[h] = np.mean(anchors[h], axis=0)
     return first
 
 

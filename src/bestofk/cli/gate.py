@@ -23,12 +23,12 @@ class GateGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if args and args[0].startswith("-") and args[0] not in ("-h", "--help"):
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
 
-@click.group(cls=GateGroup, no_args_is_help=True)
+@click.group(cls=GateGroup, no_args_is_help=False)
 def gate() -> None:
     """Fail the build if the new model is worse than the anchor.
 
@@ -79,15 +79,15 @@ def _arguments(
 
 
 @gate.command()
-@click.argument("new", metavar="NEW")
-@click.option("--baseline", metavar="FILE",
-              help="The reference; only the first build needs it.")  # fmt: skip
+@click.argument("new", metavar="NEW", nargs=-1, required=True)
+@click.option("--baseline", metavar="FILE", multiple=True,
+              help="The released build; only the first run needs it. Repeatable.")  # fmt: skip
 @click.option("--baseline-model", metavar="NAME", help="Which model of the baseline.")
 @_reading
 @click.option("--margin", type=float, metavar="D",
               help="A loss that does not matter; the build must lose less.")  # fmt: skip
-@click.option("--alpha", type=float, default=0.05, show_default=True,
-              help="Chance of ever blocking a good build, over the whole ledger.")  # fmt: skip
+@click.option("--alpha", type=float,
+              help="Chance of ever blocking a good build; 0.05 for a new ledger.")  # fmt: skip
 @click.option("--undecided", type=click.Choice(["pass", "fail"]), default="fail",
               show_default=True, help="With --margin: what an undecided build does.")  # fmt: skip
 @click.option("--missing", type=click.Choice(["refuse", "drop", "wrong"]), default="refuse",
@@ -104,12 +104,12 @@ def _arguments(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--explain", is_flag=True, help="Print the evidence and the state of the ledger.")
 def check(
-    new: str,
-    baseline: str | None,
+    new: tuple[str, ...],
+    baseline: tuple[str, ...],
     baseline_model: str | None,
     model: str | None,
     margin: float | None,
-    alpha: float,
+    alpha: float | None,
     undecided: str,
     missing: str,
     build: str | None,
@@ -125,6 +125,7 @@ def check(
 ) -> None:
     """Test a build against the anchor, and record it in the ledger."""
     from bestofk._base.atomic_write import write_text
+    from bestofk.cli.evals import _known_paths
     from bestofk.cli.terminal import print_sentences
     from bestofk.release.gate import gate as run_gate
     from bestofk.release.output import junit as junit_text, markdown as markdown_text
@@ -134,7 +135,7 @@ def check(
     check_path(figure, "--figure", FIGURE_SUFFIXES)
     with warnings_as_lines():
         result = run_gate(
-            _known(new), None if baseline is None else _known(baseline), margin=margin,
+            _known_paths(new), _known_paths(baseline) or None, margin=margin,
             alpha=alpha, undecided=undecided, build=build,
             model=model, baseline_model=baseline_model, ledger=None if no_ledger else ledger,
             method=method, missing=missing, **_arguments(**reading),
@@ -151,32 +152,37 @@ def check(
     if as_json:
         echo_json(result.to_dict())
     else:
-        print_sentences(result.explain() if explain else result.headline())
+        text = result.explain() if explain else result.headline()
+        print_sentences("\n".join(filter(None, (text, result.next_step()))))
     click.get_current_context().exit(result.exit_code)
 
 
-def _known(path: str) -> Any:
-    """Return a path, or that of embedded logs."""
-    from bestofk.cli.evals import _known_paths
-
-    return _known_paths((path,))[0]
-
-
 @gate.command()
-@click.argument("new", metavar="NEW")
+@click.argument("new", metavar="NEW", nargs=-1, required=True)
 @_reading
 @_build
 @_ledger
 @click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
 def accept(
-    new: str, model: str | None, build: str | None, ledger: str, reason: str, **reading: Any
+    new: tuple[str, ...],
+    model: str | None,
+    build: str | None,
+    ledger: str,
+    reason: str,
+    **reading: Any,
 ) -> None:
     """Make a build the anchor, whatever its scores, and record it in the ledger."""
+    from bestofk.cli.evals import _known_paths
     from bestofk.release.gate import accept as accept_build
 
     with warnings_as_lines():
         history = accept_build(
-            new, ledger=ledger, build=build, model=model, reason=reason, **_arguments(**reading)
+            _known_paths(new),
+            ledger=ledger,
+            build=build,
+            model=model,
+            reason=reason,
+            **_arguments(**reading),
         )
     say(f"{history.lines[-1]['build']} is the anchor from now on.")
 

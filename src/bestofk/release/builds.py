@@ -41,12 +41,6 @@ class Build:
     """The losses of a learner by fold; None if the scores are of items."""
 
     @property
-    def mean(self) -> float:
-        """The mean score, without those of runs on parts of the rows."""
-        size = None if self.losses is None else self.losses.values.size
-        return float(self.scores[:size].mean())
-
-    @property
     def unit(self) -> str:
         """The noun for one score."""
         return "item" if self.losses is None else "fold"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability
-from bestofk._base.errors import ArgumentError, StoreError, use
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, number, pvalue_words, shortened
 from bestofk._base.results import Presented
 from bestofk.losses.losses import Losses
@@ -82,7 +82,7 @@ class GateResult(Presented):
     better: bool
     method: int
     needed: int | None
-    """Units that would probably show that the build is within the margin."""
+    """Units with which an equally good build is shown to be within the margin."""
     repeated: bool
     """Whether the ledger already holds these scores, so that nothing was spent."""
     undecided_passes: bool
@@ -128,7 +128,7 @@ class GateResult(Presented):
     def _undecided_words(self) -> tuple[str, str]:
         needed = ""
         if self.needed is not None:
-            needed = f"; about {self.needed:,} {self.unit}s would decide"
+            needed = f"; an equally good build needs about {self.needed:,} {self.unit}s to pass"
         return "Undecided", (
             f"is neither shown to be worse than the anchor nor shown to be at most "
             f"{self.margin:g} worse ({self._numbers()}{needed})"
@@ -139,6 +139,20 @@ class GateResult(Presented):
             f"{self.metric} {number(self.mean)} against {number(self.anchor_mean)}, difference "
             f"{_signed(self.difference)}, interval {_signed(self.low)} to {_signed(self.high)}"
         )
+
+    def next_step(self) -> str:
+        """Return what to do now; empty if there is nothing to do."""
+        if self.ledger is None:
+            return ""
+        if self.answer == "worse":
+            return f"If the loss is intended, record that with: {self._accept()}"
+        if self.answer == "undecided":
+            return "Evaluate more items, allow a larger margin, or let undecided builds pass."
+        return f"Commit {self.ledger}: it records every build." if self.look == 1 else ""
+
+    def _accept(self) -> str:
+        ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {self.ledger}"
+        return f"bestofk gate accept NEW{ledger} --reason TEXT"
 
     def explain(self) -> str:
         """Return the verdict, its evidence and the state of the ledger."""
@@ -177,7 +191,7 @@ def gate(
     baseline: Any = None,
     *,
     margin: float | None = None,
-    alpha: float = 0.05,
+    alpha: float | None = None,
     undecided: str = "fail",
     build: str | None = None,
     model: str | None = None,
@@ -199,10 +213,11 @@ def gate(
     margin : float, optional
         A loss that does not matter. The build passes if it is shown to be at most this much worse.
         None: the build passes unless it is shown to be worse.
-    alpha : float
+    alpha : float, optional
         The chance of ever blocking a build that is as good as the anchor, over the whole ledger.
-    undecided : {"pass", "fail"}, optional
-        Whether an undecided build passes. By default it fails.
+        By default that of the ledger, and 0.05 for a new one.
+    undecided : {"fail", "pass"}
+        What an undecided build does.
     build : str, optional
         The name of the build; by default that of the model.
     model, baseline_model : str, optional
@@ -231,7 +246,8 @@ def gate(
     >>> gate(right, right).exit_code
     0
     """
-    alpha = probability(alpha, "alpha")
+    if alpha is not None:
+        alpha = probability(alpha, "alpha")
     if margin is not None:
         margin = positive(margin, "margin")
     one_of(undecided, "undecided", ("pass", "fail"))
@@ -246,6 +262,7 @@ def gate(
         )
     with nullcontext() if ledger is None else locked(ledger):
         history = _opened(ledger, tested, reference, alpha)
+        alpha = float(history.start["alpha"])
         if method is not None and history.method < LATEST_METHOD:
             history = history.with_line(kind="method", method=LATEST_METHOD)
         digest = tested.digest()
@@ -257,7 +274,7 @@ def gate(
             look = next_look(before.spent, alpha, len(before.builds))
             level = level_of_look(look, alpha)
         anchor = anchor_of(before)
-        scores, comparison, units, unit, notes = _compare(tested, before, anchor, missing)
+        scores, mean, comparison, units, unit, notes = _compare(tested, before, anchor, missing)
         answer, better = _answer(comparison, level, margin, alpha)
         low, high = tested.metric.interval(*comparison.interval(level))
         difference = float(tested.metric.difference(comparison.excess))
@@ -267,7 +284,7 @@ def gate(
                 joins = ""
             history = history.with_line(
                 kind="build", build=tested.name, digest=digest, method=history.method, look=look,
-                level=level, margin=margin, answer=answer, joins=joins, mean=tested.mean,
+                level=level, margin=margin, answer=answer, joins=joins, mean=mean,
                 difference=difference, low=finite_or_none(low), high=finite_or_none(high),
                 p_worse=comparison.p_worse, p_better=comparison.p_better, units=units,
                 failures=tested.failures, anchor=list(anchor.names),
@@ -285,8 +302,8 @@ def gate(
         anchor=anchor.names,
         metric=tested.metric.name,
         higher_is_better=tested.metric.higher_is_better,
-        mean=tested.mean,
-        anchor_mean=tested.mean - difference,
+        mean=mean,
+        anchor_mean=mean - difference,
         difference=difference,
         low=low,
         high=high,
@@ -338,7 +355,7 @@ def accept(
     with locked(ledger):
         history = read_ledger(ledger)
         if history is None:
-            raise StoreError(f"There is no ledger {os.fspath(ledger)}: run the gate first.")
+            raise ArgumentError(f"There is no ledger {os.fspath(ledger)}: run the gate first.")
         _check_metric(history, accepted)
         scores = _aligned(accepted, history, "refuse")
         history = history.with_line(
@@ -350,7 +367,10 @@ def accept(
 
 
 def _opened(
-    path: str | os.PathLike[str] | None, tested: Build, reference: Build | None, alpha: float
+    path: str | os.PathLike[str] | None,
+    tested: Build,
+    reference: Build | None,
+    alpha: float | None,
 ) -> Ledger:
     """Return the ledger, or a new one whose anchor is the baseline."""
     history = None if path is None else read_ledger(path)
@@ -358,12 +378,12 @@ def _opened(
         if reference is None:
             what = "no ledger" if path is None else f"no ledger {os.fspath(path)} yet"
             raise ArgumentError(
-                f"There is {what}: name the released build with ", use(baseline=...),
+                f"There is {what}: name the released build with ", use(baseline="FILE"),
                 ", or the new build itself if nothing is released.",
             )  # fmt: skip
-        history = _started(reference, alpha, path)
+        history = _started(reference, 0.05 if alpha is None else alpha, path)
     start = history.start
-    if alpha != start["alpha"]:
+    if alpha not in (None, start["alpha"]):
         raise ArgumentError(
             f"alpha is {start['alpha']:g} in {history.where} and cannot change: use ",
             use(alpha=start["alpha"]),
@@ -373,7 +393,7 @@ def _opened(
         raise ArgumentError(
             f"{history.where} started with other scores of the baseline ({start['build']!r}), and "
             "its anchor moves by itself: leave ",
-            use(baseline=...),
+            use(baseline="FILE"),
             " out, or make another build the anchor with 'bestofk gate accept FILE'.",
         )
     _check_metric(history, tested)
@@ -400,7 +420,11 @@ def _check_metric(history: Ledger, build: Build) -> None:
             f"{build.name!r} has the metric {build.metric.name!r}, and the anchor has ",
             f"{start['metric']!r}: use ",
             use(metric=start["metric"]),
-            " or another ledger.",
+            ", or start another ledger with ",
+            use(ledger="FILE"),
+            " ",
+            use(baseline="FILE"),
+            ".",
         )
     if build.metric.higher_is_better != start["higher_is_better"]:
         raise ArgumentError(
@@ -428,7 +452,7 @@ def _aligned(tested: Build, history: Ledger, missing: str) -> Floats:
         raise ArgumentError(
             f"{tested.name!r} lacks {absent} of the anchor's {counted(size, unit)}: run it on "
             f"{advice}, or start another ledger with ",
-            use(ledger=...),
+            use(ledger="FILE"),
             ".",
         )
     scores = tested.scores[order][position]
@@ -457,8 +481,8 @@ def _aligned(tested: Build, history: Ledger, missing: str) -> Floats:
 
 def _compare(
     tested: Build, history: Ledger, anchor: Anchor, missing: str
-) -> tuple[Floats, Comparison, int, str, tuple[str, ...]]:
-    """Return the aligned scores, the comparison, the number of units, their noun, and notes."""
+) -> tuple[Floats, float, Comparison, int, str, tuple[str, ...]]:
+    """Return the scores, their mean, the comparison, the number of units, their noun, and notes."""
     scores = _aligned(tested, history, missing)
     metric = tested.metric
     losses, *reference = (
@@ -466,7 +490,8 @@ def _compare(
         for values in (scores, *anchor.scores)
     )
     if tested.losses is not None:
-        return scores, *_compare_learners(tested.losses, losses, np.mean(reference, axis=0))
+        mean = float(scores[: tested.losses.values.size].mean())
+        return scores, mean, *_compare_learners(tested.losses, losses, np.mean(reference, axis=0))
     clusters = unpacked(history.start["clusters"], len(scores))
     has = np.isfinite(losses)
     notes = []
@@ -480,7 +505,7 @@ def _compare(
     comparison = compare(losses[has], [one[has] for one in reference], clusters[has])
     units = len(np.unique(clusters[has]))
     unit = "item" if units == int(has.sum()) else "cluster"
-    return scores, comparison, units, unit, tuple(notes)
+    return scores, float(scores[has].mean()), comparison, units, unit, tuple(notes)
 
 
 def _compare_learners(

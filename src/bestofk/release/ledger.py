@@ -20,11 +20,12 @@ import numpy as np
 
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
-from bestofk._base.errors import StoreError
+from bestofk._base.errors import ArgumentError, StoreError, use
 from bestofk._base.formatting import counted
 from bestofk.release.method import LATEST_METHOD, MAX_ANCHOR_BUILDS, MIN_NEXT_BUILDS
 
 FORMAT = "bestofk-gate-1"
+ANSWERS = ("pass", "worse", "undecided")
 MAX_LEDGER_BYTES = 256 << 20
 MAX_ITEMS = 10_000_000
 _LOCK_SECONDS = 30.0
@@ -38,7 +39,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
     },
     "build": {
         "build": str, "digest": str, "method": int, "look": int, "level": _NUMBER, "answer": str,
-        "joins": str, "difference": _NUMBER, "low": _NUMBER | None, "high": _NUMBER | None,
+        "joins": str, "anchor": list, "difference": _NUMBER,
+        "low": _NUMBER | None, "high": _NUMBER | None,
     },
     "accept": {"build": str, "digest": str, "scores": str},
     "method": {"method": int},
@@ -132,7 +134,15 @@ def _text(path: str | os.PathLike[str]) -> str | None:
 
 def write_ledger(ledger: Ledger, path: str | os.PathLike[str]) -> None:
     """Replace the file atomically."""
-    write_text(path, ledger.text())
+    try:
+        write_text(path, ledger.text())
+    except OSError as error:
+        raise StoreError(
+            f"The ledger {os.fspath(path)} cannot be written ({error.strerror}): make its "
+            "folder writable, or name another with ",
+            use(ledger="FILE"),
+            ".",
+        ) from error
 
 
 def merged(path: str | os.PathLike[str], other: str | os.PathLike[str] | None = None) -> Ledger:
@@ -145,10 +155,10 @@ def merged(path: str | os.PathLike[str], other: str | os.PathLike[str] | None = 
     where = os.fspath(path)
     texts = [_text(one) for one in (path, *(() if other is None else (other,)))]
     if None in texts:
-        raise StoreError(f"There is no ledger {[path, other][texts.index(None)]}.")
+        raise ArgumentError(f"There is no ledger {[path, other][texts.index(None)]}.")
     if other is None:
         if not _CONFLICT.search(str(texts[0])):
-            raise StoreError(f"{where} has no conflict markers: there is nothing to merge.")
+            raise ArgumentError(f"{where} has no conflict markers: there is nothing to merge.")
         texts = list(_sides(str(texts[0])))
     first, second = (_parsed(str(text), where) for text in texts)
     common = 0
@@ -186,16 +196,16 @@ def _sides(text: str) -> tuple[str, str]:
 def _parsed(text: str, where: str) -> Ledger:
     """Return the ledger in a text, after checking every line, the chain and the number of lines."""
     lines: list[dict[str, Any]] = []
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in enumerate(text.splitlines() or [""], start=1):
         try:
             line = json.loads(raw)
         except (ValueError, RecursionError):
             line = None
+        if number == 1 and (not isinstance(line, dict) or line.get("format") != FORMAT):
+            raise StoreError(f"{where} is not a ledger of 'bestofk gate'; {_RESTORE}.")
         if not isinstance(line, dict):
             raise StoreError(f"{where} is damaged: line {number} is not JSON; {_RESTORE}.")
         lines.append(line)
-    if not lines or lines[0].get("format") != FORMAT:
-        raise StoreError(f"{where} is not a ledger of bestofk gate: {_RESTORE}, or name another.")
     head, *entries = lines
     previous = ""
     for number, line in enumerate(entries, start=2):
@@ -206,8 +216,10 @@ def _parsed(text: str, where: str) -> Ledger:
             )
         previous = line["hash"]
         fields = _FIELDS.get(str(line.get("kind")))
-        if fields is None or any(
-            not isinstance(line.get(name), kind) for name, kind in fields.items()
+        if (
+            fields is None
+            or any(not isinstance(line.get(name), kind) for name, kind in fields.items())
+            or line.get("answer", "pass") not in ANSWERS
         ):
             raise StoreError(f"{where} is damaged: line {number} lacks a field; {_RESTORE}.")
     if not entries or head.get("lines") != len(entries) or head.get("last") != previous:
@@ -234,7 +246,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     """
     target = Path(path)
     if not target.parent.is_dir():
-        raise StoreError(f"There is no folder {target.parent} for the ledger: create it first.")
+        raise ArgumentError(f"There is no folder {target.parent} for the ledger: create it first.")
     if os.name == "nt":
         handle = os.open(f"{target}.lock", os.O_RDWR | os.O_CREAT)
     else:

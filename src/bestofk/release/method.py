@@ -198,13 +198,11 @@ def exchangeable_pvalue(totals: Floats) -> float:
 
 
 def units_for_margin(comparison: Comparison, units: int, margin: float, alpha: float) -> float:
-    """Return how many units would show a build within the margin with probability 0.8.
+    """Return how many units show that an equally good build is within the margin.
 
-    The true excess is assumed to be the observed one, or 0 if that is not within the margin.
+    They do so with probability 0.8.
     """
     half = comparison.interval(alpha)[1] - comparison.excess
-    distance = margin - comparison.excess if comparison.excess < margin else margin
     if not 0 < half < inf:
         return inf
-    quantile = float(stats.norm.isf(alpha))
-    return units * (half * (1 + float(stats.norm.isf(0.2)) / quantile) / distance) ** 2
+    return units * (half * (1 + stats.norm.isf(0.2) / stats.norm.isf(alpha)) / margin) ** 2

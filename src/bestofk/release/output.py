@@ -62,10 +62,10 @@ def junit(result: GateResult) -> str:
         suite, "testcase", classname="bestofk.release", name=printable(result.build)
     )
     if failed:
-        failure = ElementTree.SubElement(
+        details = ElementTree.SubElement(
             case, "failure", message=printable(result.headline()), type=result.answer
         )
-        failure.text = "\n".join(map(printable, result.explain().split("\n")))
-    out = ElementTree.SubElement(case, "system-out")
-    out.text = "\n".join(map(printable, result.explain().split("\n")))
+    else:
+        details = ElementTree.SubElement(case, "system-out")
+    details.text = "\n".join(map(printable, result.explain().split("\n")))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

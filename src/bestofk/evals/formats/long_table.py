@@ -1,7 +1,8 @@
 """Any table with one row per learner, item and epoch: CSV, TSV, JSONL, Parquet.
 
-bestofk finds the columns by their names, or the user names them: learner, task, item, cluster,
-epoch, score, cost, latency, status, tokens_in, tokens_out.
+A table without a column of learners holds one learner, named after the file. bestofk finds the
+columns by their names, or the user names them: learner, task, item, cluster, epoch, score, cost,
+latency, status, tokens_in, tokens_out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,7 +60,7 @@ _SAMPLES = ("sample", "sample_id", "sample_index", "sample_idx", "sample_number"
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
-_REQUIRED = ("learner", "item", "score")
+_REQUIRED = ("item", "score")
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _SUFFIXES = (*_TABLES, ".jsonl", ".ndjson", ".json")
@@ -78,7 +80,8 @@ def is_long_table(source: Source) -> bool:
         # the reader names missing columns
         return True
     try:
-        return set(_REQUIRED) <= set(_roles(_columns(source), {}))
+        required = _REQUIRED if source.named else ("learner", *_REQUIRED)
+        return set(required) <= set(_roles(_columns(source), {}))
     except TableError:
         return False
 
@@ -171,7 +174,13 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
     rows.metric(metric)
     if _unclear_direction(table, roles, metric):
         rows.unclear_metrics.add(metric)
-    learners, items = table.levels(roles["learner"]), table.levels(roles["item"])
+    items = table.levels(roles["item"])
+    if "learner" in roles:
+        learners = table.levels(roles["learner"])
+    else:
+        name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
+        learners = Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
+        rows.note(f"{table.source}: no column of models, so the file is the model {name!r}.")
     for role, levels in (("learner", learners), ("item", items)):
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
@@ -254,11 +263,12 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
     levels = table.levels(column)
     names = levels.names
     if not query.metric and len(names) > 1:
-        cells = zip(*(table.levels(roles[role]).codes.tolist() for role in ("learner", "item")),
+        names_of_answer = [roles[role] for role in ("learner", "item") if role in roles]
+        cells = zip(*(table.levels(name).codes.tolist() for name in names_of_answer),
                     levels.codes.tolist(), strict=True)  # fmt: skip
-        by_cell: dict[tuple[int, int], set[int]] = {}
-        for learner, item, metric in cells:
-            by_cell.setdefault((learner, item), set()).add(metric)
+        by_cell: dict[tuple[int, ...], set[int]] = {}
+        for *answer, metric in cells:
+            by_cell.setdefault(tuple(answer), set()).add(metric)
         if all(len(each) == 1 for each in by_cell.values()) and column not in query.columns:
             # the column does not distinguish scores of one answer: it is no column of metrics
             roles.pop("metric")

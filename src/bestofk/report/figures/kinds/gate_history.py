@@ -9,7 +9,7 @@ from bestofk.report.figures.axes import x_axis, y_axis, y_axis_left
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper
 
-_COLOURS = {"pass": "blue", "worse": "vermillion", "undecided": "orange"}
+_COLOURS = {"pass": "blue", "worse": "vermillion", "undecided": "blue"}
 _TOP, _HEIGHT, _LENGTH = 40.0, 200.0, 420.0
 
 
@@ -36,22 +36,25 @@ def layout_gate(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     y_axis(sheet, up, left=left, right=across.end, title=title)
     end = x_axis(sheet, across, top=None, bottom=bottom, title="build", whole=True)
     sheet.line((left, up(0.0)), (across.end, up(0.0)), colour="ink", width=0.9)
+    anchor = set(builds[0]["anchor"])
     for number, line in enumerate(builds, start=1):
         x, colour = across(number), _COLOURS[line["answer"]]
-        least, most = (
-            end if line[name] is None else line[name]
-            for name, end in (("low", low), ("high", high))
-        )
-        sheet.line((x, up(least)), (x, up(most)), colour=colour, width=1.4)
-        sheet.dot(x, up(line["difference"]), 2.6, fill=colour)
-        if line["joins"] == "better":
-            sheet.write(x, up(most) - 8, "better", size=SMALL, anchor="middle")
+        bottom_of_bar = low if line["low"] is None else line["low"]
+        top_of_bar = high if line["high"] is None else line["high"]
+        sheet.line((x, up(bottom_of_bar)), (x, up(top_of_bar)), colour=colour, width=1.4)
+        fill = "paper" if line["answer"] == "undecided" else colour
+        sheet.dot(x, up(line["difference"]), 2.8, fill=fill, colour=colour, width=1.2)
+        if anchor.isdisjoint(line["anchor"]):
+            middle = across(number - 0.5)
+            sheet.line((middle, _TOP), (middle, bottom), colour="ink", width=0.7, dash=(2.0, 2.0))
+            sheet.write(middle, _TOP - 3, "new anchor", size=SMALL, anchor="middle")
+        anchor = set(line["anchor"])
     blocked = sum(line["answer"] == "worse" for line in builds)
     return sheet.finish(
         across.end + 20,
         end + 6,
         note="Each bar is the interval of one build; all of them cover together with probability "
-        f"{1 - 2 * value.alpha:g}. Red: blocked. Orange: undecided. "
+        f"{1 - 2 * value.alpha:g}. Vermillion: blocked. Hollow dots: undecided. "
         f"{value.spent:.2g} of alpha = {value.alpha:g} is spent.",
         alt=f"{counted(len(builds), 'build')} against the anchor, {blocked} blocked.",
         x_scale=across,
