@@ -1,19 +1,21 @@
 """Simulate histories of builds: false blocks, slides and drops, next to gates without a ledger.
 
-Usage: nice -n 15 python studies/gate_histories.py [--histories 1000] [--builds 200] [--seed 1]
+Usage: python studies/gate_histories.py [--histories 1000] [--builds 200] [--seed 1] [--write]
+
+--write: replace docs/measured/gate.md.
 
 Each item has a chance of being solved, drawn from a beta distribution. Every build answers
-independently, given these chances. "ledger" is the gate of bestofk. "last" tests each build against
-the last accepted one and "fixed" against the first one, each with McNemar's exact test at 5 %.
-The study first runs a few histories through `bestofk.gate` and a ledger, and stops if its own
-vectorised gate gives other answers.
+independently, given these chances. "ledger" is the gate of bestofk. "last build" tests each build
+against the last accepted one and "fixed baseline" against the first one, each with McNemar's exact
+test at 5 %. The study first runs a few histories through `bestofk.gate` and a ledger, and stops if
+its own vectorised gate gives other answers.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +30,7 @@ from bestofk.release.method import (
 )
 
 ALPHA = 0.05
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "gate.md"
 CHUNK = 50
 """Histories that advance together."""
 MIN_STATISTIC = 3.3
@@ -141,7 +144,7 @@ def histories(
         if name == "ledger":
             parts.append(with_ledger(draw, clusters_of_items(kind, n), loss, size, builds))
         else:
-            parts.append(without_ledger(draw, loss, size, builds, fixed=name == "fixed"))
+            parts.append(without_ledger(draw, loss, size, builds, fixed=name == "fixed baseline"))
     return np.concatenate(parts)
 
 
@@ -172,7 +175,72 @@ def check_against_the_gate(kind: str, n: int, loss: Loss, *, builds: int, seed: 
 def share(hits: int, total: int) -> str:
     """Return a share with its exact 95 % interval."""
     interval = stats.binomtest(int(hits), total).proportion_ci()
-    return f"{100 * hits / total:5.1f} % ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
+    return f"{100 * hits / total:.1f} % ({100 * interval.low:.1f} to {100 * interval.high:.1f})"
+
+
+def none(_: int) -> float:
+    """Return the loss of builds that are all equally good."""
+    return 0.0
+
+
+def slide(look: int) -> float:
+    """Return the loss in a slide of 0.06 points per build."""
+    return 0.0006 * look
+
+
+def fast_slide(look: int) -> float:
+    """Return the loss in a slide of one point per build."""
+    return 0.01 * look
+
+
+def drop(look: int) -> float:
+    """Return the loss if all builds from number 50 on lose 5 points."""
+    return 0.05 if look >= 50 else 0.0
+
+
+def gain(look: int) -> float:
+    """Return the loss if all builds from number 50 on gain 4 points."""
+    return -0.04 if look >= 50 else 0.0
+
+
+NULLS = (
+    ("binary", 500, 0.7), ("binary", 2000, 0.7), ("binary", 100, 0.7), ("binary", 500, 0.97),
+    ("binary", 500, 0.1), ("stable", 500, 0.7), ("graded", 500, 0.7), ("graded", 500, 0.97),
+    ("graded", 100, 0.1), ("clustered", 500, 0.7), ("clustered", 200, 0.9),
+)  # fmt: skip
+
+
+def tables(run: dict[str, int]) -> Iterator[str]:
+    """Yield the lines of the page of results."""
+    yield f"Share of {run['count']:,} histories of {run['builds']} equally good builds in which a"
+    yield "build was blocked, with the 95 % interval of the simulation:"
+    yield ""
+    yield "| items | score | gate | blocked a good build |"
+    yield "|---|---:|---|---:|"
+    cases = [("ledger", *case) for case in NULLS]
+    cases += [(name, kind, 500, 0.7) for name in ("last build", "fixed baseline")
+              for kind in ("binary", "graded", "clustered")]  # fmt: skip
+    for name, kind, n, accuracy in cases:
+        blocked = histories(kind, n, accuracy, none, name, **run)
+        hits = share((blocked > 0).sum(), blocked.size)
+        yield f"| {n:,} {kind} | {accuracy} | {name} | {hits} |"
+    for n in (500, 2000):
+        blocked = histories("binary", n, 0.7, gain, "ledger", **run)
+        hits = share((blocked > 0).sum(), blocked.size)
+        yield f"| {n:,} binary | 0.7, then 0.74 | ledger | {hits} |"
+    yield ""
+    yield "A slide of 0.06 points per build from 0.7, and a drop of 5 points at build 50:"
+    yield ""
+    yield "| items | slide blocked | mean true loss then | 90 % below | drop blocked within ten |"
+    yield "|---|---:|---:|---:|---:|"
+    for n in (500, 1000, 2000):
+        slid = histories("binary", n, 0.7, slide, "ledger", **run)
+        losses = 100 * slide(1) * slid[slid > 0]
+        fell = histories("binary", n, 0.7, drop, "ledger", **{**run, "builds": 59})
+        yield (
+            f"| {n:,} binary | {share(losses.size, slid.size)} | {losses.mean():.1f} points | "
+            f"{np.quantile(losses, 0.9):.1f} | {share((fell >= 50).sum(), fell.size)} |"
+        )
 
 
 def main() -> None:
@@ -181,54 +249,18 @@ def main() -> None:
     parser.add_argument("--histories", type=int, default=1000)
     parser.add_argument("--builds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    run = {"count": options.histories, "builds": options.builds, "seed": options.seed}
-
-    def none(_: int) -> float:
-        return 0.0
-
-    def slide(look: int) -> float:
-        return 0.0006 * look
-
-    def drop(look: int) -> float:
-        return 0.05 if look >= 50 else 0.0
-
-    def gain(look: int) -> float:
-        return -0.04 if look >= 50 else 0.0
-
-    print("The vectorised gate against bestofk.gate: first blocked builds")
-    for kind, loss in (("binary", lambda look: 0.01 * look), ("graded", drop), ("stable", gain)):
+    print("The vectorised gate and bestofk.gate, first blocked builds of two histories:")
+    for kind, loss in (("binary", fast_slide), ("graded", drop), ("stable", gain)):
         check_against_the_gate(kind, 300, loss, builds=70, seed=options.seed)
-    print(f"Any false block in {options.builds} equally good builds, {options.histories} histories")
-    for kind, n, accuracy in (
-        ("binary", 500, 0.7), ("binary", 2000, 0.7), ("binary", 100, 0.7), ("binary", 500, 0.97),
-        ("binary", 500, 0.1), ("stable", 500, 0.7), ("stable", 2000, 0.9), ("graded", 500, 0.7),
-        ("graded", 100, 0.1), ("clustered", 500, 0.7), ("clustered", 200, 0.9),
-    ):  # fmt: skip
-        blocked = histories(kind, n, accuracy, none, "ledger", **run)
-        print(f"  ledger  {kind:9} {n:5} items, score {accuracy}: "
-              f"{share((blocked > 0).sum(), blocked.size)}", flush=True)  # fmt: skip
-    for name in ("last", "fixed"):
-        for kind in ("binary", "graded", "clustered"):
-            blocked = histories(kind, 500, 0.7, none, name, **run)
-            print(f"  {name:7} {kind:9}   500 items, score 0.7: "
-                  f"{share((blocked > 0).sum(), blocked.size)}", flush=True)  # fmt: skip
-    print("Builds that are better by 4 points from build 50 on: any block")
-    for n in (500, 2000):
-        blocked = histories("binary", n, 0.7, gain, "ledger", **run)
-        print(f"  ledger  {n:5} items: {share((blocked > 0).sum(), blocked.size)}", flush=True)
-    print("A slide of 0.06 points per build: true loss of the blocked build, in points")
-    for n in (500, 1000, 2000):
-        blocked = histories("binary", n, 0.7, slide, "ledger", **run)
-        losses = 0.06 * blocked[blocked > 0]
-        limit = np.quantile(losses, 0.9)
-        print(f"  ledger  {n:5} items: blocked in {share(losses.size, blocked.size)}; mean "
-              f"{losses.mean():.2f}, 90 % below {limit:.2f}", flush=True)  # fmt: skip
-    print("A drop of 5 points at build 50: blocked within ten builds")
-    for n in (500, 1000, 2000):
-        blocked = histories("binary", n, 0.7, drop, "ledger", **{**run, "builds": 59})
-        print(f"  ledger  {n:5} items: {share((blocked >= 50).sum(), blocked.size)}; before it "
-              f"{((blocked > 0) & (blocked < 50)).sum()}", flush=True)  # fmt: skip
+    lines = []
+    run = {"count": options.histories, "builds": options.builds, "seed": options.seed}
+    for line in tables(run):
+        print(line, flush=True)
+        lines.append(line)
+    if options.write:
+        PAGE.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -22,9 +22,8 @@ def write_log(path, seed, loss=0.0, n=400):
     rng = np.random.default_rng(seed)
     chance = np.random.default_rng(0).beta(0.7, 0.3, n)
     right = rng.random(n) < chance * (1 - loss / 0.7)
-    rows = [f"{path.stem},q{k},{int(answer)}" for k, answer in enumerate(right)]
-    path.write_text("\n".join(["model,item,correct", *rows]) + "\n")
-    return path.name
+    rows = [f"q{k},{int(answer)}" for k, answer in enumerate(right)]
+    path.write_text("\n".join(["item,correct", *rows]) + "\n")
 
 
 @pytest.fixture
@@ -75,29 +74,61 @@ def test_accept_and_merge(folder):
     gate(folder, "good.csv", "--baseline", "production.csv")
     done = gate(folder, "accept", "bad.csv", "--reason", "smaller")
     assert (done.returncode, done.stdout) == (0, "bad is the anchor from now on.\n")
-    assert gate(folder, "good.csv", "--build", "again").returncode == 0
-    assert gate(folder, "merge").returncode == 4
+    assert gate(folder, "bad.csv").returncode == 0
+    assert gate(folder, "merge").returncode == 2
+    ledger = folder / "bestofk-gate.json"
+    ledger.write_text(ledger.read_text().replace("smaller", "larger"))
+    done = gate(folder, "good.csv")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "line 4 does not match its hash" in done.stderr
 
 
-def test_the_action_runs_as_a_script(folder):
+def test_the_action_runs_as_a_script_in_a_repository(folder):
     """Run the steps of the composite action, except the installation."""
+    remote = folder / "remote.git"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    clone = folder / "clone"
+    for command in (
+        ["git", "init", "-q", "--bare", str(remote)],
+        ["git", "clone", "-q", str(remote), str(clone)],
+        ["cp", "good.csv", "bad.csv", "production.csv", "clone"],
+        [*git, "-C", "clone", "add", "."],
+        [*git, "-C", "clone", "commit", "-qm", "Start"],
+        [*git, "-C", "clone", "push", "-qu", "origin", "HEAD"],
+    ):
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
     action = yaml.safe_load((ROOT / ".github/actions/gate/action.yml").read_text())
     step = action["runs"]["steps"][1]
-    inputs = {"new": "bad.csv", "baseline": "production.csv", "build": "abc"}
-    values = {name: inputs.get(name, one.get("default", "")) for name, one in
-              action["inputs"].items()}  # fmt: skip
-    variables = {
-        name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: values[found[1]], text)
-        for name, text in step["env"].items()
-    }
     summary = folder / "summary.md"
     path = f"{BESTOFK.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["bash", "-e", "-c", step["run"]], cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, **variables, "GITHUB_STEP_SUMMARY": str(summary), "PATH": path},
-    )  # fmt: skip
-    assert done.returncode == 1, done.stderr
+
+    def run(**inputs):
+        values = {name: inputs.get(name, one.get("default", "")) for name, one in
+                  action["inputs"].items()}  # fmt: skip
+        variables = {
+            name: re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda match: values[match[1]], text)
+            for name, text in step["env"].items()
+        }
+        return subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", step["run"]], cwd=clone, capture_output=True,
+            text=True, check=False,
+            env={**os.environ, **variables, "GITHUB_STEP_SUMMARY": str(summary), "PATH": path},
+        )  # fmt: skip
+
+    first = run(new="good.csv", baseline="production.csv", build="one", commit="true")
+    assert first.returncode == 0, first.stderr
+    second = run(new="bad.csv", build="two", commit="true", options="--explain")
+    assert second.returncode == 1, second.stderr
+    assert "Pass" in summary.read_text()
     assert "Blocked" in summary.read_text()
+    log = subprocess.run(
+        ["git", "--git-dir", str(remote), "log", "--format=%s"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert log.stdout.splitlines() == [
+        "Record build two in the release gate", "Record build one in the release gate", "Start",
+    ]  # fmt: skip
+    assert run(new="nowhere.csv", build="three", commit="true").returncode == 2
 
 
 def test_the_assertion_fails_a_test_suite(folder):

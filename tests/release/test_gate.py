@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import bestofk as bk
 from bestofk import ArgumentError
 from bestofk.release.gate import gate
 from bestofk.release.method import (
@@ -183,3 +184,87 @@ def test_method_one_stays_as_it_is():
 
 
 PINNED = (0.0016071944828853222, 0.0015037923427206963, -0.004433237576161042, 0.18236431175731643)
+
+
+def learners(**means):
+    """Return losses of learners on the same 10 runs of 10 folds."""
+    rng = np.random.default_rng(8)
+    fold = rng.normal(0, 0.02, 100)
+    values = [mean + fold + rng.normal(0, 0.01, 100) for mean in means.values()]
+    return bk.Losses(
+        np.reshape(values, (len(means), 10, 10)), algorithms=list(means), design="10x10"
+    )
+
+
+def test_learners_of_a_study_use_the_same_ledger(tmp_path):
+    path = tmp_path / "gate.json"
+    losses = learners(released=0.2, equal=0.2, worse=0.4)
+    first = gate(losses, losses, model="equal", baseline_model="released", ledger=path)
+    assert (first.answer, first.unit) == ("pass", "fold")
+    second = gate(losses, model="worse", ledger=path)
+    assert (second.answer, second.anchor) == ("worse", ("released", "equal"))
+    assert second.difference == pytest.approx(0.2, abs=0.01)
+    assert second.low > 0
+    other = bk.Losses(losses.values[:, 0, :5, :, 0], algorithms=losses.algorithms, design="5x10")
+    with pytest.raises(ArgumentError, match="lacks 100 of the anchor's 100 folds"):
+        gate(other, model="worse", ledger=path)
+
+
+def test_nested_runs_are_compared_with_those_of_the_anchor(tmp_path):
+    study = bk.compare(["nmc", "max"], "iris", cv="2x5+nested", progress=False)
+    result = gate(study, study, model="max", baseline_model="nmc", ledger=tmp_path / "gate.json")
+    assert result.answer == "worse"
+    assert result.mean == pytest.approx(study.losses.means()["max"])
+    assert result.anchor_mean == pytest.approx(study.losses.means()["nmc"])
+
+
+def test_lower_is_better():
+    right, wrong = answers(1), 1 - answers(1)
+    worse = np.where(np.arange(400) < 60, 1.0, wrong)
+    score = gate(1 - worse, right)
+    loss = gate(worse, wrong, higher_is_better=False, metric="error")
+    assert (loss.answer, loss.metric, loss.pvalue) == ("worse", "error", score.pvalue)
+    assert (loss.low, loss.high) == pytest.approx((-score.high, -score.low))
+    assert loss.difference == pytest.approx(loss.mean - loss.anchor_mean)
+
+
+def test_clusters_of_an_array():
+    build, anchor = paired(wins=4, losses=16, same=50)
+    pairs = gate(np.repeat(build, 2), np.repeat(anchor, 2), cluster=np.arange(160) // 2)
+    assert (pairs.units, pairs.unit) == (80, "cluster")
+    assert pairs.pvalue > gate(np.repeat(build, 2), np.repeat(anchor, 2)).pvalue
+
+
+@pytest.mark.parametrize(
+    ("new", "options", "message"),
+    [
+        ([], {}, "one score per item"),
+        ([1.0, np.nan], {}, "must be finite"),
+        ([[1.0]], {}, "one score per item"),
+        (answers(1), {"metric": "f1"}, "metric='score'"),
+        (answers(1), {"higher_is_better": False}, "higher_is_better=True"),
+        (answers(1), {"task": "a"}, "task='a' does not apply to an array"),
+        (answers(1, n=300), {}, "lacks 100 of the anchor's 400 items"),
+        ({"a": 1.0}, {}, "lacks 400 of the anchor's 400 items"),
+        (answers(1, n=300) * 7, {"missing": "wrong"}, "missing='drop'"),
+        (answers(1), {"cluster": [1, 2]}, "one label for each of the 400 items"),
+    ],
+)
+def test_unusable_builds_are_refused_with_advice(tmp_path, new, options, message):
+    path = tmp_path / "gate.json"
+    gate(answers(2), answers(0), ledger=path)
+    with pytest.raises(ArgumentError, match=message):
+        gate(new, ledger=path, **options)
+
+
+def test_the_first_build_needs_a_baseline(tmp_path):
+    with pytest.raises(ArgumentError, match="baseline='FILE'"):
+        gate(answers(1), ledger=tmp_path / "gate.json")
+    with pytest.raises(ArgumentError, match="There is no folder"):
+        gate(answers(1), answers(0), ledger=tmp_path / "none" / "gate.json")
+
+
+def test_the_baseline_as_the_first_build_does_not_join_the_anchor_twice(tmp_path):
+    path = tmp_path / "gate.json"
+    gate(answers(0), answers(0), ledger=path)
+    assert gate(answers(1), ledger=path).anchor == ("baseline",)

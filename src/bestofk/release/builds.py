@@ -15,14 +15,12 @@ from bestofk._base.checks import Floats, Ints, finite_array
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.evals import Evals
+from bestofk.evals.reading import read_evals
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses, Metric
+from bestofk.run.open_study import store_and_number, study_at
 
 _SQLITE = b"SQLite format 3\0"
-_READ_EVALS = (
-    "metric", "task", "filter", "cluster", "prices", "format", "columns", "higher_is_better",
-)  # fmt: skip
-_OF_ARRAYS = ("metric", "cluster", "higher_is_better")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -81,18 +79,25 @@ def read_build(
     reading : mapping
         Options of `read_evals`.
     """
-    is_path = isinstance(source, str | os.PathLike) or _is_paths(source)
-    is_array = not is_path and not isinstance(source, Evals | Losses) and not _has_losses(source)
-    for option in reading:
-        if option not in (_READ_EVALS if is_path else _OF_ARRAYS if is_array else ()):
-            raise ArgumentError(f"{option} does not apply to this kind of {where}: leave it out.")
-    if is_array:
-        return _from_numbers(source, where, name, **reading)
-    if is_path:
-        source = _read(source, reading)
+    options = dict(reading)
+    if isinstance(source, str | os.PathLike) or _is_paths(source):
+        address = _store_address(source)
+        if address is not None:
+            source = study_at(address)
+        else:
+            source, options = read_evals(source, **options), {}
+    is_study = isinstance(source, Losses | Evals) or isinstance(
+        getattr(source, "losses", None), Losses
+    )
+    for option, value in options.items():
+        if is_study or option not in ("metric", "cluster", "higher_is_better"):
+            kind = "a study or logs that were read before" if is_study else "an array"
+            raise ArgumentError(use(**{option: value}), f" does not apply to {kind}: leave it out.")
     if isinstance(source, Evals):
         return _from_evals(source, where, name, model)
-    return _from_losses(source, where, name, model)
+    if is_study:
+        return _from_losses(source, where, name, model)
+    return _from_numbers(source, where, name, **options)
 
 
 def _is_paths(source: Any) -> bool:
@@ -103,31 +108,17 @@ def _is_paths(source: Any) -> bool:
     )
 
 
-def _has_losses(source: Any) -> bool:
-    return isinstance(getattr(source, "losses", None), Losses)
-
-
-def _read(source: Any, reading: Mapping[str, Any]) -> Any:
-    """Read a study from a store, or evaluation logs."""
+def _store_address(source: Any) -> str | None:
+    """Return the address of a store of studies, such as ``study.db:2``; None for other paths."""
     paths = [source] if isinstance(source, str | os.PathLike) else source
-    if len(paths) == 1 and _is_store(address := os.fspath(paths[0])):
-        from bestofk.run.open_study import study_at
-
-        return study_at(address)
-    from bestofk.evals.reading import read_evals
-
-    return read_evals(source, **reading)
-
-
-def _is_store(address: str) -> bool:
-    """Return whether an address such as ``study.db:2`` names a store of studies."""
-    from bestofk.run.open_study import store_and_number
-
+    address = os.fspath(paths[0])
     path = Path(store_and_number(address)[0])
+    if len(paths) > 1:
+        return None
     if not path.is_file():
-        return "://" in address
+        return address if "://" in address else None
     with path.open("rb") as file:
-        return file.read(len(_SQLITE)) == _SQLITE
+        return address if file.read(len(_SQLITE)) == _SQLITE else None
 
 
 def _position(names: Sequence[str], model: str | None, where: str) -> int:

@@ -148,7 +148,8 @@ class GateResult(Presented):
             return f"If the loss is intended, record that with: {self._accept()}"
         if self.answer == "undecided":
             return "Evaluate more items, allow a larger margin, or let undecided builds pass."
-        return f"Commit {self.ledger}: it records every build." if self.look == 1 else ""
+        first = self.look == 1 and not self.repeated
+        return f"Commit {self.ledger}: it records every build." if first else ""
 
     def _accept(self) -> str:
         ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {self.ledger}"
@@ -518,13 +519,12 @@ def _compare_learners(
     size = design.values.size
     both = np.stack([losses, reference])
     parts = design.subset_values
-    problem = as_problem(
-        Losses(
-            both[:, :size].reshape(2, *design.values.shape[1:]), algorithms=("new", "anchor"),
-            datasets=design.datasets, design=design.design, loss_name=design.loss_name,
-            subset_values=None if parts is None else both[:, size:].reshape(2, *parts.shape[1:]),
-        )
+    table = Losses(
+        both[:, :size].reshape(2, *design.values.shape[1:]), algorithms=("new", "anchor"),
+        datasets=design.datasets, design=design.design, loss_name=design.loss_name,
+        subset_values=None if parts is None else both[:, size:].reshape(2, *parts.shape[1:]),
     )  # fmt: skip
+    problem = as_problem(table, prefer=table.algorithms)
     choice = choose_test(problem, "auto", one_sided=True)
     values = problem.sample(choice.axes)
     comparison = Comparison(*(choice(values[0], values[1], side) for side in ("greater", "less")))
