@@ -243,7 +243,7 @@ def test_clusters_of_an_array():
         ([[1.0]], {}, "one score per item"),
         (answers(1), {"metric": "f1"}, "metric='score'"),
         (answers(1), {"higher_is_better": False}, "higher_is_better=True"),
-        (answers(1), {"task": "a"}, "task='a' does not apply to an array"),
+        (answers(1), {"task": "a"}, "task does not apply to an array"),
         (answers(1, n=300), {}, "lacks 100 of the anchor's 400 items"),
         ({"a": 1.0}, {}, "lacks 400 of the anchor's 400 items"),
         (answers(1, n=300) * 7, {"missing": "wrong"}, "missing='drop'"),

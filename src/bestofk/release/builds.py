@@ -89,10 +89,10 @@ def read_build(
     is_study = isinstance(source, Losses | Evals) or isinstance(
         getattr(source, "losses", None), Losses
     )
-    for option, value in options.items():
+    for option in options:
         if is_study or option not in ("metric", "cluster", "higher_is_better"):
             kind = "a study or logs that were read before" if is_study else "an array"
-            raise ArgumentError(use(**{option: value}), f" does not apply to {kind}: leave it out.")
+            raise ArgumentError(f"{option} does not apply to {kind}: leave it out.")
     if isinstance(source, Evals):
         return _from_evals(source, where, name, model)
     if is_study:
@@ -123,11 +123,11 @@ def _store_address(source: Any) -> str | None:
 
 def _position(names: Sequence[str], model: str | None, where: str) -> int:
     """Return the position of the model."""
-    option = "model" if where == "new" else "baseline_model"
     if model is None and len(names) > 1:
+        first = names[0]
         raise ArgumentError(
             f"{where} has {len(names)} models ({shortened(list(names), 6)}): name one with ",
-            use(**{option: names[0]}),
+            use(model=first) if where == "new" else use(baseline_model=first),
             ".",
         )
     if model is not None and model not in names:

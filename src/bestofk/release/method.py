@@ -110,33 +110,18 @@ def compare(losses: Floats, anchor: Sequence[Floats], clusters: Any) -> Comparis
         Cluster of each item.
     """
     mean = np.mean(anchor, axis=0)
-    worse, better = pair_of_tests(losses, mean, clusters, single=len(anchor) == 1)
-    if worse.test == "mcnemar":
-        return Comparison(worse, better)
-    totals = clusters_of(clusters, losses.size).totals(np.stack([losses, *anchor]))
-    return Comparison(worse, better, exchangeable_pvalue(totals))
-
-
-def pair_of_tests(
-    losses: Floats, anchor: Floats, clusters: Any, *, single: bool
-) -> tuple[PairwiseResult, PairwiseResult]:
-    """Test whether a build is worse, and whether it is better, than the mean of the anchor.
-
-    `losses` and `anchor` may have leading axes. `single`: the anchor is one build.
-    """
-    independent = len(np.unique(clusters)) == losses.shape[-1]
-    binary = all(np.isin(values, (0.0, 1.0)).all() for values in (losses, anchor))
-    if single and independent and binary:
-        worse, better = (
-            mcnemar(losses, anchor, exact=True, alternative=side) for side in ("greater", "less")
+    both = np.stack([losses, *anchor])
+    grouping = clusters_of(clusters, losses.size)
+    if len(anchor) == 1 and len(grouping) == losses.size and np.isin(both, (0.0, 1.0)).all():
+        return Comparison(
+            *(mcnemar(losses, mean, exact=True, alternative=side) for side in ("greater", "less"))
         )
-        return worse, better
-    within = all(values.min() >= 0 and values.max() <= 1 for values in (losses, anchor))
-    worse, better = (
-        cluster_t(losses, anchor, clusters=clusters, unit=1.0 if within else None, alternative=side)
-        for side in ("greater", "less")
-    )
-    return worse, better
+    unit = 1.0 if both.min() >= 0 and both.max() <= 1 else None
+    return Comparison(
+        *(cluster_t(losses, mean, clusters=clusters, unit=unit, alternative=side)
+          for side in ("greater", "less")),
+        exchangeable_pvalue(grouping.totals(both)),
+    )  # fmt: skip
 
 
 def exchangeable_pvalue(totals: Floats) -> float:

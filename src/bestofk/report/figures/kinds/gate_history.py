@@ -7,7 +7,7 @@ from typing import Any
 from bestofk._base.formatting import counted, printable
 from bestofk.report.figures.axes import x_axis, y_axis, y_axis_left
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
-from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper
+from bestofk.report.figures.style import ANY_PAPER, Paper
 
 _COLOURS = {"pass": "blue", "worse": "vermillion", "undecided": "blue"}
 _TOP, _HEIGHT, _LENGTH = 40.0, 200.0, 420.0
@@ -47,14 +47,13 @@ def layout_gate(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         if anchor.isdisjoint(line["anchor"]):
             middle = across(number - 0.5)
             sheet.line((middle, _TOP), (middle, bottom), colour="ink", width=0.7, dash=(2.0, 2.0))
-            sheet.write(middle, _TOP - 7, "new anchor", size=SMALL, anchor="middle")
         anchor = set(line["anchor"])
     blocked = sum(line["answer"] == "worse" for line in builds)
     return sheet.finish(
         across.end + 20,
         end + 6,
         note="Each bar is the interval of one build; all of them cover together with probability "
-        f"{1 - 2 * value.alpha:g}. Orange: blocked. Hollow dots: undecided. "
+        f"{1 - 2 * value.alpha:g}. Orange: blocked. Hollow dots: undecided. Dashed lines: a new anchor. "
         f"{value.spent:.2g} of alpha = {value.alpha:g} is spent.",
         alt=f"{counted(len(builds), 'build')} against the anchor, {blocked} blocked.",
         x_scale=across,
