@@ -53,8 +53,8 @@ def layout_gate(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         across.end + 20,
         end + 6,
         note="Each bar is the interval of one build; all of them cover together with probability "
-        f"{1 - 2 * value.alpha:g}. Orange: blocked. Hollow dots: undecided. Dashed lines: a new anchor. "
-        f"{value.spent:.2g} of alpha = {value.alpha:g} is spent.",
+        f"{1 - 2 * value.alpha:g}. Orange: blocked. Hollow dots: undecided. "
+        f"Dashed lines: a new anchor. {value.spent:.2g} of alpha = {value.alpha:g} is spent.",
         alt=f"{counted(len(builds), 'build')} against the anchor, {blocked} blocked.",
         x_scale=across,
         y_scale=up,
