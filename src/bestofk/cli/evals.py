@@ -31,7 +31,7 @@ MAX_COSTS = 12
 """Models whose costs are printed."""
 
 
-_log_options = option_group(
+log_reading_options = option_group(
     click.option(
         "--metric", multiple=True, metavar="NAME",
         help="The score to compare by; repeatable for tasks with different scores.",
@@ -48,11 +48,6 @@ _log_options = option_group(
         help="Key of the document or of the metadata, or column, that groups related items.",
     ),
     click.option(
-        "--prices", metavar="FILE",
-        help="Table with the columns model, input, output (per million tokens), or model, cost "
-        "(per sample).",
-    ),
-    click.option(
         "--format", "format_", metavar="NAME",
         help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
         "livebench, table. By default the content decides.",
@@ -65,6 +60,15 @@ _log_options = option_group(
     click.option(
         "--higher-is-better/--lower-is-better", default=None,
         help="Direction of the scores. By default as the log says.",
+    ),
+)  # fmt: skip
+"""How to read evaluation logs; `log_arguments` returns their values."""
+_log_options = option_group(
+    log_reading_options,
+    click.option(
+        "--prices", metavar="FILE",
+        help="Table with the columns model, input, output (per million tokens), or model, cost "
+        "(per sample).",
     ),
     click.option(
         "--count-errors-as-wrong", is_flag=True,
@@ -165,16 +169,13 @@ def evals(
 
     with warnings_as_lines():
         logs = read_evals(
-            _known_paths(paths),
-            metric=metric or None,
-            task=task or None,
-            filter=filters or None,
-            cluster=cluster,
+            known_paths(paths),
             prices=prices,
-            format=format_,
-            columns=_columns(columns),
-            higher_is_better=higher_is_better,
-        )
+            **log_arguments(
+                metric=metric, task=task, filters=filters, cluster=cluster, format_=format_,
+                columns=columns, higher_is_better=higher_is_better,
+            ),
+        )  # fmt: skip
         if verbose:
             say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)
@@ -210,7 +211,7 @@ def _print_choice(choice: ModelChoice, *, explain: bool) -> None:
         print_sentences("\n".join(lines))
 
 
-def _known_paths(paths: tuple[str, ...]) -> list[Any]:
+def known_paths(paths: tuple[str, ...]) -> list[Any]:
     """Return the paths, with those of embedded logs for their names."""
     from pathlib import Path
 
@@ -220,6 +221,19 @@ def _known_paths(paths: tuple[str, ...]) -> list[Any]:
         example_path(path) if path in EXAMPLE_EVALS and not Path(path).exists() else path
         for path in paths
     ]
+
+
+def log_arguments(
+    *, metric: tuple[str, ...], task: tuple[str, ...], filters: tuple[str, ...],
+    cluster: str | None, format_: str | None, columns: tuple[str, ...],
+    higher_is_better: bool | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the arguments of `bestofk.read_evals` that were typed."""
+    arguments = {
+        "metric": metric, "task": task, "filter": filters, "cluster": cluster, "format": format_,
+        "columns": _columns(columns), "higher_is_better": higher_is_better,
+    }  # fmt: skip
+    return {name: value for name, value in arguments.items() if value not in (None, (), {})}
 
 
 def _columns(texts: tuple[str, ...]) -> dict[str, str]:

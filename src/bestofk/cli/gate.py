@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bestofk.cli.evals import known_paths, log_arguments, log_reading_options
 from bestofk.cli.options import echo_json, option_group, warnings_as_lines
 from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path
 from bestofk.cli.say import say
@@ -49,33 +50,13 @@ def gate() -> None:
 
 _reading = option_group(
     click.option("--model", metavar="NAME", help="Which model of NEW, if there are several."),
-    click.option("--metric", multiple=True, metavar="NAME", help="The score to compare by."),
-    click.option("--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."),
-    click.option("--cluster", metavar="KEY", help="Key or column that groups related items."),
-    click.option("--format", "format_", metavar="NAME", help="As for: bestofk evals."),
-    click.option("--column", "columns", multiple=True, metavar="ROLE=NAME",
-                 help="For a table: the column of item, score, model, ..."),
-    click.option("--higher-is-better/--lower-is-better", default=None,
-                 help="Direction of the scores. By default as the log says."),
-)  # fmt: skip
+    log_reading_options,
+)
 _ledger = click.option(
     "--ledger", metavar="FILE", default=DEFAULT_LEDGER, show_default=True,
     help="The record of all builds; commit it.",
 )  # fmt: skip
 _build = click.option("--build", metavar="NAME", help="Name of the build, such as a commit.")
-
-
-def _arguments(
-    metric: tuple[str, ...], task: tuple[str, ...], cluster: str | None, format_: str | None,
-    columns: tuple[str, ...], higher_is_better: bool | None,
-) -> dict[str, Any]:  # fmt: skip
-    from bestofk.cli.evals import _columns
-
-    arguments = {
-        "metric": metric or None, "task": task or None, "cluster": cluster, "format": format_,
-        "columns": _columns(columns) or None, "higher_is_better": higher_is_better,
-    }  # fmt: skip
-    return {name: value for name, value in arguments.items() if value is not None}
 
 
 @gate.command()
@@ -125,7 +106,6 @@ def check(
 ) -> None:
     """Test a build against the anchor, and record it in the ledger."""
     from bestofk._base.atomic_write import write_text
-    from bestofk.cli.evals import _known_paths
     from bestofk.cli.terminal import print_sentences
     from bestofk.release.gate import gate as run_gate
     from bestofk.release.output import junit as junit_text, markdown as markdown_text
@@ -135,10 +115,10 @@ def check(
     check_path(figure, "--figure", FIGURE_SUFFIXES)
     with warnings_as_lines():
         result = run_gate(
-            _known_paths(new), _known_paths(baseline) or None, margin=margin,
+            known_paths(new), known_paths(baseline) or None, margin=margin,
             alpha=alpha, undecided=undecided, build=build,
             model=model, baseline_model=baseline_model, ledger=None if no_ledger else ledger,
-            method=method, missing=missing, **_arguments(**reading),
+            method=method, missing=missing, **log_arguments(**reading),
         )  # fmt: skip
     if markdown is not None:
         write_text(markdown, markdown_text(result))
@@ -172,17 +152,16 @@ def accept(
     **reading: Any,
 ) -> None:
     """Make a build the anchor, whatever its scores, and record it in the ledger."""
-    from bestofk.cli.evals import _known_paths
     from bestofk.release.gate import accept as accept_build
 
     with warnings_as_lines():
         history = accept_build(
-            _known_paths(new),
+            known_paths(new),
             ledger=ledger,
             build=build,
             model=model,
             reason=reason,
-            **_arguments(**reading),
+            **log_arguments(**reading),
         )
     say(f"{history.lines[-1]['build']} is the anchor from now on.")
 

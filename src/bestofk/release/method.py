@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import expm1, inf, sqrt
 from typing import Any
 
@@ -113,15 +114,12 @@ def compare(losses: Floats, anchor: Sequence[Floats], clusters: Any) -> Comparis
     both = np.stack([losses, *anchor])
     grouping = clusters_of(clusters, losses.size)
     if len(anchor) == 1 and len(grouping) == losses.size and np.isin(both, (0.0, 1.0)).all():
-        return Comparison(
-            *(mcnemar(losses, mean, exact=True, alternative=side) for side in ("greater", "less"))
-        )
+        test = partial(mcnemar, losses, mean, exact=True)
+        return Comparison(test(alternative="greater"), test(alternative="less"))
     unit = 1.0 if both.min() >= 0 and both.max() <= 1 else None
-    return Comparison(
-        *(cluster_t(losses, mean, clusters=clusters, unit=unit, alternative=side)
-          for side in ("greater", "less")),
-        exchangeable_pvalue(grouping.totals(both)),
-    )  # fmt: skip
+    test = partial(cluster_t, losses, mean, clusters=clusters, unit=unit)
+    exchangeable = exchangeable_pvalue(grouping.totals(both))
+    return Comparison(test(alternative="greater"), test(alternative="less"), exchangeable)
 
 
 def exchangeable_pvalue(totals: Floats) -> float:

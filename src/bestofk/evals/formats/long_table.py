@@ -175,12 +175,7 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
     if _unclear_direction(table, roles, metric):
         rows.unclear_metrics.add(metric)
     items = table.levels(roles["item"])
-    if "learner" in roles:
-        learners = table.levels(roles["learner"])
-    else:
-        name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
-        learners = Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
-        rows.note(f"{table.source}: no column of models, so the file is the model {name!r}.")
+    learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles)
     for role, levels in (("learner", learners), ("item", items)):
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
@@ -229,6 +224,16 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
             for role, values in amounts.items()
         },
     )
+
+
+def _only(table: Table, roles: dict[str, str]) -> Levels:
+    """Return one learner with the name of the file; raise if an item has several answers."""
+    answers = [table.levels(roles[role]).codes for role in ("task", "item", "epoch")
+               if role in roles]  # fmt: skip
+    if len(np.unique(np.stack(answers), axis=1).T) < table.n_rows:
+        raise _absent_columns(["model"], table.columns, table.source)
+    name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
+    return Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
 
 
 def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) -> None:
@@ -336,15 +341,19 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
     roles = _roles(columns, named)
     absent = [public_role(role) for role in _REQUIRED if role not in roles]
     if absent:
-        raise TableError(
-            f"{source}: no column for {joined(absent)} among "
-            f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
-            use(columns={absent[0]: "NAME"}),
-            "; for tables with one row per fold or data set use 'bestofk order'.",
-        )
+        raise _absent_columns(absent, columns, source)
     if query.cluster is None:
         roles.pop("cluster", None)
     return roles
+
+
+def _absent_columns(roles: Sequence[str], columns: Sequence[str], source: str) -> TableError:
+    return TableError(
+        f"{source}: no column for {joined(roles)} among "
+        f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
+        use(columns={roles[0]: "NAME"}),
+        "; for tables with one row per fold or data set use 'bestofk order'.",
+    )
 
 
 def _scores(table: Table, column: str) -> Any:
