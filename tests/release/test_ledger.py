@@ -127,6 +127,7 @@ def test_random_faults(kind, cases):
 def test_accept_moves_the_anchor(ledger):
     history = accept(scores(50), ledger=ledger, build="chosen", reason="new prompt")
     assert history.lines[-1]["reason"] == "new prompt"
+    gate(scores(50), ledger=ledger)
     assert gate(scores(51), ledger=ledger).anchor == ("chosen",)
     # the recorded answer about an older build was about another anchor
     assert not gate(scores(1), ledger=ledger).repeated

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import click
@@ -34,7 +35,9 @@ def gate() -> None:
     """Fail the build if the new model is worse than the anchor.
 
     \b
-      bestofk gate NEW --baseline FILE   test a build; the ledger remembers the anchor
+      bestofk gate NEW --baseline FILE   test the first build; the ledger remembers the anchor
+      bestofk gate NEW                   test a later build
+      bestofk gate NEW --margin 0.02     pass only if it is shown to lose less than 0.02
       bestofk gate accept NEW            make a build the anchor, and record it
       bestofk gate merge FILE            join the ledgers of two branches
       bestofk gate check --help          all options
@@ -133,8 +136,24 @@ def check(
         echo_json(result.to_dict())
     else:
         text = result.explain() if explain else result.headline()
-        print_sentences("\n".join(filter(None, (text, result.next_step()))))
+        step = result.next_step(_source(new, model=model, **reading))
+        print_sentences("\n".join(filter(None, (text, step))))
     click.get_current_context().exit(result.exit_code)
+
+
+def _source(new: tuple[str, ...], **options: Any) -> str:
+    """Return the words of a command that name the build and say how to read it."""
+    words = list(new)
+    for name, value in options.items():
+        if name == "higher_is_better":
+            words += (
+                [] if value is None else ["--higher-is-better" if value else "--lower-is-better"]
+            )
+            continue
+        option = {"filters": "--filter", "columns": "--column"}.get(name, f"--{name.rstrip('_')}")
+        for one in value if isinstance(value, tuple) else (value,):
+            words += [] if one is None else [option, one]
+    return shlex.join(words)
 
 
 @gate.command()

@@ -6,6 +6,7 @@ import os
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import ceil, isfinite
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -140,20 +141,21 @@ class GateResult(Presented):
             f"{_signed(self.difference)}, interval {_signed(self.low)} to {_signed(self.high)}"
         )
 
-    def next_step(self) -> str:
-        """Return what to do now; empty if there is nothing to do."""
+    def next_step(self, source: str = "NEW") -> str:
+        """Return what to do now; empty if there is nothing to do.
+
+        `source` are the words of a command that name the build.
+        """
         if self.ledger is None:
             return ""
         if self.answer == "worse":
-            return f"If the loss is intended, record that with: {self._accept()}"
+            ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {quote(self.ledger)}"
+            command = f"bestofk gate accept {source}{ledger} --reason TEXT"
+            return f"If the loss is intended, record that with: {command}"
         if self.answer == "undecided":
             return "Evaluate more items, allow a larger margin, or let undecided builds pass."
         first = self.look == 1 and not self.repeated
         return f"Commit {self.ledger}: it records every build." if first else ""
-
-    def _accept(self) -> str:
-        ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {self.ledger}"
-        return f"bestofk gate accept NEW{ledger} --reason TEXT"
 
     def explain(self) -> str:
         """Return the verdict, its evidence and the state of the ledger."""
@@ -281,7 +283,7 @@ def gate(
         difference = float(tested.metric.difference(comparison.excess))
         if not repeated:
             joins = anchor.joining(passed=answer == "pass", better=better)
-            if not np.isfinite(scores).all() or digest == history.start["digest"]:
+            if not np.isfinite(scores).all() or digest in history.set_anchors:
                 joins = ""
             history = history.with_line(
                 kind="build", build=tested.name, digest=digest, method=history.method, look=look,

@@ -76,6 +76,11 @@ class Ledger:
         """The version of the method in force."""
         return int(next(line["method"] for line in reversed(self.lines) if "method" in line))
 
+    @property
+    def set_anchors(self) -> set[str]:
+        """The digests of the baseline and of the accepted builds."""
+        return {line["digest"] for line in self.lines if line["kind"] in ("start", "accept")}
+
     def before(self, digest: str) -> Ledger | None:
         """Return the ledger before the build with this digest; None if there is none.
 
