@@ -57,6 +57,8 @@ class GateResult(Presented):
     difference, low, high : float
         Build minus anchor in the user's metric, and its interval. The intervals of all builds of
         the ledger cover together with probability 1 - 2 alpha.
+    bound : float or None
+        With a margin: the worst difference that a bound of confidence 1 - alpha allows.
     pvalue, level : float
         The one-sided p-value of *worse*, and the level that this build may spend.
     """
@@ -71,6 +73,7 @@ class GateResult(Presented):
     difference: float
     low: float
     high: float
+    bound: float | None
     pvalue: float
     level: float
     alpha: float
@@ -103,43 +106,33 @@ class GateResult(Presented):
 
     def headline(self) -> str:
         """Return the verdict in one sentence."""
-        words = {
-            "pass": self._pass_words,
-            "worse": self._worse_words,
-            "undecided": self._undecided_words,
-        }[self.answer]()
-        return f"{words[0]}: {self.build} {words[1]}."
-
-    def _pass_words(self) -> tuple[str, str]:
-        numbers = self._numbers()
-        if self.margin is not None:
-            return "Pass", f"is at most {self.margin:g} worse than the anchor ({numbers})"
-        if self.better:
-            return "Pass", f"is better than the anchor ({numbers})"
-        return "Pass", f"is not shown to be worse than the anchor ({numbers})"
-
-    def _worse_words(self) -> tuple[str, str]:
-        p = pvalue_words(self.pvalue, self.level)
-        look = "" if self.ledger is None else f", the level of look {self.look}"
-        return "Blocked", (
-            f"is worse than the anchor ({self._numbers()}; {p}, which is below "
-            f"{self.level:.2g}{look})"
-        )
-
-    def _undecided_words(self) -> tuple[str, str]:
-        needed = ""
-        if self.needed is not None:
-            needed = f"; an equally good build needs about {self.needed:,} {self.unit}s to pass"
-        return "Undecided", (
-            f"is neither shown to be worse than the anchor nor shown to be at most "
-            f"{self.margin:g} worse ({self._numbers()}{needed})"
-        )
-
-    def _numbers(self) -> str:
-        return (
+        numbers = (
             f"{self.metric} {number(self.mean)} against {number(self.anchor_mean)}, difference "
-            f"{_signed(self.difference)}, interval {_signed(self.low)} to {_signed(self.high)}"
+            f"{_signed(self.difference)}"
         )
+        interval = f"{numbers}, interval {_signed(self.low)} to {_signed(self.high)}"
+        if self.bound is not None:
+            numbers += f", {100 * (1 - self.alpha):g} % bound {_signed(self.bound)}"
+        if self.answer == "worse":
+            p = pvalue_words(self.pvalue, self.level)
+            look = "" if self.ledger is None else f", the level of look {self.look}"
+            return (
+                f"Blocked: {self.build} is worse than the anchor ({interval}; {p}, which is below "
+                f"{self.level:.2g}{look})."
+            )
+        if self.answer == "undecided":
+            if self.needed is not None:
+                units = f"{self.needed:,} {self.unit}s"
+                numbers += f"; an equally good build needs about {units} to pass"
+            return (
+                f"Undecided: {self.build} is neither shown to be worse than the anchor nor shown "
+                f"to be at most {self.margin:g} worse ({numbers})."
+            )
+        if self.margin is not None:
+            claim, interval = f"shown to be at most {self.margin:g} worse", numbers
+        else:
+            claim = "better" if self.better else "not shown to be worse"
+        return f"Pass: {self.build} is {claim} than the anchor ({interval})."
 
     def next_step(self, source: str = "NEW") -> str:
         """Return what to do now; empty if there is nothing to do.
@@ -153,7 +146,7 @@ class GateResult(Presented):
             command = f"bestofk gate accept {source}{ledger} --reason TEXT"
             return f"If the loss is intended, record that with: {command}"
         if self.answer == "undecided":
-            return "Evaluate more items, allow a larger margin, or let undecided builds pass."
+            return "Evaluate more items, allow a larger margin, or add: --undecided pass"
         first = self.look == 1 and not self.repeated
         return f"Commit {self.ledger}: it records every build." if first else ""
 
@@ -186,7 +179,7 @@ class GateResult(Presented):
 def _signed(value: float) -> str:
     if not isfinite(value):
         return "unbounded"
-    return f"{'+' if value > 0 else ''}{value:.3g}" if abs(value) >= 5e-4 else "0"
+    return f"{value:+.3g}" if abs(value) > 1e-12 else "0"
 
 
 def gate(
@@ -310,6 +303,9 @@ def gate(
         difference=difference,
         low=low,
         high=high,
+        bound=None
+        if margin is None
+        else float(tested.metric.difference(comparison.interval(alpha)[1])),
         pvalue=comparison.p_worse,
         level=level,
         alpha=alpha,
