@@ -83,6 +83,9 @@ def branches(ledger, tmp_path):
     return ours, theirs
 
 
+FIRST = ("baseline", "b0", "b1", "b2", "b3")
+
+
 def test_two_branches_merge(branches):
     write_ledger(merged(*branches), branches[0])
     history = read_ledger(branches[0])
@@ -90,6 +93,8 @@ def test_two_branches_merge(branches):
         "b0", "b1", "b2", "b3", "b11", "b12", "b21", "b22", "b23",
     ]  # fmt: skip
     assert [line["kind"] for line in history.lines].count("merge") == 1
+    again = gate(scores(22), ledger=branches[0])
+    assert (again.repeated, again.look, again.anchor) == (True, 6, (*FIRST, "b21"))
     result = gate(scores(5000), ledger=branches[0], build="after")
     # looks 5 and 6 were spent twice, so the next look comes after as much alpha as was spent
     assert sum_of_levels(result.look - 1, 0.05) >= history.spent * (1 - 1e-9)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from math import ceil, isfinite
+from math import ceil, inf, isfinite
 from shlex import quote
 from typing import Any
 
@@ -15,11 +16,10 @@ from bestofk._base.checks import Floats, one_of, positive, probability
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, number, pvalue_words, shortened
 from bestofk._base.results import Presented
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Losses, Metric
 from bestofk.release import DEFAULT_LEDGER
-from bestofk.release.builds import Build, item_hashes, read_build, worst_score
+from bestofk.release.builds import Build, digest_of, item_hashes, read_build, worst_score
 from bestofk.release.ledger import (
-    Anchor,
     Ledger,
     anchor_of,
     finite_or_none,
@@ -261,66 +261,66 @@ def gate(
         alpha = float(history.start["alpha"])
         if method is not None and history.method < LATEST_METHOD:
             history = history.with_line(kind="method", method=LATEST_METHOD)
-        digest = tested.digest()
-        before = history.before(digest)
-        repeated = before is not None
-        before = history if before is None else before
-        look, level = 1, alpha
-        if ledger is not None:
-            look = next_look(before.spent, alpha, len(before.builds))
-            level = level_of_look(look, alpha)
-        anchor = anchor_of(before)
-        scores, mean, comparison, units, unit, notes = _compare(tested, before, anchor, missing)
-        answer, better = _answer(comparison, level, margin, alpha)
-        low, high = tested.metric.interval(*comparison.interval(level))
-        difference = float(tested.metric.difference(comparison.excess))
-        if not repeated:
+        scores = _aligned(tested, history, missing)
+        digest = digest_of(scores)
+        line = history.recorded(digest)
+        repeated = line is not None
+        if line is None:
+            look, level = 1, alpha
+            if ledger is not None:
+                look = next_look(history.spent, alpha, len(history.builds))
+                level = level_of_look(look, alpha)
+            content = _measured(tested, scores, history, level, alpha)
+            answer, better = _answer(content, tested.metric, margin, level)
+            anchor = anchor_of(history)
             joins = anchor.joining(passed=answer == "pass", better=better)
             if not np.isfinite(scores).all() or digest in history.set_anchors:
                 joins = ""
             history = history.with_line(
                 kind="build", build=tested.name, digest=digest, method=history.method, look=look,
-                level=level, margin=margin, answer=answer, joins=joins, mean=mean,
-                difference=difference, low=finite_or_none(low), high=finite_or_none(high),
-                p_worse=comparison.p_worse, p_better=comparison.p_better, units=units,
-                failures=tested.failures, anchor=list(anchor.names),
+                level=level, margin=margin, answer=answer, joins=joins, anchor=list(anchor.names),
+                failures=tested.failures, **content,
                 **({"scores": packed(scores)} if joins in ("anchor", "next") else {}),
             )  # fmt: skip
+            line = history.lines[-1]
             if ledger is not None:
                 write_ledger(history, ledger)
+    answer, better = _answer(line, tested.metric, margin, line["level"])
     needed = None
     if answer == "undecided" and margin is not None and tested.losses is None:
-        wanted = units_for_margin(comparison, units, margin, alpha)
+        wanted = units_for_margin(line["bound"], line["difference"], line["units"], margin, alpha)
         needed = ceil(wanted) if wanted <= MAX_USEFUL_UNITS else None
+    low, high = (
+        open_end if line[name] is None else float(line[name])
+        for name, open_end in (("low", -inf), ("high", inf))
+    )
     return GateResult(
         answer=answer,
         build=tested.name,
-        anchor=anchor.names,
+        anchor=tuple(line["anchor"]),
         metric=tested.metric.name,
         higher_is_better=tested.metric.higher_is_better,
-        mean=mean,
-        anchor_mean=mean - difference,
-        difference=difference,
+        mean=line["mean"],
+        anchor_mean=line["mean"] - line["difference"],
+        difference=line["difference"],
         low=low,
         high=high,
-        bound=None
-        if margin is None
-        else float(tested.metric.difference(comparison.interval(alpha)[1])),
-        pvalue=comparison.p_worse,
-        level=level,
+        bound=None if margin is None else line["bound"],
+        pvalue=line["p_worse"],
+        level=line["level"],
         alpha=alpha,
         margin=margin,
-        units=units,
-        unit=unit,
-        failures=tested.failures,
-        look=look,
+        units=line["units"],
+        unit=line["unit"],
+        failures=line["failures"],
+        look=line["look"],
         spent=history.spent,
         better=better,
-        method=history.method,
+        method=line["method"],
         needed=needed,
         repeated=repeated,
         undecided_passes=undecided == "pass",
-        notes=notes,
+        notes=tuple(line["notes"]),
         ledger=None if ledger is None else os.fspath(ledger),
         history=history,
     )
@@ -358,7 +358,7 @@ def accept(
         _check_metric(history, accepted)
         scores = _aligned(accepted, history, "refuse")
         history = history.with_line(
-            kind="accept", build=accepted.name, digest=accepted.digest(), reason=reason,
+            kind="accept", build=accepted.name, digest=digest_of(scores), reason=reason,
             scores=packed(scores),
         )  # fmt: skip
         write_ledger(history, ledger)
@@ -388,7 +388,7 @@ def _opened(
             use(alpha=start["alpha"]),
             " or another ledger.",
         )
-    if reference is not None and reference.digest() != start["digest"]:
+    if reference is not None and digest_of(_aligned(reference, history, "drop")) != start["digest"]:
         raise ArgumentError(
             f"{history.where} started with other scores of the baseline ({start['build']!r}), and "
             "its anchor moves by itself: leave ",
@@ -404,8 +404,8 @@ def _started(reference: Build, alpha: float, path: str | os.PathLike[str] | None
     if len(np.unique(hashes)) != len(hashes):
         raise ArgumentError(f"The items of {reference.name!r} must have different names.")
     return Ledger(where="" if path is None else os.fspath(path)).with_line(
-        kind="start", build=reference.name, digest=reference.digest(), method=LATEST_METHOD,
-        alpha=alpha, metric=reference.metric.name,
+        kind="start", build=reference.name, digest=digest_of(reference.scores),
+        method=LATEST_METHOD, alpha=alpha, metric=reference.metric.name,
         higher_is_better=reference.metric.higher_is_better, size=len(hashes),
         items=packed(hashes), clusters=packed(reference.clusters), scores=packed(reference.scores),
     )  # fmt: skip
@@ -478,38 +478,54 @@ def _aligned(tested: Build, history: Ledger, missing: str) -> Floats:
     return np.where(has, scores, worst)
 
 
-def _compare(
-    tested: Build, history: Ledger, anchor: Anchor, missing: str
-) -> tuple[Floats, float, Comparison, int, str, tuple[str, ...]]:
-    """Return the scores, their mean, the comparison, the number of units, their noun, and notes."""
-    scores = _aligned(tested, history, missing)
+def _measured(
+    tested: Build, scores: Floats, history: Ledger, level: float, alpha: float
+) -> dict[str, Any]:
+    """Return the part of a ledger line that the comparison with the anchor determines."""
     metric = tested.metric
     losses, *reference = (
         metric.offset - values if metric.higher_is_better else values
-        for values in (scores, *anchor.scores)
+        for values in (scores, *anchor_of(history).scores)
     )
-    if tested.losses is not None:
-        mean = float(scores[: tested.losses.values.size].mean())
-        return scores, mean, *_compare_learners(tested.losses, losses, np.mean(reference, axis=0))
-    clusters = unpacked(history.start["clusters"], len(scores))
-    has = np.isfinite(losses)
     notes = []
-    if not has.all():
-        notes.append(f"Left out: {counted(int((~has).sum()), 'item')} of the anchor.")
-    extra = len(tested.items) - int(has.sum())
-    if extra > 0 and missing != "wrong":
-        notes.append(f"Ignored: {counted(extra, 'item')} that the anchor lacks.")
-    if tested.failures:
-        notes.append(f"Counted as wrong: {counted(tested.failures, 'sample')} without a score.")
-    comparison = compare(losses[has], [one[has] for one in reference], clusters[has])
-    units = len(np.unique(clusters[has]))
-    unit = "item" if units == int(has.sum()) else "cluster"
-    return scores, float(scores[has].mean()), comparison, units, unit, tuple(notes)
+    if tested.losses is not None:
+        size = tested.losses.values.size
+        comparison, units, unit, note = _compare_learners(
+            tested.losses, losses, np.mean(reference, axis=0)
+        )
+        notes.append(note)
+    else:
+        size = len(scores)
+        clusters = unpacked(history.start["clusters"], size)
+        has = np.isfinite(losses)
+        comparison = compare(losses[has], [one[has] for one in reference], clusters[has])
+        units = len(np.unique(clusters[has]))
+        unit = "item" if units == int(has.sum()) else "cluster"
+        if not has.all():
+            notes.append(f"Left out: {counted(int((~has).sum()), 'item')} of the anchor.")
+        known = np.isin(item_hashes(tested.items), unpacked(history.start["items"], size))
+        if not known.all():
+            notes.append(f"Ignored: {counted(int((~known).sum()), 'item')} that the anchor lacks.")
+        if tested.failures:
+            notes.append(f"Counted as wrong: {counted(tested.failures, 'sample')} without a score.")
+    low, high = metric.interval(*comparison.interval(level))
+    return {
+        "mean": float(np.nanmean(scores[:size])),
+        "difference": float(metric.difference(comparison.excess)),
+        "low": finite_or_none(low),
+        "high": finite_or_none(high),
+        "bound": finite_or_none(float(metric.difference(comparison.interval(alpha)[1]))),
+        "p_worse": comparison.p_worse,
+        "p_better": comparison.p_better,
+        "units": units,
+        "unit": unit,
+        "notes": notes,
+    }
 
 
 def _compare_learners(
     design: Losses, losses: Floats, reference: Floats
-) -> tuple[Comparison, int, str, tuple[str, ...]]:
+) -> tuple[Comparison, int, str, str]:
     """Compare a learner with the anchor by the test for the design of their losses."""
     from bestofk.decide.choose_test import choose_test, units
     from bestofk.decide.problem import as_problem
@@ -528,16 +544,17 @@ def _compare_learners(
     comparison = Comparison(*(choice(values[0], values[1], side) for side in ("greater", "less")))
     unit = "data set" if problem.n_datasets > 1 else "fold"
     note = f"Tested with {choice.name} on {problem.describe()}."
-    return comparison, units(problem), unit, (note,)
+    return comparison, units(problem), unit, note
 
 
 def _answer(
-    comparison: Comparison, level: float, margin: float | None, alpha: float
+    line: Mapping[str, Any], metric: Metric, margin: float | None, level: float
 ) -> tuple[str, bool]:
     """Return the answer, and whether the build is shown to be better."""
-    better = bool(comparison.p_better <= level)
-    if margin is not None and comparison.interval(alpha)[1] < margin:
+    better = bool(line["p_better"] <= level)
+    bound = line["bound"]
+    if margin is not None and bound is not None and metric.difference(bound) < margin:
         return "pass", better
-    if comparison.p_worse <= level:
+    if line["p_worse"] <= level:
         return "worse", False
     return "pass" if margin is None else "undecided", better

@@ -39,8 +39,9 @@ _FIELDS: dict[str, dict[str, Any]] = {
     },
     "build": {
         "build": str, "digest": str, "method": int, "look": int, "level": _NUMBER, "answer": str,
-        "joins": str, "anchor": list, "difference": _NUMBER,
-        "low": _NUMBER | None, "high": _NUMBER | None,
+        "joins": str, "anchor": list, "mean": _NUMBER, "difference": _NUMBER,
+        "low": _NUMBER | None, "high": _NUMBER | None, "bound": _NUMBER | None, "p_worse": _NUMBER,
+        "p_better": _NUMBER, "units": int, "unit": str, "failures": int, "notes": list,
     },
     "accept": {"build": str, "digest": str, "scores": str},
     "method": {"method": int},
@@ -81,18 +82,12 @@ class Ledger:
         """The digests of the baseline and of the accepted builds."""
         return {line["digest"] for line in self.lines if line["kind"] in ("start", "accept")}
 
-    def before(self, digest: str) -> Ledger | None:
-        """Return the ledger before the build with this digest; None if there is none.
-
-        Builds before the last acceptance do not count.
-        """
-        for number in range(len(self.lines) - 1, 0, -1):
-            line = self.lines[number]
-            if line["kind"] == "accept":
-                return None
-            if line["kind"] == "build" and line["digest"] == digest:
-                return replace(self, lines=self.lines[:number])
-        return None
+    def recorded(self, digest: str) -> Mapping[str, Any] | None:
+        """Return the line of the build with these scores since the last acceptance, if any."""
+        kinds = [line["kind"] for line in self.lines]
+        since = len(kinds) - kinds[::-1].index("accept") if "accept" in kinds else 1
+        lines = (line for line in self.lines[since:] if line["kind"] == "build")
+        return next((line for line in lines if line["digest"] == digest), None)
 
     def with_line(self, **content: Any) -> Ledger:
         """Return the ledger with one more line, chained to the last one."""

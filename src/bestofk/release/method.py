@@ -180,12 +180,15 @@ def exchangeable_pvalue(totals: Floats) -> float:
     return float(np.clip(stats.norm.sf(w) + stats.norm.pdf(w) * (1.0 / u - 1.0 / w), 0.0, 1.0))
 
 
-def units_for_margin(comparison: Comparison, units: int, margin: float, alpha: float) -> float:
+def units_for_margin(
+    bound: float | None, difference: float, units: int, margin: float, alpha: float
+) -> float:
     """Return how many units show that an equally good build is within the margin.
 
-    They do so with probability 0.8.
+    They do so with probability 0.8. `bound` is the bound of `difference` with confidence 1 - alpha
+    from `units` units.
     """
-    half = comparison.interval(alpha)[1] - comparison.excess
-    if not 0 < half < inf:
+    if bound is None or bound == difference:
         return inf
-    return units * (half * (1 + stats.norm.isf(0.2) / stats.norm.isf(alpha)) / margin) ** 2
+    half = abs(bound - difference) * (1 + stats.norm.isf(0.2) / stats.norm.isf(alpha))
+    return float(units * (half / margin) ** 2)
