@@ -257,6 +257,13 @@ def test_unusable_builds_are_refused_with_advice(tmp_path, new, options, message
         gate(new, ledger=path, **options)
 
 
+def test_too_few_items_are_mentioned(tmp_path):
+    # McNemar's p-value of n items that are all worse is 2^-n, and the first level is 0.000247
+    for n, few in ((11, True), (12, False)):
+        result = gate(np.zeros(n), np.ones(n), ledger=tmp_path / f"{n}.json")
+        assert (result.answer == "pass") == few == any("Too few" in note for note in result.notes)
+
+
 def test_the_first_build_needs_a_baseline(tmp_path):
     with pytest.raises(ArgumentError, match="baseline='FILE'"):
         gate(answers(1), ledger=tmp_path / "gate.json")

@@ -135,7 +135,7 @@ def check(
     if as_json:
         echo_json(result.to_dict())
     else:
-        text = result.explain() if explain else result.headline()
+        text = result.explain() if explain else "\n".join((result.headline(), *result.notes))
         step = result.next_step(_source(new, model=model, **reading))
         print_sentences("\n".join(filter(None, (text, step))))
     click.get_current_context().exit(result.exit_code)

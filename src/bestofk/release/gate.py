@@ -501,6 +501,8 @@ def _measured(
         comparison = compare(losses[has], [one[has] for one in reference], clusters[has])
         units = len(np.unique(clusters[has]))
         unit = "item" if units == int(has.sum()) else "cluster"
+        if (1 + len(reference)) ** -float(units) > level:
+            notes.append(f"Too few {unit}s ({units}): no build could be blocked.")
         if not has.all():
             notes.append(f"Left out: {counted(int((~has).sum()), 'item')} of the anchor.")
         known = np.isin(item_hashes(tested.items), unpacked(history.start["items"], size))
