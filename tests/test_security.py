@@ -186,6 +186,40 @@ def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
         bk.open_study(stored)
 
 
+@pytest.mark.parametrize("change", [
+    {"preparation": {"iris": {"max": {"filled": []}}}}, {"preparation": {"iris": {"max": 1}}},
+    {"also": {"a": 1}}, {"n_train": ""}, {"n_test": []}, {"versions": {}}, {"caution": "\ud800"},
+    {"command": [["x"]]}, {"plan": 5}, {"also": ["auc"]}, {"replicates": [1]},
+])  # fmt: skip
+def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
+    change_spec(stored, lambda spec: spec.update(change))
+    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+        bk.open_study(stored)
+
+
+@pytest.mark.parametrize("decision", [
+    {"replication": {"times": [], "same_best": 1, "same_order": 1, "bests": {}}},
+    {"replication": {}}, {"race": {"target": "best"}}, {"options": {"test": {"name": 1}}},
+    {"options": {"df": {}}}, {"options": {"df": "/dev/stdin"}}, {"options": {"prefer": 5}},
+    {"options": {"prefer": [["max"]]}}, {"options": {"alpha": [1]}},
+    {"options": {"prefer": {"prices": 1}}}, {"options": {"test_arguments": 5}},
+])  # fmt: skip
+def test_a_damaged_decision_is_refused(decision, stored):
+    change_spec(stored, lambda spec: spec["decisions"][-1].update(decision))
+    with pytest.raises(BestOfKError):
+        bk.open_study(stored).explain()
+
+
+def test_cells_beyond_the_plan_are_ignored(stored):
+    def change(spec):
+        for data in spec["datasets"]:
+            data["folds"] = 1
+
+    change_spec(stored, change)
+    with pytest.raises(BestOfKError):
+        bk.open_study(stored)
+
+
 def test_texts_for_people_have_no_control_characters():
     rng = np.random.default_rng(0)
     table = {"a\x1b[31m": rng.random(10).tolist(), "b": rng.random(10).tolist()}
