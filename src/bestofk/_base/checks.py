@@ -135,7 +135,8 @@ def check_fields(value: Any) -> None:
     Traceback (most recent call last):
     ValueError: names has a wrong type
     """
-    for name, kind in _types_of(type(value)).items():
+    owner: Any = type(value)
+    for name, kind in _types_of(owner).items():
         if not _is_of(getattr(value, name), kind):
             raise ValueError(f"{name} has a wrong type")
 
