@@ -10,7 +10,7 @@ import click
 from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import config_option
+from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
     decision_arguments,
     decision_options,
@@ -107,7 +107,7 @@ COMMON = (
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument("paths", cls=RepeatedArgument, metavar="PATH...", nargs=-1, required=True)
 @_log_options
 @file_options
 @decision_options("cost, tokens or latency; or models, most preferred first: a,b,c.")
