@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
@@ -220,16 +221,35 @@ def test_cells_beyond_the_plan_are_ignored(stored):
         bk.open_study(stored)
 
 
-def test_texts_for_people_have_no_control_characters():
+def test_texts_for_people_have_no_control_characters(tmp_path):
     rng = np.random.default_rng(0)
-    table = {"a\x1b[31m": rng.random(10).tolist(), "b": rng.random(10).tolist()}
+    table = {"a\x1b[31m\u202e": rng.random(10).tolist(), "b": rng.random(10).tolist()}
     decision = bk.order(table, design="cv", higher_is_better=False)
-    for text in (str(decision), repr(decision)):
-        assert "\x1b" not in text
+    losses = bk.Losses(list(table.values()), dims=("algorithm", "fold"), algorithms=list(table))
+    (tmp_path / "d\x1b.csv").write_text("a\x1b[31m,class\n" + "x,y\nx\x1b,n\n" * 9)
+    data = bk.read_dataset(tmp_path / "d\x1b.csv")
+    for text in (str(decision), repr(decision), decision.explain(), decision.headline(),
+                 decision.statements[0].text, losses.explain(), data.explain()):  # fmt: skip
+        assert not set("\x1b\u202e") & set(text)
     learners = {"a\x1b[2J": "max", "b": "nmc"}
     execution = bk.Execution(progress=False, engine="serial")
     study = bk.compare(learners, "iris", cv="2x2", execution=execution)
-    assert "\x1b" not in str(study) + repr(study)
+    assert "\x1b" not in str(study) + repr(study) + study.explain() + study.headline()
+
+
+class Shouts(DummyClassifier):
+    def fit(self, X, y):
+        raise RuntimeError("\x1b[2J\x00 gone")
+
+
+def test_messages_of_learners_have_no_control_characters():
+    execution = bk.Execution(progress=False, engine="serial")
+    study = bk.compare(
+        {"a": "max", "b": "nmc", "c": Shouts()}, "iris", cv="2x2", execution=execution
+    )
+    (reason,) = {cell.reason for cell in study.failures}
+    assert reason == "RuntimeError: \ufffd[2J\ufffd gone"
+    assert "\x1b" not in study.headline() + study._repr_html_()
 
 
 def test_an_xml_file_with_entities_is_refused(tmp_path):

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bestofk._base.checks import check_fields
+from bestofk._base.results import ready_to_print
 from bestofk.learners.preparation import Preparation
 from bestofk.run.experiment import Experiment
 from bestofk.run.store.url import hide_passwords
@@ -288,6 +289,7 @@ class Tally:
         """Cells that were not evaluated yet."""
         return self.cells - self.done - self.failed
 
+    @ready_to_print
     def explain(self) -> str:
         """Return the counts in sentences."""
         parts = [f"{self.done} of {self.cells} fits have a loss"]
