@@ -510,12 +510,6 @@ class PatchesShared(Shared):
         return super().fit(X, y)
 
 
-class ClosesFiles(Majority):
-    def fit(self, X, y):
-        os.closerange(3, 256)
-        return super().fit(X, y)
-
-
 class LimitsFiles(Majority):
     def fit(self, X, y):
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))

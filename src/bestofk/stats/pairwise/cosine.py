@@ -17,7 +17,7 @@ from bestofk.stats.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.tails import pvalue_of_t
+from bestofk.stats.tails import pvalue_of_t, t_quantile
 
 MIN_COSINES = 4
 """Fewest cosines; fewer would leave hardly any power."""
@@ -148,9 +148,7 @@ def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
 
 def _rule(count: Floats, agreeing: float) -> Any:
     def rule(result: PairwiseResult, level: float) -> Interval:
-        from scipy.special import stdtrit
-
-        half = -stdtrit(count, tail_level(level, result.alternative)) * np.asarray(
+        half = -t_quantile(count, tail_level(level, result.alternative)) * np.asarray(
             result.standard_error
         )
         if agreeing > 1.0 - level:
