@@ -289,7 +289,7 @@ def cluster_t(
     p = np.where(np.isinf(t), np.maximum(p, smallest_pvalue(len(grouping), sides)), p)
 
     def rule(result: PairwiseResult, level: float) -> Interval:
-        q = -t_quantile(df, tail_level(level, result.alternative))
+        q = -t_quantile(tail_level(level, result.alternative), df)
         ends = skew_corrected_ends(q, skewness, len(grouping))
         with np.errstate(invalid="ignore"):
             low, high = (np.where(error == 0, mean, mean - end * error) for end in ends)

@@ -148,7 +148,7 @@ def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
 
 def _rule(count: Floats, agreeing: float) -> Any:
     def rule(result: PairwiseResult, level: float) -> Interval:
-        half = -t_quantile(count, tail_level(level, result.alternative)) * np.asarray(
+        half = -t_quantile(tail_level(level, result.alternative), count) * np.asarray(
             result.standard_error
         )
         if agreeing > 1.0 - level:
