@@ -10,7 +10,7 @@ import click
 from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import config_option
+from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
     by_option,
     decision_arguments,
@@ -109,7 +109,7 @@ COMMON = (
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument("paths", cls=RepeatedArgument, metavar="PATH...", nargs=-1, required=True)
 @_log_options
 @by_option
 @file_options
