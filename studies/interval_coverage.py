@@ -26,10 +26,11 @@ from typing import Any
 
 import numpy as np
 
+from bestofk import order
 from bestofk.decide.gather import NOT_WORSE
 from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
-from null_tables import FITTED, NULLS, STUDIES, Null, chosen, decided
+from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
 LEARNERS = (2, 5)
 SPOILED = 0.4
@@ -68,6 +69,12 @@ def drawn(null: Null, K: int, count: int, *words: object) -> Iterator[tuple[Any,
     rng = np.random.default_rng([K, null.n, *f"{null.name}{words}".encode()])
     for _ in range(count):
         yield unequal(null, rng, K, null.n + ("next" in words))
+
+
+def decided(null: Null, table: Any, **options: Any) -> Any:
+    if null.design:
+        return order(losses_of(null, table), missing="allow", **options)
+    return chosen(null, table).decision
 
 
 def difference(null: Null, K: int, count: int) -> Held:

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 import bestofk as bk
+from bestofk.decide.order_tables import order_many
 from bestofk.evals.choosing import _decide
 from bestofk.evals.item_scores import ItemScores
 from bestofk.lab.problems.classes import ColumnBlocks
@@ -228,15 +229,28 @@ class Null:
     def command(self) -> str:
         return (self.design and "order") or (self.fit and "compare") or "evals"
 
-    def decisions(self, K: int, studies: int, seed: int) -> Iterator[Any]:
-        """Yield the decisions of the default path, or by the named test."""
-        if self.fit is not None:
-            for losses in self.fit(K, self.n, studies):
-                yield bk.order(losses, test=self.test)
+    def decisions(self, K: int, studies: int, seed: int, claiming: bool = False) -> Iterator[Any]:
+        """Yield the decisions by default or by the named test; all, or those with a claim."""
+        if self.command == "evals":
+            rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
+            yield from (chosen(self, self.draw(rng, K, self.n)).decision for _ in range(studies))
             return
-        rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
-        for _ in range(studies):
-            yield decided(self, self.draw(rng, K, self.n))
+        if self.fit is not None:
+            tables = list(self.fit(K, self.n, studies))
+        else:
+            rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
+            tables = [losses_of(self, self.draw(rng, K, self.n)) for _ in range(studies)]
+        if claiming and not np.isnan(tables[0].values).any():
+            first = tables[0]
+            subset = first.subset_values is not None
+            claims = order_many(
+                np.stack([table.values for table in tables]), design=first.design, test=self.test,
+                algorithms=first.algorithms,
+                subset_values=np.stack([one.subset_values for one in tables]) if subset else None,
+            ).claims  # fmt: skip
+            claims[0] = True  # the first says which test it is
+            tables = [tables[at] for at in np.flatnonzero(claims.any(axis=(1, 2)))]
+        yield from (bk.order(table, test=self.test, missing="allow") for table in tables)
 
 
 NULLS = (
@@ -339,21 +353,16 @@ DESIGNS = {
 }
 
 
-def decided(null: Null, table, **options):
-    """Return the decision of the default path about a drawn table."""
+def losses_of(null: Null, table):
+    """Return a drawn table as losses of its design."""
     K, n = table.shape
     names = [f"m{k}" for k in range(K)]
-    if null.design == "":
-        return chosen(null, table).decision
     if null.design == "scores":
-        return bk.order(
-            bk.Losses(table, dims=("algorithm", "dataset"), algorithms=names), **options
-        )
+        return bk.Losses(table, dims=("algorithm", "dataset"), algorithms=names)
     design = DESIGNS[null.design](n)
     values = table.reshape(K, 1, design.runs, design.folds, 1)
     dims = ("algorithm", "dataset", "run", "fold", "repetition")
-    losses = bk.Losses(values, dims=dims, algorithms=names, design=design, missing="allow")
-    return bk.order(losses, missing="allow", **options)
+    return bk.Losses(values, dims=dims, algorithms=names, design=design, missing="allow")
 
 
 def chosen(null: Null, table):
@@ -391,7 +400,7 @@ def measure(studies: int, fitted: int, only: str = "", known: Rows = (), seed: i
                 continue
             false = bare = 0
             tests = set()
-            for decision in null.decisions(K, count, seed):
+            for decision in null.decisions(K, count, seed, claiming=True):
                 tests.add(decision.test)
                 wrong = bool(decision.claims)
                 false += wrong

@@ -61,6 +61,6 @@ def test_coverage(only, kinds):
 def test_an_interval_that_misses_is_counted():
     null = next(one for one in null_tables.NULLS if one.name == "data sets, normal" and one.n == 12)
     table = null.draw(np.random.default_rng(1), 2, 12)
-    decision = null_tables.decided(null, table)
+    decision = interval_coverage.decided(null, table)
     assert interval_coverage.covers(decision, np.array([0.0, 0.1])) == 1.0
     assert interval_coverage.covers(decision, np.array([0.0, 50.0])) == 0.0
