@@ -84,6 +84,20 @@ def test_training_runs(capsys):
     assert "Caution: The chance of a wrong claim is larger if a learner with fewer runs" in out
 
 
+def test_intervals_that_cover_too_rarely_are_not_reported():
+    for losses in (training_runs(10, 2), windows(0.95)):
+        decision = bk.order(losses)
+        assert not np.isfinite(decision.evidence.low).any()
+        assert not np.isfinite(decision.evidence.high).any()
+        assert "so there are none" in decision.caution
+        assert "95 % interval" not in decision.explain()
+    for losses in (training_runs(5, 5), windows(0.0)):
+        decision = bk.order(losses)
+        assert np.isfinite(decision.evidence.low).all()
+        assert "95 % interval" in decision.explain()
+    assert "Intervals miss as often as claims are wrong." in bk.order(training_runs(5, 5)).explain()
+
+
 def nested(rows, *, zero_one):
     rng = np.random.default_rng(rows)
     losses = (rng.random((2, rows)) < 0.3) if zero_one else rng.lognormal(size=(2, rows))

@@ -184,6 +184,14 @@ def caution_of(problem: Problem, choice: Choice) -> str:
     return " ".join(filter(None, sentences))
 
 
+def hides_intervals(problem: Problem, choice: Choice) -> bool:
+    """Whether intervals of the differences cover too rarely on these losses to be reported."""
+    return choice.entry is not None and any(
+        caution.hides_intervals and _caution_facts(problem, choice, caution) is not None
+        for caution in choice.entry.cautions
+    )
+
+
 def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
     """Return the numbers of a caution; None if it does not apply."""
     n = units(problem)

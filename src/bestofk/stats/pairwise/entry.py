@@ -87,6 +87,8 @@ class Caution:
     below: int = 0
     replaced: bool = False
     """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
+    hides_intervals: bool = False
+    """Intervals of the differences cover too rarely (docs/measured/coverage.md): there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -687,9 +687,10 @@ UNIT_TESTS = (
                 words="The chance of a wrong claim is larger than alpha: successive differences "
                 "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
                 "have the information of only {effective}. With fewer than 20, measured rates are "
-                "up to 61 percent.",
+                "up to 61 percent. Intervals would cover too rarely, so there are none.",
                 when="autocorrelated",
                 below=20,
+                hides_intervals=True,
             ),
         ),
     ),
@@ -852,9 +853,10 @@ RUN_TESTS = (
                 words="The chance of a wrong claim is larger if a learner with fewer runs varies "
                 "more than the others: with two runs against ten, the largest measured rates are "
                 "12 percent for two learners and 28 percent for ten. Equal numbers of runs avoid "
-                "it.",
+                "it. Intervals would cover too rarely, so there are none.",
                 when="unequal runs",
                 below=10,
+                hides_intervals=True,
             ),
             Caution(
                 words="The chance of a wrong claim is larger if the losses of the runs are "
