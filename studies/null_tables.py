@@ -312,21 +312,18 @@ NULLS = (
     ),
     *(
         Null(name=learner, fit=blocks(learner), n=n)
-        for learner, n in (("naive-bayes", 30), ("naive-bayes", 500), ("logistic", 30), ("nn", 30),
-                           ("c4.5", 30))
+        for learner, n in (("naive-bayes", 30), ("naive-bayes", 500), ("logistic", 30), ("nn", 30))
     ),
     *(
         Null(name=f"{learner}, one row in ten of the second class", n=100,
              fit=blocks(learner, problem=RareClass))
-        for learner in ("naive-bayes", "logistic", "nn", "c4.5")
+        for learner in ("naive-bayes", "nn", "c4.5")
     ),
     *(
         Null(name=f"{name}, {noise} noise", fit=regression(predict, noise), n=n)
         for name, predict, noise, n in (
             ("least squares", least_squares, "normal", 30),
             ("least squares", least_squares, "lognormal", 30),
-            ("least squares", least_squares, "lognormal", 100),
-            ("nearest row", nearest, "normal", 30),
             ("nearest row", nearest, "lognormal", 30),
         )
     ),

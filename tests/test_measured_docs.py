@@ -360,6 +360,17 @@ def test_false_claims_without_a_caution_are_chance() -> None:
         assert at_least(count, studies, 0.05) > CHANCE, row
 
 
+def test_intervals_without_a_caution_cover() -> None:
+    from claims_table import CHANCE, at_least
+
+    for row in measured("coverage"):
+        if row["without caution"]:
+            n = int(row["without"])
+            missed = round((1 - float(row["without caution"]) / 100) * n)
+            # at least 94 percent, up to chance
+            assert at_least(missed, n, 0.06) > CHANCE, row
+
+
 def test_bold_figures_are_those_of_unstable_learners() -> None:
     page = (DOCS / "measured" / "claims.md").read_text()
     bold = [line for line in page.splitlines() if line.startswith("|") and "**" in line]
