@@ -7,12 +7,15 @@
 - ``claims``: `lab.false_claims` on 300 tables against `order` on each table.
 - ``multitest``: MultiTest on 3,000 learners against a limit of 3 s. The peak memory must stay
   below 1 GiB; it is printed.
+- ``ranks``: the ranks of 1,000 models on 10,000 items that each gets right or wrong, against a
+  limit of 5 s of CPU time and 1 GiB.
 """
 
 from __future__ import annotations
 
 import resource
 from collections.abc import Iterator, Sequence
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -20,12 +23,14 @@ import numpy as np
 from bestofk import decide as ordering, lab
 from bestofk.decide import PROCEDURES, order_many
 from bestofk.decide.order import order
+from bestofk.losses import Losses
 from bestofk.papers.multitest.tables import decide
 from timing import Row, best
 
 TABLES = 300
 MEANS = np.array([0.30, 0.25, 0.22, 0.22, 0.24])
 LEARNERS, LIMIT_SECONDS = 3_000, 3.0
+RANKED, ITEMS, RANK_LIMIT_SECONDS = 1_000, 10_000, 5.0
 
 
 def many_tables() -> Iterator[Row]:
@@ -82,11 +87,24 @@ def many_learners() -> Iterator[Row]:
     yield f"multitest-{LEARNERS}", LIMIT_SECONDS / ours, ours, LIMIT_SECONDS
 
 
+def ranks() -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    share = np.linspace(0.2, 0.5, RANKED)[:, None]
+    table = Losses(rng.random((RANKED, ITEMS)) < share, dims=("algorithm", "instance"))
+    start = process_time()
+    remaining = int(order(table).ranks.may_be_best.sum())
+    ours = process_time() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"ranks: {remaining} may be the best; peak memory of the process: {peak:.2f} GiB")
+    yield f"ranks-{RANKED}x{ITEMS}", RANK_LIMIT_SECONDS / ours, ours, RANK_LIMIT_SECONDS
+
+
 PARTS = {
     "order_many": many_tables,
     "paper": paper_decisions,
     "claims": false_claims,
     "multitest": many_learners,
+    "ranks": ranks,
 }
 
 

@@ -42,7 +42,8 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 COMMON = (
     "target", "learners", "cv", "scoring", "groups", "prefer", "margin", "alpha", "budget",
-    "store", "report_path", "figures", "as_json", "explain", "quiet",
+    "store", "report_path", "figures", "as_json", "explain", "ranks",
+    "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
@@ -196,6 +197,7 @@ def compare(
     as_published: bool,
     as_json: bool,
     explain: bool,
+    ranks: bool,
     quiet: bool,
     verbose: bool,
     **decision: Any,
@@ -309,6 +311,7 @@ def compare(
         outputs=outputs,
         as_json=as_json,
         explain=explain,
+        ranks=ranks,
         quiet=quiet,
     )
 

@@ -101,7 +101,8 @@ _log_options = option_group(
 
 COMMON = (
     "metric", "task", "cluster", "prices", "missing", "count_errors_as_wrong", "prefer", "margin",
-    "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "quiet",
+    "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "ranks",
+    "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
@@ -133,6 +134,7 @@ def evals(
     prefer: str | None,
     as_json: bool,
     explain: bool,
+    ranks: bool,
     quiet: bool,
     verbose: bool,
     **options: Any,
@@ -197,15 +199,16 @@ def evals(
         outputs=outputs,
         as_json=as_json,
         explain=explain,
+        ranks=ranks,
         quiet=quiet,
         more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
     )
 
 
-def _print_choice(choice: ModelChoice, *, explain: bool) -> None:
+def _print_choice(choice: ModelChoice, *, explain: bool, ranks: bool) -> None:
     from bestofk.cli.terminal import print_decision, print_sentences
 
-    print_decision(choice, _cost_column(choice), explain=explain)
+    print_decision(choice, _cost_column(choice), explain=explain, ranks=ranks)
     if explain and (lines := _cost_lines(choice)):
         print_sentences("\n".join(lines))
 

@@ -62,6 +62,7 @@ quiet_option = click.option(
 )
 verbosity_options = option_group(
     click.option("--explain", is_flag=True, help="Print the whole explanation."),
+    click.option("--ranks", is_flag=True, help="Also print the ranks that the data allow."),
     quiet_option,
     click.option(
         "-v", "--verbose", is_flag=True, help="Also print on stderr what is read and what is done."
@@ -323,6 +324,7 @@ def echo_decision(
     outputs: Outputs,
     as_json: bool,
     explain: bool,
+    ranks: bool,
     quiet: bool,
     more: dict[str, Any] | None = None,
 ) -> None:
@@ -343,7 +345,7 @@ def echo_decision(
         for name in ranking:
             say_name(name)
     else:
-        show(value, explain=explain)
+        show(value, explain=explain, ranks=ranks)
         for line in _written_lines(written):
             say(line)
     if failure is not None:

@@ -27,7 +27,8 @@ from bestofk.cli.say import say
 
 COMMON = (
     "truth", "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin",
-    "alpha", "test", "report_path", "figures", "latex", "csv", "as_json", "explain", "quiet",
+    "alpha", "test", "report_path", "figures", "latex", "csv", "as_json", "explain", "ranks",
+    "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
@@ -59,6 +60,7 @@ def order(
     as_published: bool,
     as_json: bool,
     explain: bool,
+    ranks: bool,
     quiet: bool,
     verbose: bool,
     **options: Any,
@@ -113,6 +115,7 @@ def order(
         outputs=outputs,
         as_json=as_json,
         explain=explain,
+        ranks=ranks,
         quiet=quiet,
         more={"account": list(account)},
     )

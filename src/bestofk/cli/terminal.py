@@ -384,27 +384,38 @@ def print_sentences(text: str) -> None:
 
 
 def print_decision(
-    value: Decision | ModelChoice, columns: Cells | None = None, *, explain: bool = False
+    value: Decision | ModelChoice,
+    columns: Cells | None = None,
+    *,
+    explain: bool = False,
+    ranks: bool = False,
 ) -> None:
     """Print the short answer; with `explain`, every statement.
 
-    `columns` holds more cells by title and learner.
+    `columns` holds more cells by title and learner. `ranks` adds the ranks that the data allow.
     """
     decision = value if isinstance(value, Decision) else value.decision
+    columns = {**(columns or {}), **_rank_column(decision, ranks)}
     if not explain:
-        _print_short(value, decision, columns=columns)
+        _print_short(value, decision, columns=columns, ranks=ranks)
         return
-    _print(value, decision, columns=columns or {}, account=_account_of(value))
+    _print(value, decision, columns=columns, account=_account_of(value))
 
 
-def print_study(study: Study, *, explain: bool = False) -> None:
+def print_study(study: Study, *, explain: bool = False, ranks: bool = False) -> None:
     """Print the short answer of a run; with `explain`, every statement and what was read."""
+    columns = _rank_column(study.decision, ranks)
     if not explain:
-        _print_short(study, study.decision, costs=study.costs, others=study.others)
+        _print_short(study, study.decision, costs=study.costs, others=study.others, columns=columns,
+                     ranks=ranks)  # fmt: skip
         return
-    _print(
-        study, study.decision, costs=study.costs, others=study.others, account=study.data_account
-    )
+    _print(study, study.decision, costs=study.costs, others=study.others, columns=columns,
+           account=study.data_account)  # fmt: skip
+
+
+def _rank_column(decision: Decision | None, shown: bool) -> Cells:
+    ranks = None if decision is None or not shown else decision.ranks
+    return {} if ranks is None else {"ranks": {str(name): ranks.of(name) for name in ranks.names}}
 
 
 def _print_short(
@@ -414,6 +425,7 @@ def _print_short(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
     columns: Cells | None = None,
+    ranks: bool = False,
 ) -> None:
     """Print the verdict, the table, and the lines How sure, Caution and Next."""
     out = console()
@@ -424,6 +436,8 @@ def _print_short(
         for one in value.select(kind)
     ]
     cautions = cautions_of(value)
+    if ranks and decision is not None:
+        lines.append(f"Ranks: {rank_sentence(decision)}")
     if decision is not None:
         lines.append(f"How sure: {how_sure(value)}")
     if cautions:
@@ -448,6 +462,13 @@ def _print_short(
             out.print()
     for line in lines:
         print_prose(out, line)
+
+
+def rank_sentence(decision: Decision) -> str:
+    """Return who may be the best, or why that is not known."""
+    if decision.ranks is None:
+        return "they need every pair to be tested in both directions, to the end of the plan."
+    return decision.ranks.explain()
 
 
 def how_sure(value: Decision | Study | ModelChoice) -> str:

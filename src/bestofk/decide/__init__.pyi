@@ -26,6 +26,7 @@ from .procedures.multitest import (
 )
 from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
 from .procedures.test_first import test_first as test_first
+from .ranks import Ranks as Ranks
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .sensitivity import (
     AlphaPath as AlphaPath,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.gather import MarginVerdict
     from bestofk.decide.procedures.multitest import Step
+    from bestofk.decide.ranks import Ranks
     from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
@@ -114,6 +115,8 @@ class Decision(Reported):
         Mean loss by learner; smaller is better.
     standings : tuple of Standing
         How every other learner stands to the recommended one.
+    ranks : Ranks or None
+        Simultaneous intervals of the ranks, and the learners that may be the best.
     counts : mapping or None
         Wins by learner, for procedures that count them.
     guard : bool
@@ -209,6 +212,16 @@ class Decision(Reported):
     def claims(self) -> tuple[tuple[Name, Name], ...]:
         """Every claim (better, worse) that is made anywhere in the result."""
         return self.evidence.claims()
+
+    @property
+    def ranks(self) -> Ranks | None:
+        """The ranks that the data allow, and the learners that may be the best.
+
+        None if not all pairs were tested in both directions.
+        """
+        from bestofk.decide.ranks import ranks_of
+
+        return ranks_of(self)
 
     @property
     def edges(self) -> tuple[tuple[Name, Name], ...]:

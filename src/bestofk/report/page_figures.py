@@ -90,6 +90,10 @@ def _few_learners(order: Decision, _: Losses) -> bool:
     return few and order.preference.stated and _is_complete(order)
 
 
+def _many_learners(order: Decision, _: Losses) -> bool:
+    return len(order.by_preference) > 2
+
+
 def _several_losses(order: Decision, losses: Losses) -> bool:
     several = losses.values[0].size > 1 and not losses.design.on_test_set
     return several and _is_complete(order)
@@ -158,6 +162,12 @@ PAGE_FIGURES = (
         title="Critical differences",
         caption="Learners that a bar joins are not shown to differ.",
         condition=_several_datasets,
+    ),
+    PageFigure(
+        kind="rank-intervals",
+        title="Ranks that the data allow",
+        caption="Each bar reaches from the best to the worst rank. The blue ones may be the best.",
+        condition=_many_learners,
     ),
     PageFigure(
         kind="matrix",

@@ -132,6 +132,7 @@ def values_of(n):
         "losses": (losses, {}),
         "matrix": (order, {}),
         "critical-difference": (multiple.nemenyi(flat), named),
+        "rank-intervals": (order, {}),
         "letters": (multiple.posthoc(flat, "t"), named),
         "underlines": (multiple.newman_keuls(flat), named),
         "intervals": (multiple.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),

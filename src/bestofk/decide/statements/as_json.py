@@ -20,6 +20,7 @@ def decision_to_dict(decision: Decision) -> dict[str, Any]:
         "adequate": list(decision.adequate),
         "decidable": decision.decidable,
         "ranking": list(decision.ranking),
+        "ranks": None if decision.ranks is None else decision.ranks.to_dict(),
         "by_preference": list(decision.by_preference),
         "preference": str(decision.preference),
         "procedure": decision.procedure,

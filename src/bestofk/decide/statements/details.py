@@ -155,7 +155,11 @@ def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
             start_of_reason = "If a pair is too close to call, your preference decides."
             reason = f"{start_of_reason}{_surprise(decision)}"
     text = f"{start}: {chain(decision.ranking)}. {reason}".rstrip()
-    return (Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking),)
+    order = Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking)
+    ranks = decision.ranks
+    if ranks is None:
+        return (order,)
+    return order, Statement(kind="ranking", text=ranks.explain(), learners=ranks.best)
 
 
 def _surprise(decision: Decision) -> str:

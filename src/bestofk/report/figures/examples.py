@@ -43,6 +43,7 @@ EXAMPLES = {
     "critical-difference": f"{_DATASETS}from bestofk import multiple\n"
     "result = multiple.nemenyi(losses.by_dataset())\n"
     "bk.figure(result, 'critical-difference', names=losses.algorithms)",
+    "rank-intervals": f"{_TABLE}bk.figure(bk.order(losses), 'rank-intervals')",
     "letters": f"{_TABLE}bk.figure(bk.order(losses), 'letters')",
     "underlines": f"{_DATASETS}from bestofk import multiple\n"
     "result = multiple.newman_keuls(losses.by_dataset())\n"

@@ -206,6 +206,13 @@ FIGURES = Registry(
         summary="learners on a line, with bars over those not shown to differ",
     ),
     FigureEntry(
+        name="rank-intervals",
+        module="rank_intervals",
+        accepts=_DECISIONS,
+        needs=_tested_both_ways,
+        summary="the ranks that the data allow for each learner, and which may be the best",
+    ),
+    FigureEntry(
         name="letters",
         module="letters",
         accepts=(*_PAIRS, *_DECISIONS),
@@ -372,10 +379,10 @@ def figure(
         Which figure. The default is the first that fits the value: for an order, the graph if a
         preference was stated, otherwise the forest. ``figure_kinds(value)`` lists them:
         ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
-        ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
-        ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``, ``"race"``,
-        ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
-        ``"posterior"``.
+        ``"difference"``, ``"critical-difference"``, ``"rank-intervals"``, ``"letters"``,
+        ``"underlines"``, ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``,
+        ``"race"``, ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``,
+        ``"simplex"``, ``"posterior"``.
     ax : Axes, optional
         Where to draw. By default, a new figure of the right size.
     width : float, optional

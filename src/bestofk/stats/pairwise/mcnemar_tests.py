@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, refuse, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import agreeing_interval, over_pairs, paired_losses
+from bestofk.stats.pairwise.differences import agreeing_interval, paired_losses
 from bestofk.stats.pairwise.resolution import EXACT_BELOW, never_zero
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.tails import chi2_sf, normal_quantile, normal_sf, pvalue_of_count, pvalue_of_z
@@ -76,26 +76,33 @@ def mcnemar(
             other = array[(array != 0) & (array != 1)][0]
             raise ArgumentError(f"{name} must contain only 0 and 1; got {other:g}.")
 
-    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:  # noqa: ARG001
-        n10, n01 = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
-        few = n10 + n01 < EXACT_BELOW if exact == "auto" else np.full(n10.shape, bool(exact))
-        plain = _chi_squared(n10, n01, sides)
+    n10, n01 = _disagreements(a, b)
+    few = n10 + n01 < EXACT_BELOW if exact == "auto" else np.full(n10.shape, bool(exact))
+    statistic, p = _chi_squared(n10, n01, sides)
+    if few.any():
         binomial = _binomial(n10, n01, sides)
-        statistic, p = (np.where(few, e, c) for e, c in zip(binomial, plain, strict=True))
-        return statistic, p, d.mean(axis=0), np.asarray(n10 - n01, dtype=np.float64)
-
-    statistic, p, estimate, direction = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 0))
+        statistic, p = (np.where(few, e, c) for e, c in zip(binomial, (statistic, p), strict=True))
     return PairwiseResult(
         test="mcnemar",
         statistic=scalar_or_array(statistic),
         pvalue=scalar_or_array(p),
         df=None if exact is not False and exact != "auto" else 1.0,
-        estimate=scalar_or_array(estimate),
+        estimate=scalar_or_array((n10 - n01) / a.shape[-1]),
         alternative=sides,
-        direction=scalar_or_array(direction),
+        direction=scalar_or_array(n10 - n01),
         losses=(a, b),
         interval_rule=_tango_interval,
     )
+
+
+def _disagreements(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return how often only `a` and only `b` is wrong; all sums are exact."""
+    if a.ndim == b.ndim == 3 and a.shape[1] == b.shape[0] == 1:
+        small = np.float32 if a.shape[-1] < 2**24 else np.float64
+        both = (a[:, 0].astype(small) @ b[0].astype(small).T).astype(np.float64)
+    else:
+        both = np.einsum("...n,...n->...", a, b)
+    return a.sum(axis=-1) - both, b.sum(axis=-1) - both
 
 
 def _chi_squared(n10: Any, n01: Any, alternative: Alternative) -> tuple[Floats, Floats]:
@@ -117,12 +124,8 @@ def _tango_interval(result: PairwiseResult, level: float) -> Interval:
     n = result.losses[0].shape[-1]
     z = -float(normal_quantile(tail_level(level, result.alternative)))
 
-    def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:  # noqa: ARG001
-        n10, n01 = (d > 0).sum(axis=0), (d < 0).sum(axis=0)
-        return _delta_of_score(z, n10, n01, n), _delta_of_score(-z, n10, n01, n)
-
-    a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
+    n10, n01 = _disagreements(*result.losses)
+    low, high = _delta_of_score(z, n10, n01, n), _delta_of_score(-z, n10, n01, n)
     return agreeing_interval(result, level, low, high, least=-1.0, most=1.0)
 
 
@@ -150,7 +153,7 @@ def pvalue_of_margin(wrong_a: Any, wrong_b: Any, margin: float) -> Floats:
     0.0038
     """
     a, b = paired_losses(wrong_a, wrong_b, axes=1, names=("wrong_a", "wrong_b"))
-    n10, n01 = ((a > b).sum(axis=-1), (a < b).sum(axis=-1))
+    n10, n01 = _disagreements(a, b)
     score = _score(np.full(np.shape(n10), margin), n10, n01, a.shape[-1])
     return np.asarray(normal_sf(-score))
 
