@@ -20,7 +20,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
-LEARNERS = (2, 5)
+LEARNERS = (5,)
 SPOILED = 0.4
 OUT = Path("docs/measured")
 SIZES: dict[str, tuple[int, ...]] = {
@@ -92,15 +92,20 @@ def drawn(null: Null, K: int, count: int, *words: object) -> Iterator[tuple[Any,
         yield unequal(null, rng, K, null.n + ("next" in words))
 
 
+@lru_cache(maxsize=1)
+def results(null: Null, K: int, count: int) -> list[tuple[Any, Any]]:
+    """Return the choices of `evals`, or the decisions of `order`, with the true differences."""
+    decide = decided if null.design else chosen
+    return [(decide(null, table), worse) for table, worse in drawn(null, K, count)]
+
+
 def decided(null: Null, table: Any, **options: Any) -> Any:
-    if null.design:
-        return order(losses_of(null, table), missing="allow", **options)
-    return chosen(null, table).decision
+    return order(losses_of(null, table), missing="allow", **options)
 
 
 def difference(null: Null, K: int, count: int) -> Held:
-    for table, worse in drawn(null, K, count):
-        decision = decided(null, table)
+    for result, worse in results(null, K, count):
+        decision = result if null.design else result.decision
         yield covers(decision, worse), bool(decision.caution)
 
 
@@ -149,9 +154,9 @@ def next_data_set(null: Null, K: int, count: int) -> Held:
 
 
 def rate(null: Null, K: int, count: int) -> Held:
-    results = [(chosen(null, table), worse) for table, worse in drawn(null, K, count)]
-    first = float(np.mean([r.scores.mean.mean(axis=1) + worse for r, worse in results]))
-    for result, worse in results:
+    choices = results(null, K, count)
+    first = float(np.mean([one.scores.mean.mean(axis=1) + worse for one, worse in choices]))
+    for result, worse in choices:
         ends = _intervals(result)
         true = dict(zip(result.scores.learners, first - worse, strict=True))
         held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]
@@ -159,8 +164,7 @@ def rate(null: Null, K: int, count: int) -> Held:
 
 
 def bound(null: Null, K: int, count: int) -> Held:
-    for table, worse in drawn(null, K, count):
-        result = chosen(null, table)
+    for result, worse in results(null, K, count):
         most, _ = _bound(result)
         best = result.decision.recommended
         held = None if most is None else worse[result.scores.learners.index(best)] <= most + 1e-12
@@ -205,11 +209,11 @@ def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
         count = tables if null.fit is None else fitted
         for name, function in kinds(null).items():
             for K in LEARNERS:
-                results = [one for one in function(null, K, count) if one[0] is not None]
-                if not results:
+                printed = [one for one in function(null, K, count) if one[0] is not None]
+                if not printed:
                     continue
-                held = np.array([one[0] for one in results], dtype=float)
-                bare = held[[not one[1] for one in results]]
+                held = np.array([one[0] for one in printed], dtype=float)
+                bare = held[[not one[1] for one in printed]]
                 ends = clopper_pearson(round(held.sum()), len(held))
                 rows.append({
                     "interval": name, "command": null.command, "null": null.name,

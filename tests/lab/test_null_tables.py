@@ -48,7 +48,7 @@ def test_learners_of_the_study_are_those_of_compare():
         ("right or wrong, clusters", {"difference", "rate", "bound"}),
         ("one test set, right or wrong", {"difference", "expect", "margin"}),
         ("data sets, lognormal", {"difference", "margin", "next data set"}),
-        ("nn, one row in ten", {"difference", "expect"}),
+        ("naive-bayes", {"difference", "expect"}),
     ],
 )
 def test_coverage(only, kinds):
