@@ -168,12 +168,6 @@ def least_squares(X, y, train):
     )
 
 
-def nearest(X, y, train):
-    """Return predictions for all rows by the nearest of some rows."""
-    distances = np.square(X[:, np.newaxis] - X[train]).sum(axis=2)
-    return y[train][np.argmin(distances, axis=1)]
-
-
 def low_or_high(X, _y, _train):
     """Return the true mean and own noise, less 1, or more 1 for every second learner."""
     return np.sign(X[0, 0]) + 0.3 * X[:, 1]
@@ -317,16 +311,10 @@ NULLS = (
     *(
         Null(name=f"{learner}, one row in ten of the second class", n=100,
              fit=blocks(learner, problem=RareClass))
-        for learner in ("naive-bayes", "nn", "c4.5")
+        for learner in ("naive-bayes", "nn")
     ),
-    *(
-        Null(name=f"{name}, {noise} noise", fit=regression(predict, noise), n=n)
-        for name, predict, noise, n in (
-            ("least squares", least_squares, "normal", 30),
-            ("least squares", least_squares, "lognormal", 30),
-            ("nearest row", nearest, "lognormal", 30),
-        )
-    ),
+    Null(name="least squares, lognormal noise", n=30,
+         fit=regression(least_squares, "lognormal")),
     *(
         Null(name=f"forecasts too low or too high, {noise} target", n=n,
              fit=regression(low_or_high, noise))
