@@ -26,7 +26,14 @@ import numpy as np
 from scipy.special import stdtr
 
 from bestofk.stats.adjust import adjust
-from bestofk.stats.pairwise import ewc_t, paired_t, permutation, skew_corrected_t, wilcoxon
+from bestofk.stats.pairwise import (
+    diebold_mariano,
+    ewc_t,
+    paired_t,
+    permutation,
+    skew_corrected_t,
+    wilcoxon,
+)
 from bestofk.stats.pairwise.skew_corrected import sample_skewness
 
 ALPHA = 0.05
@@ -139,6 +146,8 @@ def series(count, seed=3):
             row = {"table": "series", "n": str(n), "differences": f"autocorrelation {rho:g}"}
             row["paired t"] = f"{100 * np.mean(paired_t(d, 0 * d).pvalue <= ALPHA):.1f}"
             row["ewc-t"] = f"{100 * np.mean(ewc_t(d, 0 * d).pvalue <= ALPHA):.1f}"
+            dm = diebold_mariano(d, 0 * d)
+            row["diebold-mariano"] = f"{100 * np.mean(dm.pvalue <= ALPHA):.1f}"
             row["effective sample"] = f"{n * (1 - rho) / (1 + rho):.0f}"
             yield row
 
@@ -178,7 +187,10 @@ def main() -> None:
     correlated = list(series(100 if few else SERIES))
     rows += correlated
     pages["series.md"] = [
-        *markdown(correlated, ["n", "differences", "effective sample", "paired t", "ewc-t"]),
+        *markdown(
+            correlated,
+            ["n", "differences", "effective sample", "paired t", "diebold-mariano", "ewc-t"],
+        ),
         "",
     ]
     for name, lines in pages.items():

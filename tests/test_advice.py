@@ -272,7 +272,7 @@ PYTHON = {
         [{"higher_is_better": True}, {"higher_is_better": False}],
     ),
     "who learns": (lambda **how: bk.read_losses(FRAME, layout="long", **how),
-                   [{"algorithm": "who", "higher_is_better": True}]),
+                   [{"algorithm": "who", "fold": "part", "higher_is_better": True}]),
     "gaps in an array": (
         lambda **how: bk.Losses([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], **how),
         [{"missing": "allow"}, {"missing": "drop"}],

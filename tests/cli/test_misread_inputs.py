@@ -333,6 +333,125 @@ class TestOrientation:
         assert result["learners"] == {"svm", "tree"}
 
 
+class TestOddCells:
+    """Marks, words, spellings, scales and extra columns that people leave in tables."""
+
+    def changed(self, form):
+        frame = by_set()
+        frame["svm"] = [form.format(value) for value in frame["svm"]]
+        return frame
+
+    @pytest.mark.parametrize(
+        "form", ["**{}**", "\\textbf{{{}}}", "{}*", "{}†", "<b>{}</b>", "${}$", "__{}__",
+                 "{} [0.1, 0.9]", "\\underline{{{} ± 0.02}}"],
+    )  # fmt: skip
+    def test_marks_around_numbers(self, ask, form):
+        plain = ask(by_set(), "--higher-is-better", higher_is_better=True)
+        result = ask(self.changed(form), "--higher-is-better", higher_is_better=True)
+        assert result["means"] == plain["means"]
+
+    @pytest.mark.parametrize("word", ["-", "–", "n/a", "timeout", "OOM", "DNF", "failed"])
+    def test_words_for_no_result(self, ask, run, tmp_path, word):
+        frame = by_set().astype(object)
+        frame.loc[3, "tree"] = word
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "has no number" in message
+        code, out, _ = run(
+            "order", str(tmp_path / "table.csv"), "--missing", "drop", "--higher-is-better"
+        )
+        assert code == 0
+        assert "tree has no score on 1 of 8 data sets" in " ".join(out.split())
+
+    @pytest.mark.parametrize("rows", [[2], range(8)])
+    def test_percentages_among_fractions(self, ask, rows):
+        frame = by_set(svm=0.5 + 0.4 * by_set()["svm"], tree=0.5 + 0.4 * by_set()["tree"])
+        frame.loc[list(rows), "svm"] *= 100
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "looks like a percentage" in message
+
+    def test_a_diverging_loss_is_no_percentage(self, ask):
+        frame = by_set()
+        frame.loc[2, "svm"] = 91.2
+        assert ask(frame, "--lower-is-better", higher_is_better=False)["recommended"]
+
+    @pytest.mark.parametrize("name", ["mse", "loss", "error"])
+    def test_negative_losses(self, ask, run, tmp_path, name):
+        frame = long("fold", range(5), name=name)
+        frame[name] *= -1
+        assert "its numbers are negative" in ask(frame)
+        works(run, tmp_path, ["--higher-is-better"])
+        works(run, tmp_path, ["--lower-is-better"])
+
+    def test_several_metrics_in_columns(self, ask, run, tmp_path):
+        frame = wide(8, ["svm_accuracy", "svm_error", "tree_accuracy", "tree_error"])
+        frame.insert(0, "dataset", list("abcdefgh"))
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "--learners svm_accuracy,tree_accuracy" in message
+        works(run, tmp_path, ["--learners", "svm_accuracy,tree_accuracy", "--higher-is-better"])
+
+    @pytest.mark.parametrize("column", ["", "Unnamed: 0", "index", "No.", "#"])
+    def test_a_column_that_numbers_the_rows(self, ask, column):
+        frame = by_set()
+        frame.insert(0, column, range(8))
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+
+    @pytest.mark.parametrize(
+        "column", ["n_instances", "# features", "num_classes", "oracle", "improvement", "diff"]
+    )
+    def test_columns_about_data_sets(self, ask, column):
+        frame = by_set(**{column: 50.0})
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert result["learners"] == {"svm", "tree"}
+
+    @pytest.mark.parametrize("column", ["split", "phase", "subset"])
+    def test_training_and_test_scores_in_rows(self, ask, run, tmp_path, column):
+        frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
+        both = pd.concat([frame.assign(**{column: "train"}), frame.assign(**{column: "test"})])
+        (words,) = advised(ask(both))
+        assert words == ["--where", f"{column}=test"]
+        works(run, tmp_path, words)
+
+    def test_rows_of_two_settings(self, ask, run, tmp_path):
+        frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
+        both = pd.concat([frame.assign(lr=0.1), frame.assign(lr=0.01)])
+        message = ask(both)
+        assert "the column 'lr' distinguishes" in message
+        works(run, tmp_path, ["--where", "lr=0.1"])
+        works(run, tmp_path, ["--fold-column", "lr"])
+
+    def test_two_spellings_of_a_learner(self, ask):
+        frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
+        frame.loc[3, "model"] = "SVM"
+        assert "two spellings of one name" in ask(frame)
+
+    def test_a_table_without_names(self, run, tmp_path):
+        path = tmp_path / "table.csv"
+        by_set().to_csv(path, index=False, header=False)
+        code, _, err = run("order", str(path), "--higher-is-better")
+        assert code == 2
+        assert "line 1 must name the columns" in err
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [("| dataset | a | b |\n|---|---|---|\n| iris | 0.1 | 0.2 |\n", "is a Markdown table"),
+         ("dataset & a & b \\\\\niris & 0.1 & 0.2 \\\\\n", "is a LaTeX table"),
+         ("Table 2,,\ndataset,a,b\niris,0.1,0.2\n", "delete the lines above the names")],
+    )  # fmt: skip
+    def test_other_markup(self, run, tmp_path, text, words):
+        path = tmp_path / "table.csv"
+        path.write_text(text)
+        code, _, err = run("order", str(path), "--higher-is-better")
+        assert code == 2
+        assert words in " ".join(err.split())
+
+    def test_ranks_as_scores(self, ask):
+        ranks = wide(6, ["a", "b", "c"]).rank(axis=1)
+        ranks.insert(0, "dataset", list("abcdef"))
+        result = ask(ranks, "--higher-is-better", higher_is_better=True)
+        assert "pass --lower-is-better if rank 1 is the best" in result["err"]
+
+
 class TestArrays:
     @pytest.mark.parametrize("name", ["nemenyi", "friedman", "tukey", "anova", "bootstrap_b"])
     def test_frames_are_refused(self, name):
@@ -456,6 +575,26 @@ class TestItems:
         words = ("--metric", "Toxicity", "--lower-is-better")
         assert logs(frame, *words, metric="Toxicity", higher_is_better=False)["recommended"]
 
+    @pytest.mark.parametrize("column", ["split", "judge", "prompt_version"])
+    def test_a_column_that_distinguishes_answers(self, logs, run, tmp_path, column):
+        frame = items("item", "x", answers=2).rename(columns={"x": column})
+        frame[column] = frame[column].map({0: "train", 1: "test"})
+        message = logs(frame)
+        assert f"which the column {column!r} distinguishes" in message
+        works(run, tmp_path, ["--column", f"epoch={column}"], "evals")
+        works(run, tmp_path, ["--column", f"task={column}", "--task", "train"], "evals")
+
+    def test_two_columns_of_scores(self, logs, run, tmp_path):
+        frame = items("item", "x", answers=1).drop(columns="x").assign(score=0.5)
+        assert "'correct' and 'score' may each be the score" in logs(frame)
+        works(run, tmp_path, ["--metric", "correct"], "evals")
+
+    @pytest.mark.parametrize("word", ["timeout", "-", "failed"])
+    def test_words_for_no_score(self, logs, word):
+        frame = items("item", "x", answers=1).drop(columns="x").astype(object)
+        frame.loc[0, "correct"] = word
+        assert "a has no score on 1 of 30 items" in logs(frame)["headline"]
+
 
 class TestMissingScores:
     def frame(self, *, absent, seed=0):
@@ -480,6 +619,41 @@ class TestMissingScores:
         assert "If missing scores count as wrong, no difference" in result["headline"]
         assert "Over all possible missing scores" in result["headline"]
         assert result["claims"] == []
+
+    @pytest.mark.parametrize("margin", [0.02, 0.3])
+    def test_margins_hold_with_the_missing_scores(self, tmp_path, margin):
+        path = tmp_path / "table.csv"
+        self.frame(absent=False, seed=1).to_csv(path, index=False)
+        evals = bk.read_evals(path)
+        prefer = {"a": 2.0, "b": 1.0}
+        choice = choose_model(evals, margin=margin, prefer=prefer, procedure="cheapest-adequate")
+        against = choose_model(evals, margin=margin, against="a").against[0]
+        if margin == 0.02:
+            assert "Which model is good enough depends on the missing scores" in choice.headline()
+            assert choice.recommended is None
+            assert against.verdict == "depends"
+        else:
+            assert choice.headline().startswith("b has no score on")
+            assert (choice.recommended, choice.margin_verdict) == ("b", "shown")
+            assert against.verdict == "within"
+
+    def test_unscored_answers_of_several_epochs(self, tmp_path):
+        rng = np.random.default_rng(0)
+        rows = []
+        for who in "ab":
+            for i in range(150):
+                for epoch in range(3):
+                    right = rng.random() < i / 150
+                    lost = who == "b" and not right and rng.random() < 0.5
+                    rows.append((who, i, epoch, "" if lost else int(right)))
+        path = tmp_path / "table.csv"
+        pd.DataFrame(rows, columns=["model", "item", "epoch", "correct"]).to_csv(path, index=False)
+        choice = choose_model(bk.read_evals(path), pass_at=2)
+        assert "depends on the missing scores: b has no score on" in choice.headline()
+        assert choice.decision.claims == ()
+        # the mean is in the user's metric
+        shown = re.search(r"highe\w+ mean pass@2 \((\d\.\d+)", choice.headline())
+        assert float(shown[1]) == pytest.approx(choice.decision.means["b"], abs=1e-3)
 
     def test_a_part_of_the_items_by_design(self, logs):
         frame = self.frame(absent=False)

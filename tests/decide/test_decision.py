@@ -83,7 +83,7 @@ def test_in_a_line():
     ("given", "words"),
     [
         ({"procedure": "magic"}, "There is no procedure 'magic'"),
-        ({"procedure": "roc-hull"}, "call bestofk.decide.roc_hull"),
+        ({"procedure": "roc-hull"}, "call bestofk.select_by_scores"),
         ({"test": "kfold"}, "There is no pairwise test 'kfold'"),
         ({"test": 3}, "test must be the name of a test or a function; got 3"),
         ({"alpha": 0}, "alpha must be strictly between 0 and 1"),

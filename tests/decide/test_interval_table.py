@@ -7,9 +7,15 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
-from bestofk._base.errors import TableError
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk.cli.app import bestofk
-from bestofk.decide.interval_table import read_interval_table, run_interval_test
+from bestofk.decide.interval_table import (
+    order_intervals,
+    read_interval_table,
+    repetition_table,
+    run_interval_test,
+)
 from bestofk.stats.interval_tests import interval_test
 from bestofk.stats.multiple import bootstrap_b
 
@@ -69,3 +75,95 @@ def test_other_tables_are_left_to_others_and_wrong_ones_are_refused(frame):
         read_interval_table(frame.assign(high=0.0))
     with pytest.raises(TableError, match="needs a learner column"):
         read_interval_table(frame.rename(columns={"model": "thing"}))
+
+
+def test_order_gives_an_inconclusive_verdict(frame, tmp_path):
+    decision = order_intervals(frame)
+    # net lies around tree inside its intervals; the stump is worse than both everywhere
+    assert (decision.recommended, decision.verdict) == ("net", "inconclusive")
+    assert decision.against("inconclusive") == ("tree",)
+    assert decision.against("significant") == ("stump",)
+    assert decision.ranking == ("net", "tree", "stump")
+    # a preference decides among those that none is significantly better than
+    preferred = order_intervals(frame, prefer=["stump", "tree", "net"])
+    assert preferred.ranking == ("tree", "net", "stump")
+    path = tmp_path / "intervals.csv"
+    frame.to_csv(path, index=False)
+    done = CliRunner().invoke(bestofk, ["order", str(path), "--json"], catch_exceptions=False)
+    assert json.loads(done.output)["verdict"] == "inconclusive"
+    words = CliRunner().invoke(bestofk, ["order", str(path)]).output
+    assert "Inconclusive: whether it differs from tree" in words
+    assert CliRunner().invoke(bestofk, ["order", str(path), "-q"]).output.split() == [
+        "net", "tree", "stump",
+    ]  # fmt: skip
+    refused = CliRunner().invoke(bestofk, ["order", str(path), "--margin", "0.1"])
+    assert "--margin does not apply to intervals" in refused.output
+
+
+def test_intervals_without_width_decide_like_numbers(frame):
+    exact = frame.assign(low=frame["high"])
+    decision = order_intervals(exact)
+    assert "inconclusive" not in decision.tested.verdicts
+    means = exact.groupby("model")["low"].mean()
+    assert decision.means["net"] == pytest.approx((means["net"], means["net"]))
+
+
+def test_scores_give_the_same_order_and_their_own_means(frame):
+    scores = frame.assign(low=1 - frame["high"], high=1 - frame["low"])
+    decision = order_intervals(scores, higher_is_better=True)
+    assert decision.ranking == order_intervals(frame).ranking
+    means = scores[scores["model"] == "net"][["low", "high"]].mean()
+    assert decision.means["net"] == pytest.approx(tuple(means))
+
+
+@pytest.fixture
+def repeated():
+    """Two learners on 8 data sets with 9 repetitions; the second has outliers."""
+    rng = np.random.default_rng(3)
+    values = rng.uniform(0.1, 0.3, (1, 8, 1)) + rng.normal(0, 0.01, (2, 8, 9))
+    values[1, :, 0] += 0.5
+    values[0] += 0.04
+    return bk.Losses(
+        values, dims=("algorithm", "dataset", "repetition"), algorithms=["steady", "trapped"],
+        datasets=[f"set {d}" for d in range(8)],
+    )  # fmt: skip
+
+
+def test_repetitions_become_intervals(repeated, tmp_path):
+    by_mean = bk.order(repeated)
+    assert by_mean.smallest_mean == "steady"
+    for interval in ("interquartile", "median", "mode", "censored-mean", "shortest:0.5"):
+        decision = order_intervals(repeated, interval=interval)
+        assert decision.recommended == "trapped", interval
+    typical = order_intervals(repeated, interval="median")
+    # Wilcoxon: 8 differences of one sign have p = 2 / 256
+    assert typical.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
+    path = tmp_path / "repeated.csv"
+    repeated.to_csv(path)
+    arguments = ["order", str(path), "--interval", "median", "--lower-is-better", "--json"]
+    done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
+    assert json.loads(done.output)["verdict"] == "decided"
+
+
+def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
+    path = tmp_path / "repeated.csv"
+    repeated.to_csv(path)
+    arguments = ["test", str(path), "--test", "wilcoxon", "--interval", "fuzzy", "--json",
+                 "--lower-is-better"]  # fmt: skip
+    done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
+    pairs = json.loads(done.output)["pairs"]
+    assert [pair["share"] for pair in pairs] == [0.1, 0.25, 0.5, 0.75, 0.9]
+    lows, highs = ([pair[f"pvalue_{end}"] for pair in pairs] for end in ("low", "high"))
+    assert lows == sorted(lows, reverse=True)
+    assert highs == sorted(highs)
+
+
+def test_one_repetition_and_wrong_tables_are_named(frame, repeated):
+    single = repetition_table(bk.Losses(repeated.values[..., :1].reshape(2, 8)))
+    assert "every interval has width 0" in single.notes[0]
+    with pytest.raises(TableError, match="hold intervals of losses"):
+        bk.order(frame)
+    with pytest.raises(ArgumentError, match="interval turns repetitions"):
+        order_intervals(frame, interval="central")
+    with pytest.raises(ArgumentError, match="a learner column, low and high"):
+        order_intervals(frame.drop(columns="low"))

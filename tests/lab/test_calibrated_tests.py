@@ -126,3 +126,24 @@ def test_the_networks_have_the_accuracies_of_the_paper() -> None:
         for mean, accuracy in zip(truth.means, accuracies, strict=True):
             assert abs(100 * (1 - mean) - accuracy) < 0.8
         assert truth.best == 1
+
+
+def test_a_calibrated_critical_value_makes_the_sign_test_cover_folds(null, tmp_path):
+    import numpy as np
+
+    import bestofk as bk
+    from bestofk.stats import pairwise
+
+    with pytest.raises(bk.DesignError, match="covers several data sets"):
+        lab.outcomes(null, "sign")
+    calibration = lab.calibrate("sign", simulation=null)
+    # by definition: the sign test over all 100 folds, and the largest p that 5 % of them reach
+    a, b = (null.losses[:, 0, k].reshape(SETS, 100) for k in (0, 1))
+    p = np.asarray(pairwise.sign(a, b).pvalue)
+    assert calibration.critical_value < 1e-5
+    assert (p <= calibration.critical_value).mean() <= 0.05
+    assert (p <= np.sort(p)[51]).mean() > 0.05
+    path = tmp_path / "sign.json"
+    calibration.save(path)
+    result = lab.outcomes(null, "sign", df=str(path), alpha=0.05)
+    assert result.rejected.mean() == pytest.approx(calibration.type1)

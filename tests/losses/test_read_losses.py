@@ -430,7 +430,7 @@ class TestBroken:
     def test_empty_losses(self, write):
         file = write("model,fold,error\na,1,0.5\na,2,NA\nb,1,0.5\nb,2,0.25\n")
         assert refusal(file) == (
-            "t.csv: line 3, column 'error' is empty (1 of 4): fill it or pass missing='drop', "
+            "t.csv: line 3, column 'error' has no number (1 of 4): fill it or pass missing='drop', "
             "which leaves out what some learner lacks."
         )
         assert read_losses(file, missing="allow").missing.ravel().tolist() == [

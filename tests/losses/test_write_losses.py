@@ -115,7 +115,7 @@ def test_missing_cells_come_back_when_allowed(tmp_path, form, layout):
     values[:, 1, 2] = np.nan
     losses = Losses(values, missing="allow")
     assert again(losses, tmp_path, form, layout, missing="allow") == losses
-    with pytest.raises(ValueError, match=r"losses\.\w+: (line|row) \d+, column .* is empty"):
+    with pytest.raises(ValueError, match=r"losses\.\w+: (line|row) \d+, column .* has no number"):
         again(losses, tmp_path, form, layout)
 
 

@@ -104,3 +104,14 @@ def test_bias_on_labels_that_nothing_predicts():
     # .632+ corrects most of it
     assert abs(bias[".632+"]) < abs(bias[".632"]) / 2
     assert "root mean squared error" in study.explain()
+
+
+def test_the_full_bootstrap_tests_all_rows():
+    few = slice(None, None, 2)
+    learner = KNeighborsClassifier(n_neighbors=3)
+    result = estimate(learner, X[few], Y[few], methods=["full-bootstrap"], samples=4)
+    y = Y[few]
+    errors = []
+    for _, _, train, _ in bk.plan("bootstrap:4", random_state=0).materialise(len(y), y):
+        errors.append((learner.fit(X[few][train], y[train]).predict(X[few]) != y).mean())
+    assert result["full-bootstrap"].error == pytest.approx(np.mean(errors))

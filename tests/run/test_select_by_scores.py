@@ -67,3 +67,23 @@ def test_wrong_calls_are_refused():
         select_by_scores(["max", "nn"], iris, procedure="roc-hull")
     with pytest.raises(ArgumentError, match="at most once"):
         select_by_scores(["max", "nn"], iris, procedure="multinomial-selection", cv="5x2")
+
+
+def test_the_command_draws_the_hull_and_refuses_what_does_not_apply(tmp_path):
+    command = ["compare", "breast-cancer", "--learner", "nn", "--learner", "max",
+               "--procedure", "roc-hull", "--cv", "kfold:3"]  # fmt: skip
+    path = tmp_path / "roc.svg"
+    done = CliRunner().invoke(bestofk, [*command, "--figure", str(path)], catch_exceptions=False)
+    assert path.read_text().startswith("<svg")
+    # a nearest neighbour has the scores 0 and 1
+    assert "Few distinct scores, so few points: nn (2)" in done.stdout
+    refused = CliRunner().invoke(bestofk, [*command, "--prefer", "max"])
+    assert "--prefer does not apply to the procedure roc-hull" in refused.output
+
+
+def test_the_advice_of_compare_works():
+    with pytest.raises(bk.DesignError, match=r"bestofk\.select_by_scores"):
+        bk.Settings(procedure="roc-hull")
+    data = bk.load("breast-cancer")
+    hull = bk.select_by_scores(["nn", "max"], data, procedure="roc-hull", cv="kfold:3")
+    assert hull.optimal == ("nn",)

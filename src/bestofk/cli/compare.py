@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import config_option
+from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
     PREFER_COSTS,
     as_published_option,
@@ -26,6 +26,7 @@ from bestofk.cli.options import (
     preference,
     progress_of,
     published_settings,
+    refuse_options,
     scheduler_option,
     verbosity_options,
     warnings_as_lines,
@@ -47,9 +48,15 @@ COMMON = (
 )  # fmt: skip
 """Options that most people need."""
 
+NOT_FOR_SCORES = (
+    "prefer", "test", "family", "control", "margin", "rope", "guard", "df", "scoring", "cost",
+    "stop", "store", "repetitions", "replicate", "report_path", "latex", "csv", "budget",
+)  # fmt: skip
+"""Options that do not apply to a procedure that decides from scores of test rows."""
+
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("data", metavar="DATA...", nargs=-1, required=True)
+@click.argument("data", cls=RepeatedArgument, metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
 @click.option(
     "--learner",
@@ -262,6 +269,7 @@ def compare(
 
     # Learners may print; keep that out of the answer.
     if not takes_losses:
+        refuse_options(f"the procedure {arguments['procedure']}", NOT_FOR_SCORES)
         with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
             datasets = [dataset_of(source, **options) for source in data]
             selected = select_by_scores(
@@ -273,7 +281,8 @@ def compare(
                 correction=arguments["correction"] or "holm",
                 random_state=arguments["random_state"],
             )
-        echo_explanation(selected, as_json=as_json)
+        written = outputs.write(selected, command_line())
+        echo_explanation(selected, as_json=as_json, more=written)
         return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]

@@ -30,7 +30,8 @@ from bestofk.cli.say import say
 def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> None:
     """Estimate the error rate of one learner on DATA, with intervals.
 
-    Methods: resubstitution, holdout, cross-validation, leave-one-out, bootstrap, .632 and .632+.
+    Methods: resubstitution, holdout, cross-validation, leave-one-out, bootstrap, .632 and .632+;
+    only when named, full-bootstrap, which tests all rows and is optimistic.
     Each has the normal, Wilson, Clopper-Pearson and Langford interval.
 
     \b

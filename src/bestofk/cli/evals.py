@@ -10,8 +10,9 @@ import click
 from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import config_option
+from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
+    by_option,
     decision_arguments,
     decision_options,
     echo_decision,
@@ -112,8 +113,9 @@ COMMON = (
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument("paths", cls=RepeatedArgument, metavar="PATH...", nargs=-1, required=True)
 @_log_options
+@by_option
 @file_options
 @decision_options("cost, tokens or latency; or models, most preferred first: a,b,c.")
 @verbosity_options
@@ -137,6 +139,7 @@ def evals(
     pass_all: int | None,
     prefer: str | None,
     as_json: bool,
+    by: str | None,
     explain: bool,
     ranks: bool,
     quiet: bool,
@@ -167,32 +170,31 @@ def evals(
     for path in paths:
         check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
-    from bestofk.evals.choosing import choose_model
+    from bestofk.evals.choosing import choose_by_slice, choose_model
 
     with warnings_as_lines():
-        logs = read_evals(
-            known_paths(paths),
-            prices=prices,
+        reading = {
+            "prices": prices,
             **log_arguments(
-                metric=metric, task=task, filters=filters, cluster=cluster, format_=format_,
+                metric=metric, task=task, filters=filters, cluster=None, format_=format_,
                 columns=columns, higher_is_better=higher_is_better,
             ),
-        )  # fmt: skip
+        }  # fmt: skip
+        logs = read_evals(known_paths(paths), cluster=cluster, **reading)
         if verbose:
             say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)
-        choice = choose_model(
-            logs,
-            prefer=prefer if prefer in MEASURED else preference(prefer, measured=False),
-            count_errors_as_wrong=count_errors_as_wrong,
-            limits=limits,
-            missing=missing,
-            macro=macro,
-            against=against,
-            pass_at=pass_at,
-            pass_all=pass_all,
+        arguments: dict[str, Any] = {
+            "prefer": prefer if prefer in MEASURED else preference(prefer, measured=False),
+            "count_errors_as_wrong": count_errors_as_wrong, "limits": limits, "missing": missing,
+            "macro": macro, "pass_at": pass_at, "pass_all": pass_all,
             **decision_arguments(options),
-        )
+        }  # fmt: skip
+        choice = choose_model(logs, against=against, **arguments)
+        slices = None
+        if by is not None:
+            groups = logs if by == "task" else read_evals(known_paths(paths), cluster=by, **reading)
+            slices = choose_by_slice(choice, logs, groups, by, arguments)
     echo_decision(
         choice,
         _print_choice,
@@ -203,6 +205,7 @@ def evals(
         ranks=ranks,
         quiet=quiet,
         more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
+        slices=slices,
     )
 
 

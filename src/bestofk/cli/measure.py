@@ -75,7 +75,7 @@ decision_options = option_group(
     click.option("--guard/--no-guard", default=None,
                  help="Of MultiTest: pass over candidates worse than a learner struck out."),
     df_option,
-    click.option("--alpha", type=float, help="Chance of any false claim."),
+    click.option("--alpha", type=float, help="Accepted chance of any false claim."),
 )  # fmt: skip
 
 

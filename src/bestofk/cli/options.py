@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from json import dumps
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ from bestofk.cli.outputs import Outputs
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
+    from bestofk.decide.interval_table import IntervalTable
+    from bestofk.decide.slices import Slices
     from bestofk.losses import Losses
 
 Command = Callable[..., Any]
@@ -60,6 +62,11 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Print only the ranking, best first."
 )
+by_option = click.option(
+    "--by", metavar="COL",
+    help="Also decide in every slice: rows with the same value of COL.",
+)  # fmt: skip
+"""Verdicts by slice."""
 verbosity_options = option_group(
     click.option("--explain", is_flag=True, help="Print the whole explanation."),
     click.option("--ranks", is_flag=True, help="Also print the ranks that the data allow."),
@@ -138,7 +145,11 @@ table_options = option_group(
 """A table of losses, how to read it, and what to do with missing cells."""
 level_options = option_group(
     click.option(
-        "--alpha", type=float, default=0.05, show_default=True, help="Chance of any false claim."
+        "--alpha",
+        type=float,
+        default=0.05,
+        show_default=True,
+        help="Accepted chance of any false claim.",
     ),
     df_option,
     seed_option,
@@ -187,6 +198,14 @@ PREFER_NAMES = "Names, most preferred first: a,b,c; or listed."
 PREFER_COSTS = "Names, most preferred first: a,b,c; or listed, fit_time, predict_time, size."
 
 
+interval_option = click.option(
+    "--interval", metavar="RULE",
+    help="Turn repetitions into intervals of losses: central, interquartile, shortest:0.1, "
+    "median-radius:0.1, 0.2:0.8 (quantiles); median, mode, censored-mean (typical numbers).",
+)  # fmt: skip
+"""How repetitions become intervals of losses."""
+
+
 as_published_option = click.option(
     "--as-published", is_flag=True,
     help="MultiTest as its paper has it: one-sided 5x2cv t tests, Bonferroni, simpler learners "
@@ -199,11 +218,23 @@ def published_settings(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with the settings of the MultiTest paper; refuse others."""
     from bestofk.decide.procedures.multitest import AS_PUBLISHED
 
-    source = click.get_current_context().get_parameter_source
     for name in (*AS_PUBLISHED, "procedure"):
-        if source(name) is not ParameterSource.DEFAULT:
+        if is_typed(name):
             raise click.UsageError(f"--as-published sets --{name}; leave one of the two out.")
     return {**arguments, **AS_PUBLISHED}
+
+
+def is_typed(name: str) -> bool:
+    """Return whether an option of the current command was set."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is not ParameterSource.DEFAULT
+
+
+def refuse_options(subject: str, names: Collection[str]) -> None:
+    """Raise an error if one of these options, which do not apply to the subject, was set."""
+    for parameter in click.get_current_context().command.params:
+        if parameter.name in names and is_typed(parameter.name):
+            raise click.UsageError(f"{parameter.opts[0]} does not apply to {subject}.")
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -229,12 +260,7 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
     """Return the arguments of `bestofk.order` that were typed, to change a stored decision."""
     arguments = decision_arguments(options)
     arguments["prefer"] = None if prefer == "none" else preference(prefer)
-    source = click.get_current_context().get_parameter_source
-    return {
-        name: value
-        for name, value in arguments.items()
-        if source(name) is not ParameterSource.DEFAULT
-    }
+    return {name: value for name, value in arguments.items() if is_typed(name)}
 
 
 def check_store(store: str) -> None:
@@ -284,9 +310,14 @@ def df_value(df: str | None) -> float | str | None:
         ) from None
 
 
+def _check_losses(path: str) -> None:
+    """Raise an error if there is no such file or embedded table, without a heavy import."""
+    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
+
+
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """Return the table of losses that the options describe."""
-    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
+    _check_losses(path)
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 
@@ -299,6 +330,21 @@ def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -
             f"'{typed} --higher-is-better' reads the numbers as scores, '{typed} "
             "--lower-is-better' as losses."
         ) from None
+
+
+def read_intervals(
+    path: str, reading: dict[str, Any], *, missing: str
+) -> Losses | IntervalTable:  # fmt: skip
+    """Return the table of losses, or of intervals if it has the columns low and high."""
+    _check_losses(path)
+    from bestofk.losses.columns import IntervalColumnsError
+
+    try:
+        return read_table(path, reading, missing=missing)
+    except IntervalColumnsError:
+        from bestofk.decide.interval_table import interval_table
+
+        return interval_table(path, higher_is_better=reading.get("higher_is_better"))
 
 
 @contextmanager
@@ -327,11 +373,12 @@ def echo_decision(
     ranks: bool,
     quiet: bool,
     more: dict[str, Any] | None = None,
+    slices: Slices | None = None,
 ) -> None:
     """Write the files of a decision, and print it as JSON, as a ranking or by `show`.
 
     If a file cannot be written, the decision is printed before the error. `more` holds further
-    entries of the JSON object.
+    entries of the JSON object, and `slices` the verdicts by slice.
     """
     failure: Exception | None = None
     written: dict[str, Any] = {}
@@ -340,12 +387,17 @@ def echo_decision(
     except (BestOfKError, OSError) as error:
         failure = error
     if as_json:
-        echo_json({**value.to_dict(), **(more or {}), **written})
+        by_slice = {} if slices is None else {"slices": slices.to_dict()}
+        echo_json({**value.to_dict(), **(more or {}), **by_slice, **written})
     elif quiet:
         for name in ranking:
             say_name(name)
     else:
         show(value, explain=explain, ranks=ranks)
+        if slices is not None:
+            from bestofk.cli.terminal import print_sentences
+
+            print_sentences(slices.explain())
         for line in _written_lines(written):
             say(line)
     if failure is not None:

@@ -11,13 +11,18 @@ from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     PREFER_NAMES,
     as_published_option,
+    by_option,
     decision_arguments,
     decision_options,
     echo_decision,
+    echo_json,
+    interval_option,
+    is_typed,
     preference,
     published_settings,
-    read_table,
+    read_intervals,
     reading_options,
+    refuse_options,
     table_options,
     verbosity_options,
     warnings_as_lines,
@@ -31,9 +36,20 @@ COMMON = (
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
+NOT_FOR_INTERVALS = (
+    "by", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published",
+    "report_path", "figures", "latex", "csv",
+)  # fmt: skip
+"""Options that do not apply to intervals of losses."""
+NOT_FOR_PRINTED_TABLES = (
+    "test", "truth", "scoring", "groups", "interval", "design", "learners", "metric", "layout",
+    "format_", "where", "missing",
+)  # fmt: skip
+"""Options that do not apply to printed tables either."""
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
+    from bestofk.decide.interval_table import IntervalDecision, IntervalTable
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
@@ -45,8 +61,15 @@ if TYPE_CHECKING:
 )
 @click.option("--scoring", metavar="NAME", help="With --truth: the metric, such as roc_auc or f1.")
 @click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
+@click.option(
+    "--items", type=click.IntRange(min=2), metavar="N",
+    help="LOSSES is a printed table with one score per model: what can it show, if every model "
+    "answered N items?",
+)  # fmt: skip
 @file_options
 @as_published_option
+@interval_option
+@by_option
 @decision_options(PREFER_NAMES)
 @verbosity_options
 @config_option
@@ -57,7 +80,10 @@ def order(
     truth: str | None,
     scoring: str | None,
     groups: str | None,
+    items: int | None,
     as_published: bool,
+    interval: str | None,
+    by: str | None,
     as_json: bool,
     explain: bool,
     ranks: bool,
@@ -70,7 +96,8 @@ def order(
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
     table (breast-cancer-10x10, digits-5x2). With --truth COL it holds predictions of models for
-    one test set instead.
+    one test set instead. A table with the columns low and high holds intervals of losses; the
+    verdict can then be inconclusive.
 
     \b
     Examples:
@@ -81,10 +108,15 @@ def order(
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
     outputs = planned_outputs(options)
+    slices = None
     reading = reading_options(options)
     arguments = decision_arguments(options)
     if as_published:
         arguments = published_settings(arguments)
+    if items is not None:
+        _decide_by_printed_scores(losses, items, prefer, reading, arguments, as_json=as_json,
+                                  quiet=quiet)  # fmt: skip
+        return
     with warnings_as_lines():
         if truth is None:
             if scoring is not None:
@@ -94,15 +126,27 @@ def order(
                 )
             if groups is not None:
                 raise click.UsageError("--groups needs --truth, the column of true values.")
-            table = read_table(losses, reading, missing=missing)
+            table = read_intervals(losses, reading, missing=missing)
+            from bestofk.decide.interval_table import IntervalTable, interval_table
+
+            if isinstance(table, IntervalTable) or interval is not None:
+                table = interval_table(table, interval)
+                _decide_by_intervals(table, prefer, arguments, as_json=as_json, quiet=quiet)
+                return
             if verbose:
                 say(" ".join(table.account), err=True)
             from bestofk.decide.order import order as decide
 
-            decision = decide(
-                table, prefer=preference(prefer, measured=False), missing=missing, **arguments
-            )
+            settings: dict[str, Any] = {
+                "prefer": preference(prefer, measured=False),
+                "missing": missing,
+            }
+            decision = decide(table, **settings, **arguments)
             account = table.account
+            if by is not None:
+                from bestofk.decide.slices import order_by
+
+                slices = order_by(losses, by, **reading, **settings, **arguments)
         else:
             decision = _predictions(losses, truth, scoring, groups, prefer, reading, arguments)
             account = ()
@@ -118,7 +162,62 @@ def order(
         ranks=ranks,
         quiet=quiet,
         more={"account": list(account)},
+        slices=slices,
     )
+
+
+def _decide_by_intervals(
+    table: IntervalTable,
+    prefer: str | None,
+    arguments: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print the order of learners whose losses are intervals."""
+    from bestofk.decide.interval_table import order_intervals
+
+    refuse_options("intervals of losses", NOT_FOR_INTERVALS)
+    chosen = {name: arguments[name] for name in ("test", "correction") if is_typed(name)}
+    decision = order_intervals(
+        table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
+    )
+    _print_intervals(decision, as_json=as_json, quiet=quiet)
+
+
+def _decide_by_printed_scores(
+    path: str,
+    items: int,
+    prefer: str | None,
+    reading: dict[str, Any],
+    arguments: dict[str, Any],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print what a table with one score per model can show."""
+    from bestofk.decide.printed_table import order_printed
+
+    refuse_options("a printed table (--items)", (*NOT_FOR_INTERVALS, *NOT_FOR_PRINTED_TABLES))
+    chosen = {"correction": arguments["correction"]} if is_typed("correction") else {}
+    decision = order_printed(
+        path,
+        items,
+        prefer=preference(prefer, measured=False),
+        alpha=arguments["alpha"],
+        higher_is_better=reading.get("higher_is_better"),
+        **chosen,
+    )
+    _print_intervals(decision, as_json=as_json, quiet=quiet)
+
+
+def _print_intervals(decision: IntervalDecision, *, as_json: bool, quiet: bool) -> None:
+    from bestofk.cli.terminal import print_sentences
+
+    if as_json:
+        echo_json(decision.to_dict())
+    else:
+        print_sentences("\n".join(decision.ranking) if quiet else decision.explain())
 
 
 def _predictions(

@@ -118,6 +118,16 @@ def check_path(path: str | os.PathLike[str] | None, option: str, suffixes: Seque
         raise click.UsageError(f"{option}: there is no permission to write to {str(blocked)!r}.")
 
 
+def _results() -> set[str]:
+    """Return the classes of results that the current command can draw."""
+    from bestofk.decide.registry import PROCEDURES
+
+    procedure: str = click.get_current_context().params.get("procedure", "")
+    if procedure in PROCEDURES and not PROCEDURES[procedure].takes_losses:
+        return {"RocHull"}
+    return {"Decision", "Study", "ModelChoice"}
+
+
 def _kind_and_path(text: str) -> tuple[str | None, str]:
     """Split ``KIND=FILE``; a file that has the name of a figure is that figure."""
     kind, equals, path = text.partition("=")
@@ -129,11 +139,7 @@ def _kind_and_path(text: str) -> tuple[str | None, str]:
     name = kind or (stem if stem in FIGURES else None)
     if name is None:
         return None, path
-    drawn = [
-        one
-        for one, entry in FIGURES.items()
-        if {"Decision", "Study", "ModelChoice"} & {*entry.accepts}
-    ]
+    drawn = [one for one, entry in FIGURES.items() if _results() & {*entry.accepts}]
     if name not in drawn:
         from bestofk._base.errors import UnknownNameError
 

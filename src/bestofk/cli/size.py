@@ -58,7 +58,11 @@ COMMON = (
 )
 @click.option("--power", type=float, default=0.8, show_default=True, help="Chance of showing it.")
 @click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Chance of any false claim."
+    "--alpha",
+    type=float,
+    default=0.05,
+    show_default=True,
+    help="Accepted chance of any false claim.",
 )
 @click.option(
     "--test", default="auto", show_default=True, metavar="NAME", help="See: bestofk list tests."

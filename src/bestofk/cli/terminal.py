@@ -130,13 +130,12 @@ def shown_columns(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
     more: Mapping[str, Mapping[str, str]] | None = None,
-    noun: str = "learner",
 ) -> list[TerminalColumn]:
     """Return the columns that fit into `width`.
 
-    `more` holds cells by title and learner; `noun` is the title of the learners.
+    `more` holds cells by title and learner.
     """
-    columns = _all_columns(decision, width, costs, others, more or {}, noun)
+    columns = _all_columns(decision, width, costs, others, more or {})
     for key in _OPTIONAL_COLUMNS:
         if _total_width(columns) <= width:
             break
@@ -154,7 +153,7 @@ def other_metrics_table(decision: Decision, others: Sequence[OtherMetric]) -> Ta
     """Return the means by other metrics, if the table of the learners has no space for them."""
     names = _shown_names(decision)
     cells = [one_line(str(name), MAX_NAME_WIDTH_IF_NARROW) for name in names]
-    learners = TerminalColumn(key="learner", title="learner", cells=cells)
+    learners = TerminalColumn(key="learner", title=decision.noun, cells=cells)
     return _table([learners, *(_other_column(other, names) for other in others)])
 
 
@@ -168,7 +167,6 @@ def _all_columns(
     costs: Mapping[str, Cost] | None,
     others: Sequence[OtherMetric],
     more: Mapping[str, Mapping[str, str]],
-    noun: str,
 ) -> list[TerminalColumn]:
     names, metric = _shown_names(decision), decision.metric
     by_name = {standing.name: standing for standing in decision.standings}
@@ -189,7 +187,9 @@ def _all_columns(
         ),
         *_ranks(decision, names),
         TerminalColumn(
-            key="learner", title=noun, cells=[one_line(str(name), name_width) for name in names]
+            key="learner",
+            title=decision.noun,
+            cells=[one_line(str(name), name_width) for name in names],
         ),
         _right("mean", metric.mean, means),
         _right("runs", f"{decision.run_noun}s", [str(count) for count in runs])
@@ -449,9 +449,12 @@ def _print_short(
     lines.append(with_pointer if _height(out, with_pointer) == _height(out, step) else step)
     rows = 0
     if decision is not None:
-        fitting = shown_columns(decision, out.width, costs, others, columns or {}, decision.noun)
+        fitting = shown_columns(decision, out.width, costs, others, columns or {})
         rows = len(fitting[0].cells) + 1
     used = rows + sum(_height(out, line) for line in (verdict, *lines))
+    if decision is not None and used > MAX_LINES + max(0, rows - 7):
+        full, brief = (f"How sure: {how_sure(value, estimand=one)}" for one in (True, False))
+        lines = [brief if line == full else line for line in lines]
     blank = rows > 0 and used + 2 <= MAX_LINES + max(0, rows - 7)
     print_prose(out, verdict, style="bold")
     if decision is not None:
@@ -471,9 +474,10 @@ def rank_sentence(decision: Decision) -> str:
     return decision.ranks.explain()
 
 
-def how_sure(value: Decision | Study | ModelChoice) -> str:
+def how_sure(value: Decision | Study | ModelChoice, *, estimand: bool = True) -> str:
     """Return the test, its level, its correction, and the quantity that was compared."""
-    return "; ".join(one.short for one in value.select("evidence", "estimand") if one.short) + "."
+    kinds = ("evidence", "estimand") if estimand else ("evidence",)
+    return "; ".join(one.short for one in value.select(*kinds) if one.short) + "."
 
 
 def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
@@ -547,7 +551,7 @@ def _print(
     out.print()
     hidden: set[str] = {*HEADLINE, "assumed", "data"}
     if decision is not None:
-        fitting = shown_columns(decision, out.width, costs, others, columns or {}, decision.noun)
+        fitting = shown_columns(decision, out.width, costs, others, columns or {})
         out.print(learner_table(decision, fitting))
         out.print()
         shown = {column.key for column in fitting}

@@ -11,8 +11,9 @@ from bestofk.cli.config import config_option
 from bestofk.cli.options import (
     df_value,
     echo_explanation,
+    interval_option,
     level_options,
-    read_table,
+    read_intervals,
     reading_options,
     table_options,
     warnings_as_lines,
@@ -36,6 +37,7 @@ from bestofk.cli.options import (
     show_default=True,
     help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
 )
+@interval_option
 @level_options
 @config_option
 def one_test(
@@ -44,6 +46,7 @@ def one_test(
     pair: tuple[str, str] | None,
     alternative: str,
     correction: str,
+    interval: str | None,
     alpha: float,
     df: str | None,
     random_state: int,
@@ -53,8 +56,9 @@ def one_test(
 ) -> None:
     """Run one test on LOSSES: a pairwise test on all pairs, or a test of all learners at once.
 
-    A table with the columns low and high holds intervals of losses; the tests paired-t, wilcoxon,
-    sign and bootstrap-b then give intervals of p-values.
+    A table with the columns low and high holds intervals of losses, and --interval makes them from
+    repetitions; the tests paired-t, wilcoxon, sign and bootstrap-b then give intervals of
+    p-values. With --interval fuzzy they give one for each of several nested intervals.
 
     \b
     Examples:
@@ -62,18 +66,28 @@ def one_test(
       bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn dummy
       bestofk test digits-5x2 --test newman-keuls
     """
-    from bestofk.decide.interval_table import read_interval_table, run_interval_test
+    from bestofk.decide.interval_table import (
+        FUZZY,
+        IntervalTable,
+        interval_table,
+        run_fuzzy_test,
+        run_interval_test,
+    )
     from bestofk.decide.one_test import run_test
 
-    direction = reading.get("higher_is_better")
-    if (intervals := read_interval_table(losses, higher_is_better=direction)) is not None:
-        outcome = run_interval_test(
-            intervals, test, pair=pair, alternative=alternative, correction=correction, alpha=alpha
-        )
-        echo_explanation(outcome, as_json=as_json)
-        return
     with warnings_as_lines():
-        table = read_table(losses, reading_options(reading), missing=missing)
+        table = read_intervals(losses, reading_options(reading), missing=missing)
+        if isinstance(table, IntervalTable) or interval is not None:
+            settings: dict[str, Any] = {
+                "pair": pair, "alternative": alternative, "correction": correction, "alpha": alpha,
+            }  # fmt: skip
+            outcome: Any = (
+                run_fuzzy_test(table, test, **settings)
+                if interval == FUZZY
+                else run_interval_test(interval_table(table, interval), test, **settings)
+            )
+            echo_explanation(outcome, as_json=as_json)
+            return
         result = run_test(
             table,
             test,

@@ -2,6 +2,10 @@ from . import power as power
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .gather import MarginVerdict as MarginVerdict
+from .interval_table import (
+    IntervalDecision as IntervalDecision,
+    order_intervals as order_intervals,
+)
 from .order import decide as decide
 from .order_tables import (
     ManyDecisions as ManyDecisions,
@@ -9,6 +13,7 @@ from .order_tables import (
     stack_tables as stack_tables,
 )
 from .preference import Preference as Preference
+from .printed_table import order_printed as order_printed
 from .procedures.anova_choice import (
     anova_choice as anova_choice,
     newman_keuls_choice as newman_keuls_choice,
@@ -35,3 +40,4 @@ from .sensitivity import (
     decisions_by_preference as decisions_by_preference,
 )
 from .settings import Settings as Settings, StoredTest as StoredTest
+from .slices import Slice as Slice, Slices as Slices, order_by as order_by

@@ -101,9 +101,14 @@ def choose_test(
     one_sided: bool = False,
     df: Any = None,
     random_state: Any = 0,
+    calibrating: bool = False,
     **arguments: Any,
 ) -> Choice:
-    """Return the test to use on `problem`; refuse one that does not cover its design."""
+    """Return the test to use on `problem`; refuse one that does not cover its design.
+
+    A calibrated critical value makes a test of single losses, such as the sign test, cover any
+    design. With `calibrating`, it is about to be measured.
+    """
     if callable(test):
         if df is not None:
             arguments = {**arguments, "df": df}
@@ -119,6 +124,7 @@ def choose_test(
             entry=getattr(test, "entry", None),
         )
     detail = ""
+    calibration = _calibration(df)
     if test == "auto":
         entry, chosen = _automatic(problem)
     else:
@@ -130,7 +136,9 @@ def choose_test(
                 f"test: {_offer(problem)}."
             )
         entry, chosen = PAIRWISE_TESTS[test], ""
-        _refuse_uncovered(problem, entry)
+        measured = calibration is not None and calibration.critical_value is not None
+        if not ((measured or calibrating) and _takes_any_losses(entry)):
+            _refuse_uncovered(problem, entry)
     _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
         raise DesignError(
@@ -140,13 +148,9 @@ def choose_test(
     function = entry.load()
     if df == "calibrated":
         df, detail = _calibrated(problem, entry)
-    elif df is not None:
-        from bestofk.stats.pairwise.calibration import Calibration, read_calibration
-
-        calibration = read_calibration(df) if isinstance(df, str | os.PathLike) else df
-        if isinstance(calibration, Calibration):
-            detail = _measured(problem, entry, calibration)
-            df, function = calibration.df, calibration.applied(function)
+    elif calibration is not None:
+        detail = _measured(problem, entry, calibration)
+        df, function = calibration.df, calibration.applied(function)
     return Choice(
         name=entry.name,
         function=function,
@@ -156,6 +160,23 @@ def choose_test(
         detail=detail or _uncalibrated(problem, entry, df),
         entry=entry,
         notes=_warnings(problem, entry),
+    )
+
+
+def _calibration(df: Any) -> Calibration | None:
+    """Return the calibration that `df` is or names; None if it is another value."""
+    if df is None or df == "calibrated":
+        return None
+    from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+
+    value = read_calibration(df) if isinstance(df, str | os.PathLike) else df
+    return value if isinstance(value, Calibration) else None
+
+
+def _takes_any_losses(entry: PairwiseTest) -> bool:
+    """Return whether the function of a test needs only paired losses in a row."""
+    return entry.axes == 1 and not (
+        entry.zero_one or entry.subsets or entry.pooled or entry.needs_sizes or entry.takes_df
     )
 
 
@@ -184,16 +205,32 @@ def caution_of(problem: Problem, choice: Choice) -> str:
     return " ".join(filter(None, sentences))
 
 
+def hides_intervals(problem: Problem, choice: Choice) -> bool:
+    """Whether intervals of the differences cover too rarely on these losses to be reported."""
+    return choice.entry is not None and any(
+        caution.hides_intervals and _caution_facts(problem, choice, caution) is not None
+        for caution in choice.entry.cautions
+    )
+
+
 def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
     """Return the numbers of a caution; None if it does not apply."""
     n = units(problem)
+    if choice.entry is not None and choice.entry.unpaired:
+        runs = np.isfinite(problem.sample(1)).sum(axis=1)
+        n = int(runs.min())
+        if caution.when == "unequal runs":
+            return {} if n < min(caution.below, runs.max()) else None
     if caution.when == "few units":
         noun = "clusters" if problem.subject.n_clusters is not None else (
             "data sets" if problem.n_datasets > 1
+            else "runs" if problem.design.kind == "seeds"
             else "items" if problem.subject.noun == "model"
             else "instances"
         )  # fmt: skip
         return {"units": f"{n} {noun}"} if n < caution.below else None
+    if caution.when == "few rows":
+        return _few_rows(problem, caution)
     if caution.when == "skewed":
         if not caution.below <= n < MAX_SKEWED_UNITS:
             return None
@@ -209,6 +246,23 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
     if caution.when == "df not calibrated":
         return None if "df" in choice.arguments else {}
     return {}
+
+
+def _few_rows(problem: Problem, caution: Caution) -> dict[str, str] | None:
+    """Return the number of rows or groups if there are few and the losses are not error rates.
+
+    Differences of right or wrong predictions with mean 0 are symmetric.
+    """
+    design = problem.design
+    if design.n_train is None or design.n_test is None:
+        return None
+    n_test = np.resize(design.n_test, design.runs * design.folds)
+    wrong = problem.sample(1) * n_test
+    if np.abs(wrong - np.round(wrong)).max() <= 1e-6 * n_test.max():
+        return None
+    n = design.groups or design.n_train[0] + design.n_test[0]
+    noun = "groups" if design.groups else "rows"
+    return {"units": f"{n} {noun}"} if n < caution.below else None
 
 
 def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:
@@ -387,7 +441,9 @@ def _nothing_to_test(problem: Problem) -> DesignError:
         )
     return DesignError(
         f"There is nothing to test: the losses are {problem.describe()}, one number per "
-        "learner. Give losses by fold, by data set or by test instance."
+        "learner. Give losses by fold, by data set or by test instance; for a printed table of "
+        "accuracies, 'bestofk order FILE --items N' (bestofk.decide.order_printed) says what it "
+        "can show."
     )
 
 

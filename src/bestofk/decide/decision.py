@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.formatting import without_controls
 from bestofk._base.results import (
     Presented,
     Reported,
@@ -165,8 +164,16 @@ class Decision(Reported):
 
     @property
     def noun(self) -> str:
-        """The noun for what is compared."""
-        return "learner" if self.problem is None else self.problem.subject.noun
+        """The noun for what is compared: ``"model"`` if each was fitted once."""
+        problem = self.problem
+        if problem is None:
+            return "learner"
+        return "model" if problem.fitted_once else problem.subject.noun
+
+    @property
+    def on_items(self) -> bool:
+        """Whether models are compared by the items that they answered."""
+        return self.problem is not None and self.problem.subject.noun == "model"
 
     @property
     def details(self) -> Mapping[Name, str]:
@@ -386,7 +393,7 @@ class Decision(Reported):
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
-        return without_controls(self.explain())
+        return self.explain()
 
     def __repr__(self) -> str:
         return (

@@ -290,6 +290,11 @@ class Evidence(Presented):
         return self._intervals()[1]
 
     @property
+    def claims_near_zero(self) -> bool:
+        """Whether the interval of a claimed difference includes 0."""
+        return bool((self.rejected & (self.low <= 0.0) & (self.high >= 0.0)).any())
+
+    @property
     def standard_error(self) -> Floats:
         """Standard errors of the differences; NaN for tests that have none."""
         values: Floats = self._once("standard_error", self._standard_errors)

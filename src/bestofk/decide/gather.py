@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from bestofk._base.checks import Bools, Floats, positive
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk._base.formatting import pvalue_words
 from bestofk._base.results import Presented
-from bestofk.decide.choose_test import Choice, choose_test, units
+from bestofk.decide.choose_test import Choice, choose_test, hides_intervals, units
 from bestofk.decide.evidence import Evidence, Family, Name, Signs
 from bestofk.decide.problem import Problem
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -97,6 +97,8 @@ def gather_evidence(
     cache: dict[str, Any] = {f"results {alternative}": results} if results else {}
     if bayesian is not None and bayesian.axes != choice.axes:
         cache["bayesian sample"] = problem.sample(bayesian.axes)
+    if hides_intervals(problem, choice):
+        cache["intervals"] = np.full(len(first), -np.inf), np.full(len(first), np.inf)
     evidence = Evidence(
         names=problem.names,
         first=first,
@@ -253,7 +255,7 @@ class MarginVerdict(Presented):
 
     def explain(self) -> str:
         """Return the verdict in a sentence."""
-        best = "the recommended learner"
+        best = "the recommended one"
         sentence = {
             "better": f"It is shown to be better than {best}",
             NOT_WORSE: f"It is shown not to be worse than {best} by more than the margin",
@@ -278,6 +280,8 @@ class Margins:
     pvalue: Floats
     adjusted_pvalue: Floats
     alpha: float
+    before_missing: Margins | None = None
+    """The same from the units that all learners have."""
 
     @property
     def shown(self) -> Bools:
@@ -312,8 +316,20 @@ class Margins:
 def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
     """Test for every ordered pair that the first is worse than the second by the margin."""
     margin = positive(margin, "margin")
-    pvalue, adjusted = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
-    return Margins(margin=margin, pvalue=pvalue[0], adjusted_pvalue=adjusted[0], alpha=alpha)
+    pvalues = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
+    pvalue, adjusted = (one[0] for one in pvalues)
+    before = Margins(margin=margin, pvalue=pvalue, adjusted_pvalue=adjusted, alpha=alpha)
+    missing = problem.missing
+    for other in () if missing is None else (missing.as_worst, missing.as_best):
+        if other is None or other.values is None or other.choice is None:
+            continue
+        # a statement must also hold with the missing losses
+        rows = np.ix_(*[[other.names.index(name) for name in problem.names]] * 2)
+        filled = margin_pvalues(other.choice, other.values[np.newaxis], margin)
+        pvalue, adjusted = (
+            np.maximum(a, b[0][rows]) for a, b in zip((pvalue, adjusted), filled, strict=True)
+        )
+    return replace(before, pvalue=pvalue, adjusted_pvalue=adjusted, before_missing=before)
 
 
 def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Floats, Floats]:

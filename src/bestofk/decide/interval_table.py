@@ -1,9 +1,13 @@
-"""Test learners whose losses are known up to intervals, from a table with columns low and high."""
+"""Test and order learners whose losses are known up to intervals.
+
+The intervals come from a table with the columns low and high, or from repetitions.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -11,16 +15,30 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, probability
-from bestofk._base.errors import TableError, UnknownNameError
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.formatting import joined, number
 from bestofk._base.results import Presented, json_ready
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
+from bestofk.decide.preference import PreferenceLike, arrange
+from bestofk.decide.procedures.multitest import sort_by_overrides
+from bestofk.losses.losses import Losses, Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.interval_tests import INTERVAL_TESTS, interval_test, interval_words
-from bestofk.stats.multiple.interval_bootstrap import BootstrapBResult, bootstrap_b
+from bestofk.stats.multiple.interval_bootstrap import (
+    BootstrapBResult,
+    bootstrap_b,
+    interval_convergence,
+    repetition_intervals,
+)
 
 LEARNER_COLUMNS = ("learner", "algorithm", "model", "classifier", "method")
 TESTS = (*INTERVAL_TESTS, "bootstrap-b")
+SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Shares of repetitions in nested intervals."""
+FUZZY = "fuzzy"
+MAX_LISTED_PAIRS = 15
+"""An explanation of more pairs lists only those of the recommended learner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +48,9 @@ class IntervalTable:
     learners: tuple[str, ...]
     units: tuple[str, ...]
     ends: Floats
+    metric: Metric = field(default_factory=Metric)
+    notes: tuple[str, ...] = ()
+    """Sentences about the intervals, such as their width by the number of repetitions."""
 
 
 def read_interval_table(
@@ -55,7 +76,7 @@ def read_interval_table(
     >>> table.learners, table.ends.shape
     (('net', 'tree'), (2, 2, 2))
     """
-    table = _table(source)
+    table = table_of(source)
     if table is None or not {"low", "high"} <= set(table.columns):
         return None
     named = [name for name in LEARNER_COLUMNS if name in table.columns]
@@ -83,10 +104,69 @@ def read_interval_table(
     if higher_is_better:
         ends = -ends[::-1]
     names = [" ".join(map(str, key)) for key in units]
-    return IntervalTable(learners=learners.names, units=tuple(names), ends=ends)
+    return IntervalTable(
+        learners=learners.names,
+        units=tuple(names),
+        ends=ends,
+        metric=SCORES if higher_is_better else Metric(),
+        notes=(_SHARED_ROWS,) if {"fold", "run"} & set(others) else (),
+    )
 
 
-def _table(source: Any) -> Table | None:
+def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable:
+    """Return one interval per learner and unit from the repetitions of a table of losses.
+
+    The units are the data sets if there are several (an interval is then the mean of those of its
+    splits), else the splits. See `bootstrap_b` for `interval`.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> table = np.arange(24.0).reshape(2, 3, 4)
+    >>> losses = bk.Losses(table, dims=("algorithm", "fold", "repetition"), algorithms=["a", "b"])
+    >>> repetition_table(losses, "interquartile").ends[:, 0].tolist()
+    [[0.75, 4.75, 8.75], [2.25, 6.25, 10.25]]
+    """
+    if not losses.complete:
+        raise ArgumentError("Intervals of repetitions need a complete table; use ",
+                            use(missing="drop"), ".")  # fmt: skip
+    K, D = losses.values.shape[:2]
+    cells = losses.values.reshape(K, D, -1, losses.values.shape[-1])
+    ends = repetition_intervals(cells, interval)
+    if cells.shape[-1] == 1:
+        notes = ["There is one repetition per split, so every interval has width 0."]
+    else:
+        widths = interval_convergence(cells, interval).items()
+        texts = ", ".join(f"{number(width)} with {count}" for count, width in widths)
+        notes = [f"Mean width of the intervals by number of repetitions: {texts}."]
+    if D == 1:
+        notes.append(_SHARED_ROWS)
+        units = [f"split {k + 1}" for k in range(ends.shape[3])]
+        ends = ends[:, :, 0]
+    else:
+        units, ends = list(losses.datasets), ends.mean(axis=3)
+    return IntervalTable(
+        learners=losses.algorithms, units=tuple(units), ends=ends, metric=losses.metric,
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+_SHARED_ROWS = (
+    "The units are splits of the same rows, whose training sets overlap; these tests treat them as "
+    "independent, so their p-values are too small."
+)
+SCORES = Metric(name="score", higher_is_better=True)
+
+
+_PRINTED_WORDS = {
+    "significant": "significant whatever the items were",
+    "not significant": "cannot be significant",
+    "inconclusive": "needs the items",
+}
+"""Verdicts on pairs of a printed table."""
+
+
+def table_of(source: Any) -> Table | None:
     if hasattr(source, "columns") and hasattr(source, "to_dict"):
         columns = {str(name): source[name].tolist() for name in source.columns}
         return Table.from_columns(columns, source="the data frame")
@@ -112,6 +192,12 @@ class TestedIntervals(Presented):
     verdicts: tuple[str, ...]
     correction: str
     alpha: float
+    metric: Metric = field(default_factory=Metric)
+    notes: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+    """The share of repetitions in the intervals of each row, if they are nested."""
+    items: int | None = None
+    """The number of items of a printed table, which does not say how they were answered."""
 
     @property
     def pvalue(self) -> Floats:
@@ -119,12 +205,14 @@ class TestedIntervals(Presented):
         return self.pvalues[:, 1]
 
     def _columns(self) -> dict[str, Any]:
-        """Return one row per pair."""
+        """Return one row per pair (and share)."""
+        low, high = self.metric.interval(*self.estimates.T)
         return {
             "a": [a for a, _ in self.pairs],
             "b": [b for _, b in self.pairs],
-            "difference_low": self.estimates[:, 0],
-            "difference_high": self.estimates[:, 1],
+            **({"share": list(self.shares)} if self.shares else {}),
+            "difference_low": low,
+            "difference_high": high,
             "pvalue_low": self.pvalues[:, 0],
             "pvalue_high": self.pvalues[:, 1],
             "adjusted_pvalue_low": self.adjusted_pvalues[:, 0],
@@ -134,17 +222,22 @@ class TestedIntervals(Presented):
 
     def explain(self) -> str:
         """Describe every pair in a sentence."""
+        source = "intervals of losses" if self.items is None else "all answers that fit the table"
         lines = [
-            f"{self.test} on intervals of losses, alpha = {self.alpha:g}, adjusted with "
+            f"{self.test} on {source}, alpha = {self.alpha:g}, adjusted with "
             f"{CORRECTIONS[self.correction].words}."
         ]
+        words = {} if self.items is None else _PRINTED_WORDS
+        shares = [f", intervals of {100 * share:g} %" for share in self.shares]
         lines += [
-            f"{a} and {b}: {verdict} ({interval_words(p)}, adjusted {interval_words(q)})."
-            for (a, b), verdict, p, q in zip(
-                self.pairs, self.verdicts, self.pvalues, self.adjusted_pvalues, strict=True
+            f"{a} and {b}{share}: {words.get(verdict, verdict)} ({interval_words(p)}, "
+            f"adjusted {interval_words(q)})."
+            for (a, b), share, verdict, p, q in zip(
+                self.pairs, shares or [""] * len(self.pairs), self.verdicts, self.pvalues,
+                self.adjusted_pvalues, strict=True,
             )
-        ]
-        return "\n".join(lines)
+        ]  # fmt: skip
+        return "\n".join([*lines, *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pairs for strict JSON."""
@@ -182,16 +275,263 @@ def run_interval_test(
     result = interval_test(
         table.ends[:, i], table.ends[:, j], test=test, alternative=alternative, alpha=alpha
     )
-    adjusted = adjust(result.pvalues.T, correction).T
+    return judged_intervals(
+        test, pairs, result.pvalues, result.estimates, correction=correction, alpha=alpha,
+        metric=table.metric, notes=table.notes,
+    )  # fmt: skip
+
+
+def judged_intervals(
+    test: str,
+    pairs: tuple[tuple[str, str], ...],
+    pvalues: Floats,
+    estimates: Floats,
+    *,
+    correction: str,
+    alpha: float,
+    metric: Metric,
+    notes: tuple[str, ...] = (),
+    items: int | None = None,
+) -> TestedIntervals:
+    """Adjust both ends of the p-values (pairs, 2), and say which pairs are significant."""
+    adjusted = adjust(pvalues.T, correction).T
     low, high = adjusted.T
     words = np.where(high <= alpha, "significant", "inconclusive")
     return TestedIntervals(
         test=test,
         pairs=pairs,
-        pvalues=result.pvalues,
+        pvalues=pvalues,
         adjusted_pvalues=adjusted,
-        estimates=result.estimates,
+        estimates=estimates,
         verdicts=tuple(np.where(low > alpha, "not significant", words).tolist()),
         correction=correction,
         alpha=alpha,
+        metric=metric,
+        notes=notes,
+        items=items,
     )
+
+
+def run_fuzzy_test(
+    losses: Any, test: str = "wilcoxon", *, shares: tuple[float, ...] = SHARES, **options: Any
+) -> TestedIntervals:
+    """Run a paired test on nested central intervals of the repetitions: a fuzzy p-value.
+
+    A share of 0.5 is the interquartile range. The intervals of p are nested too, so you need not
+    choose one width. `options` are those of `run_interval_test`.
+    """
+    one_of(test, "test on intervals", INTERVAL_TESTS)
+    if not isinstance(losses, Losses):
+        raise ArgumentError("Nested intervals need Losses with repetitions.")
+    parts = []
+    for share in shares:
+        table = repetition_table(losses, ((1 - share) / 2, (1 + share) / 2))
+        part = run_interval_test(table, test, **options)
+        assert isinstance(part, TestedIntervals)
+        parts.append(part)
+    # one block per pair, the shares ascending
+    rows = np.arange(len(parts) * len(parts[0].pairs)).reshape(len(parts), -1).T.ravel().tolist()
+    pairs, verdicts = ([x for part in parts for x in getattr(part, name)]
+                       for name in ("pairs", "verdicts"))  # fmt: skip
+    p, q, estimates = (
+        np.concatenate([getattr(part, name) for part in parts])[rows]
+        for name in ("pvalues", "adjusted_pvalues", "estimates")
+    )
+    return replace(
+        parts[0],
+        pairs=tuple(pairs[row] for row in rows),
+        verdicts=tuple(verdicts[row] for row in rows),
+        pvalues=p,
+        adjusted_pvalues=q,
+        estimates=estimates,
+        shares=shares * len(parts[0].pairs),
+        notes=(),
+    )
+
+
+# The order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IntervalDecision(Presented):
+    """The order of learners whose losses are known up to intervals.
+
+    Attributes
+    ----------
+    recommended : str
+        The most preferred learner (without a preference, that with the best mean) that no other
+        one is significantly better than.
+    ranking : tuple of str
+        All learners, by taking the recommended one of the rest again and again.
+    verdict : str
+        ``"decided"`` if every other learner is significantly worse than the recommended one,
+        ``"inconclusive"`` if the intervals are too wide to tell for at least one, else
+        ``"undecided"``: some are not shown to differ, whatever the losses inside the intervals.
+    means : mapping of name to (float, float)
+        Mean lower and upper end, in the metric of the table.
+    tested : TestedIntervals
+        The pairs, with intervals of p-values.
+    """
+
+    recommended: str
+    ranking: tuple[str, ...]
+    verdict: str
+    means: Mapping[str, tuple[float, float]]
+    metric: Metric
+    tested: TestedIntervals
+
+    @property
+    def pvalue(self) -> Floats:
+        """The largest p-value of each pair."""
+        return self.tested.pvalue
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per pair."""
+        return self.tested._columns()
+
+    def against(self, verdict: str) -> tuple[str, ...]:
+        """Return the learners whose pair with the recommended one has this verdict."""
+        return tuple(
+            (set(pair) - {self.recommended}).pop()
+            for pair, one in zip(self.tested.pairs, self.tested.verdicts, strict=True)
+            if self.recommended in pair and one == verdict
+        )
+
+    def explain(self) -> str:
+        """Describe the recommendation and every pair in sentences."""
+        low, high = (number(end) for end in self.means[self.recommended])
+        mean = low if low == high else f"{low} to {high}"
+        lines = [f"Use {self.recommended} ({self.metric.mean} {mean})."]
+        certain = "" if self.tested.items is None else ", whatever the items were"
+        if worse := self.against("significant"):
+            lines.append(f"It is significantly better than {joined(list(worse))}{certain}.")
+        if others := self.against("not significant"):
+            differs = "cannot be shown" if certain else "is not shown"
+            lines.append(f"It {differs} to differ from {joined(list(others))}.")
+        others = self.against("inconclusive")
+        if others and certain:
+            lines.append(
+                f"Whether it differs from {joined(list(others))} needs the answers to the "
+                f"{self.tested.items} items: 'bestofk evals' reads them."
+            )
+        elif others:
+            lines.append(
+                f"Inconclusive: whether it differs from {joined(list(others))} depends on the "
+                "losses inside the intervals. Narrower intervals or more units can decide this."
+            )
+        tested = self.tested
+        if len(tested.pairs) > MAX_LISTED_PAIRS and not tested.shares:
+            rows = [k for k, pair in enumerate(tested.pairs) if self.recommended in pair]
+            tested = replace(
+                tested,
+                pairs=tuple(tested.pairs[k] for k in rows),
+                verdicts=tuple(tested.verdicts[k] for k in rows),
+                pvalues=tested.pvalues[rows],
+                adjusted_pvalues=tested.adjusted_pvalues[rows],
+                estimates=tested.estimates[rows],
+                notes=(*tested.notes, f"The other pairs of {len(tested.pairs)} are in the JSON."),
+            )
+        return "\n".join([" ".join(lines), tested.explain()])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision for strict JSON."""
+        return {
+            "recommended": self.recommended, "ranking": list(self.ranking),
+            "verdict": self.verdict, "means": json_ready(dict(self.means)), **self.tested.to_dict(),
+        }  # fmt: skip
+
+
+def order_intervals(
+    losses: Any,
+    *,
+    interval: Any = None,
+    test: str = "wilcoxon",
+    prefer: PreferenceLike = None,
+    correction: str = "holm",
+    alpha: float = 0.05,
+    higher_is_better: bool | None = None,
+) -> IntervalDecision:
+    """Order learners whose losses are intervals; a comparison can be inconclusive.
+
+    Parameters
+    ----------
+    losses : path, data frame, Losses or Study
+        A table with the columns ``low`` and ``high`` (see `read_interval_table`), or losses with
+        repetitions.
+    interval : str, tuple or callable, optional
+        How repetitions become an interval, as for `bootstrap_b`; ``"central"`` by default.
+    test : {"wilcoxon", "paired-t", "sign"}
+        The paired test.
+    prefer : sequence of names, mapping of name to price, or "listed", optional
+        As for `bestofk.order`.
+    correction, alpha
+        For all pairs.
+    higher_is_better : bool, optional
+        The ends of a file or data frame are scores. By default they are losses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [(name, d, d / 20 + shift, d / 20 + shift + width) for d in range(8)
+    ...         for name, shift, width in (("net", 0.10, 0.08), ("tree", 0.15, 0.0),
+    ...                                    ("max", 0.40, 0.0))]
+    >>> frame = pd.DataFrame(rows, columns=["learner", "dataset", "low", "high"])
+    >>> decision = order_intervals(frame)
+    >>> decision.recommended, decision.verdict, decision.against("inconclusive")
+    ('net', 'inconclusive', ('tree',))
+    """
+    one_of(test, "test on intervals", INTERVAL_TESTS)
+    table = interval_table(losses, interval, higher_is_better=higher_is_better)
+    if len(table.learners) < 2:
+        raise ArgumentError(f"losses must hold at least 2 learners; got {len(table.learners)}.")
+    tested = run_interval_test(table, test, correction=correction, alpha=alpha)
+    assert isinstance(tested, TestedIntervals)
+    return interval_decision(table.learners, table.ends.mean(axis=2), tested, prefer)
+
+
+def interval_decision(
+    learners: tuple[str, ...], means: Floats, tested: TestedIntervals, prefer: PreferenceLike
+) -> IntervalDecision:
+    """Return the decision from the tested pairs and the ends (2, learners) of the mean losses."""
+    by_preference = arrange(learners, prefer, means.mean(axis=0))[0]
+    rank = {learners[k]: at for at, k in enumerate(by_preference)}
+    overrides = np.zeros((len(rank), len(rank)), dtype=np.bool_)
+    for (a, b), verdict, ends in zip(tested.pairs, tested.verdicts, tested.estimates, strict=True):
+        better, worse = (a, b) if ends.sum() < 0 else (b, a)
+        if verdict == "significant" and rank[better] > rank[worse]:
+            overrides[rank[worse], rank[better]] = True
+    ranking = tuple(learners[by_preference[k]] for k in sort_by_overrides(overrides))
+    verdicts = {
+        one for pair, one in zip(tested.pairs, tested.verdicts, strict=True) if ranking[0] in pair
+    }
+    shown = np.sort(tested.metric.shown(means), axis=0).T.tolist()
+    return IntervalDecision(
+        recommended=ranking[0],
+        ranking=ranking,
+        verdict="inconclusive" if "inconclusive" in verdicts
+        else "decided" if verdicts == {"significant"} else "undecided",
+        means={name: (low, high) for name, (low, high) in zip(learners, shown, strict=True)},
+        metric=tested.metric,
+        tested=tested,
+    )  # fmt: skip
+
+
+def interval_table(
+    losses: Any, interval: Any = None, *, higher_is_better: bool | None = None
+) -> IntervalTable:
+    """Return the intervals of a file, data frame, Losses or Study."""
+    table = getattr(losses, "losses", losses)
+    if isinstance(table, Losses):
+        return repetition_table(table, "central" if interval is None else interval)
+    if interval is not None:
+        raise ArgumentError(
+            "interval turns repetitions into intervals; a table with low and high has them."
+        )
+    if not isinstance(losses, IntervalTable):
+        losses = read_interval_table(losses, higher_is_better=higher_is_better)
+    if not isinstance(losses, IntervalTable):
+        raise ArgumentError(
+            "losses must be a table with a learner column, low and high, or Losses with "
+            "repetitions."
+        )
+    return losses

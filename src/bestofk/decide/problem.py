@@ -94,6 +94,11 @@ class Problem:
         """The situations of this problem, the most particular first."""
         return self.design.situations(n_datasets=self.n_datasets)
 
+    @property
+    def fitted_once(self) -> bool:
+        """Whether models that were fitted once are compared, not learners."""
+        return self.n_datasets == 1 and self.design.kind in ("test-set", "holdout")
+
     def describe(self) -> str:
         """Return the design in words."""
         if self.subject.design:

@@ -66,7 +66,9 @@ class Ranks(Presented):
 
     def explain(self) -> str:
         """Return who may be the best, in a sentence."""
-        best = self.best
+        from bestofk.decide.statements.wording import called
+
+        best = [called(name) for name in self.best]
         confidence = f"{100 * (1 - self.alpha):g} % confidence if the test's assumptions hold"
         if len(best) == 1 and self.high[0] == 1:
             return f"{best[0]} is shown to be the best of {len(self)} ({confidence})."
@@ -77,7 +79,7 @@ class Ranks(Presented):
             )
         if len(best) == len(self):
             return f"Any of the {len(self)} {self.noun}s may be the best."
-        shown = f": {joined(list(map(str, best)))}" if len(best) <= MAX_NAMED else ""
+        shown = f": {joined(best)}" if len(best) <= MAX_NAMED else ""
         return f"{len(best)} of {len(self)} {self.noun}s may be the best ({confidence}){shown}."
 
     def _columns(self) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
-from bestofk.decide.preference import MeasuredCosts
+from bestofk.decide.preference import MeasuredCosts, Name
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
+from bestofk.decide.slices import Slices, order_slices
 from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals
 from bestofk.evals.item_plan import (
@@ -40,7 +41,6 @@ from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import (
     Clusters,
     cluster_t,
-    clustered_t_interval,
     clusters_of,
     differing,
 )
@@ -188,27 +188,45 @@ def choose_model(
             )
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
-    if pass_at is not None:
-        scores = scores.pass_at(pass_at)
-    if pass_all is not None:
-        scores = scores.pass_all(pass_all)
+
+    def passed(scores: ItemScores) -> ItemScores:
+        if pass_at is not None:
+            return scores.pass_at(pass_at)
+        return scores if pass_all is None else scores.pass_all(pass_all)
+
+    scores = passed(scores)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
-    failed = None
-    if missing != "refuse" and pass_at is None and pass_all is None:
-        failed = _failures(evals, options, counting)
+    failed: MissingLosses | None = None
+    scenarios: tuple[_Decided, ...] = ()
+    if missing != "refuse":
+        failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of)
     decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
     within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
-    if decision.recommended is not None and (missing == "bounds" or (failed and within_unit)):
+    plain = pass_at is None and pass_all is None
+    if decision.recommended is not None and (
+        missing == "bounds" or (failed and within_unit and plain)
+    ):
         bounds = _missing_bounds(evals, decision, options, counting)
-    bound, rival = _bound(decided)
+    alone, rival = _bound(decided, decision.recommended)
+    bound = alone
+    for scenario in scenarios:
+        at_worst, other = _bound(scenario, decision.recommended)
+        if bound is not None and (at_worst is None or at_worst > bound):
+            bound, rival = at_worst, other
+    if decides_by(procedure) == "adequacy" and decision.recommended is not None:
+        # the statement that the procedure makes about the recommended model
+        alone = bound = margin
+    margin_verdict = _margin_verdict(decision, bound, margin)
+    if margin_verdict != _margin_verdict(decision, alone, margin):
+        margin_verdict = "depends"
     return ModelChoice(
         decision=decision,
         scores=scores,
@@ -219,8 +237,10 @@ def choose_model(
         rival=rival,
         plan=_plan(decided),
         margin=margin,
-        margin_verdict=_margin_verdict(decision, bound, margin),
-        items_for_margin=_items_for_margin(decided, bound, rival, margin),
+        margin_verdict=margin_verdict,
+        items_for_margin=None
+        if margin_verdict in ("shown", "depends")
+        else _items_for_margin(decided, rival, margin),
         unattainable=_unattainable(decided),
         intervals=_intervals(decided),
         counts=_counts(evals),
@@ -230,7 +250,7 @@ def choose_model(
         ),
         left_out=scores.left_out,
         missing_bounds=bounds,
-        against=_against(decided, against, margin),
+        against=_against((decided, *scenarios), against, margin),
     )
 
 
@@ -303,9 +323,12 @@ def _decide(
 
 
 def _failures(
-    evals: Evals, options: dict[str, Any], counting: dict[str, Any]
-) -> MissingLosses | None:
-    """Return the missing scores, and the evidence if each of them is wrong; None without any.
+    evals: Evals,
+    options: dict[str, Any],
+    counting: dict[str, Any],
+    passed: Callable[[ItemScores], ItemScores],
+) -> tuple[MissingLosses | None, tuple[_Decided, ...]]:
+    """Return the missing scores, and the decisions if all of them are wrong, or all are right.
 
     An item that a model never ran counts only if the model has at least half of the items of its
     task: otherwise it ran on a part of the task by design.
@@ -316,24 +339,31 @@ def _failures(
     keep = np.asarray(wanted.all(axis=0))
     lacking = (missing > 0) & keep
     if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
-        return None
-    everything = replace(scores.only_items(keep), count=np.maximum(scores.count[:, keep], 1))
+        return None, ()
+    # an item that a model never ran has as many answers as the others
+    count = np.where(scores.count > 0, scores.count + missing, scores.count.max())
+    everything, count = scores.only_items(keep), count[:, keep]
+
+    def filled(mean: Floats) -> ItemScores:
+        mean = np.ascontiguousarray(mean[:, keep])
+        # of right or wrong answers, which pass@k needs; decisions do not use it
+        variance = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
+        return replace(everything, mean=mean, count=count, variance=variance)
+
     try:
-        as_worst, as_best = (
-            _decide(replace(everything, mean=np.ascontiguousarray(mean[:, keep])), **options)
-            .decision.evidence
-            for mean in (worst, best)
-        )  # fmt: skip
+        scenarios = tuple(_decide(passed(filled(mean)), **options) for mean in (worst, best))
     except BestOfKError:
-        return None
+        return None, ()
+    as_worst, as_best = (one.decision.evidence for one in scenarios)
     counts = lacking.sum(axis=1).tolist()
-    return MissingLosses(
+    lost = MissingLosses(
         counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
         units=int(keep.sum()),
         unit="item",
         as_worst=as_worst,
         as_best=as_best,
     )
+    return lost, scenarios
 
 
 def _missing_bounds(
@@ -475,40 +505,51 @@ def _clustered_default(*, binary: bool) -> PairwiseTest:
 
 
 def _against(
-    decided: _Decided, against: str | None, margin: float | None
+    scenarios: tuple[_Decided, ...], against: str | None, margin: float | None
 ) -> tuple[AgainstModel, ...]:
-    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1)."""
+    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1).
+
+    The first scenario has the items that all models have; the others fill in missing scores.
+    """
     if against is None or margin is None:
         return ()
+    decided = scenarios[0]
     losses, metric = decided.losses, decided.table.metric
     names = [name for name in losses if name != against]
-    level = 1.0 - decided.decision.alpha / len(names)
-    first = np.stack([losses[name] for name in names])
-    high, low = (
-        np.atleast_1d(
-            np.asarray(
-                getattr(
-                    _loss_test(decided, first, losses[against], side).confidence_interval(level),
-                    end,
-                )
-            )
-        )
-        for side, end in (("less", "high"), ("greater", "low"))
-    )
+    intervals = [_intervals_against(one, names, against) for one in scenarios]
+    # the verdict must not call a pair too close that is shown to differ here
+    worse = {loser for winner, loser in decided.decision.claims if winner == against}
     rows = []
     for at, name in enumerate(names):
-        difference = float(losses[name].mean() - losses[against].mean())
-        verdict = "within" if high[at] < margin else "beyond" if low[at] > margin else "open"
+        verdicts = {
+            "within"
+            if high[at] < margin
+            else "beyond"
+            if low[at] > margin and name in worse
+            else "open"
+            for low, high in intervals
+        }
         rows.append(
             AgainstModel(
                 name=name,
                 against=against,
-                difference=metric.difference(difference),
-                at_most=float(max(high[at], 0.0)),
-                verdict=verdict,
+                difference=metric.difference(float(losses[name].mean() - losses[against].mean())),
+                at_most=max(0.0, *(float(high[at]) for _, high in intervals)),
+                verdict=verdicts.pop() if len(verdicts) == 1 else "depends",
             )
         )
     return tuple(rows)
+
+
+def _intervals_against(decided: _Decided, names: list[str], against: str) -> tuple[Floats, Floats]:
+    """Return both ends of how much worse each model is than one of them."""
+    losses, level = decided.losses, 1.0 - decided.decision.alpha / len(names)
+    first = np.stack([losses[name] for name in names])
+    low, high = (
+        _loss_test(decided, first, losses[against], side).confidence_interval(level)
+        for side in ("greater", "less")
+    )
+    return np.atleast_1d(np.asarray(low.low)), np.atleast_1d(np.asarray(high.high))
 
 
 def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any:
@@ -522,15 +563,14 @@ def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any
     )  # fmt: skip
 
 
-def _bound(decided: _Decided) -> tuple[float | None, str | None]:
-    """Return how much worse than the best the recommended model may be, and than which model.
+def _bound(decided: _Decided, best: Name | None) -> tuple[float | None, str | None]:
+    """Return how much worse than the best model the model `best` may be, and than which.
 
     The bound is one-sided. For any model that the data select, it is too low only if the interval
     against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
     bound is about means, whatever the test.
     """
     decision, losses = decided.decision, decided.losses
-    best = decision.recommended
     others = [name for name in losses if name != best]
     if best is None or not others:
         return None, None
@@ -573,16 +613,14 @@ def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
 def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:
     if margin is None or decision.recommended is None:
         return None
-    if bound is not None and bound < margin:
+    if bound is not None and (bound < margin or decides_by(decision.procedure) == "adequacy"):
         return "shown"
     worse = any(loser == decision.recommended for _, loser in decision.claims)
     return "worse" if worse else "not shown"
 
 
-def _items_for_margin(
-    decided: _Decided, bound: float | None, rival: str | None, margin: float | None
-) -> int | None:
-    if margin is None or rival is None or (bound is not None and bound < margin):
+def _items_for_margin(decided: _Decided, rival: str | None, margin: float | None) -> int | None:
+    if margin is None or rival is None:
         return None
     losses = decided.losses
     d = losses[str(decided.decision.recommended)] - losses[rival]
@@ -615,17 +653,54 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     """Return the interval of each model's mean, in the user's metric."""
     metric, mean, alpha = decided.table.metric, decided.scores.mean, decided.decision.alpha
     within_unit = mean.min() >= 0.0 and mean.max() <= 1.0
+    losses = np.stack(list(decided.losses.values()))
+    ends: Any
+    if decided.binary:
+        bounds = [wilson(int(loss.sum()), loss.size, level=1.0 - alpha) for loss in losses]
+        ends = [(one.low, one.high) for one in bounds]
+    else:
+        # allow for skewed scores, as the test of the differences does
+        least = losses.min()
+        test = _loss_test(decided, losses, np.full(losses.shape[1], least), "two-sided")
+        interval = test.confidence_interval(1.0 - alpha)
+        ends = least + np.transpose([np.atleast_1d(end) for end in interval])
     intervals = {}
-    for name, loss in decided.losses.items():
-        if decided.binary:
-            interval = wilson(int(loss.sum()), loss.size, level=1.0 - alpha)
-            ends = interval.low, interval.high
-        else:
-            ends = clustered_t_interval(
-                loss, np.zeros_like(loss), decided.clusters, outside=alpha / 2, unit=decided.unit
-            )
-        low, high = sorted(metric.shown(float(end)) for end in ends)
+    for name, pair in zip(decided.losses, ends, strict=True):
+        low, high = sorted(metric.shown(float(end)) for end in pair)
         if within_unit:
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
         intervals[name] = (low, high)
     return intervals
+
+
+def choose_by_slice(
+    whole: ModelChoice, evals: Evals, groups: Evals, by: str, arguments: Mapping[str, Any]
+) -> Slices:
+    """Choose in every slice of the items, with one family over all slices.
+
+    Parameters
+    ----------
+    whole : ModelChoice
+        The choice from all items.
+    evals : Evals
+        The logs.
+    groups : Evals
+        The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
+    by : str
+        The key, or ``"task"``.
+    arguments : mapping
+        The arguments of `choose_model`.
+    """
+    codes, names = evals.item_task, evals.tasks
+    if by != "task":
+        # the key may also name the tasks, and then the items come in another order
+        group = dict(zip(groups.items, groups.item_cluster.tolist(), strict=True))
+        if len(group) < len(groups.items) or group.keys() != set(evals.items):
+            raise ArgumentError(f"by: the items need names that differ, to group them by {by!r}.")
+        codes, names = np.array([group[item] for item in evals.items]), groups.clusters
+
+    def decide(name: str) -> Decision:
+        part = evals.only_items(codes == names.index(name))
+        return choose_model(part, **arguments).decision
+
+    return order_slices(whole.decision, names, decide, by=by)

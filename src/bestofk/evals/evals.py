@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats, Ints, one_of
+from bestofk._base.checks import Bools, Floats, Ints, one_of
 from bestofk._base.formatting import counted
-from bestofk._base.results import json_ready
+from bestofk._base.results import json_ready, ready_to_print
 from bestofk.evals.item_scores import ItemScores, item_scores
 from bestofk.evals.rows import STATUSES
 
@@ -140,6 +140,31 @@ class Evals:
         counts: Ints = np.bincount(learner, minlength=len(self.learners))
         return counts
 
+    def only_items(self, keep: Bools) -> Evals:
+        """Return the rows of the marked items."""
+        from bestofk.evals.item_scores import dense_names
+
+        index = np.flatnonzero(keep)
+        position = np.full(len(self.items), -1, dtype=np.int32)
+        position[index] = np.arange(len(index), dtype=np.int32)
+        rows = keep[self.item]
+        tasks, item_task = dense_names(self.item_task[index], self.tasks)
+        clusters, item_cluster = self.clusters, np.arange(len(index), dtype=np.int32)
+        if clusters:
+            clusters, item_cluster = dense_names(self.item_cluster[index], self.clusters)
+        columns = ("learner", "epoch", "score", "cost", "latency", "tokens_in", "tokens_out",
+                   "status")  # fmt: skip
+        return replace(
+            self,
+            tasks=tasks,
+            items=tuple(self.items[i] for i in index),
+            clusters=clusters,
+            item_task=item_task,
+            item_cluster=item_cluster,
+            item=position[self.item[rows]],
+            **{name: getattr(self, name)[rows] for name in columns},
+        )
+
     def by_item(
         self,
         *,
@@ -234,6 +259,7 @@ class Evals:
             costs[name] = float(mean)
         return costs
 
+    @ready_to_print
     def explain(self) -> str:
         """Return what was read, used and skipped, in sentences."""
         return " ".join(self.account)

@@ -13,6 +13,7 @@ from bestofk._base.formatting import number
 from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
+from bestofk.decide.statements.missing import DEPENDS
 from bestofk.decide.statements.models import model_statements
 from bestofk.evals.item_plan import ItemPlan
 from bestofk.evals.item_scores import ItemScores
@@ -34,8 +35,9 @@ class AgainstModel(Presented):
         The mean of `name` minus that of `against`, in the user's metric.
     at_most : float
         How much worse `name` may be, with confidence 1 - alpha for all models together.
-    verdict : {"within", "beyond", "open"}
-        Shown to be worse by less than the margin; shown to be worse by more; neither.
+    verdict : {"within", "beyond", "open", "depends"}
+        Shown to be worse by less than the margin; shown to be worse by more; neither; or it
+        depends on the missing scores.
     """
 
     name: str
@@ -51,6 +53,7 @@ class AgainstModel(Presented):
             "within": f"{self.name} is shown not to be {than}",
             "beyond": f"{self.name} is shown to be {than}",
             "open": f"It is open whether {self.name} is {than}",
+            "depends": f"Whether {self.name} is {than} {DEPENDS}",
         }[self.verdict]
         return (
             f"{verdict}: their means differ by {number(abs(self.difference))}, and {self.name} is "
@@ -83,7 +86,8 @@ class ModelChoice(Presented):
         What these items could show about the recommended model and its nearest rival.
     margin, margin_verdict
         A difference that does not matter, and whether the recommended model is ``"shown"`` not to
-        be worse by more than that, ``"not shown"``, or ``"worse"``.
+        be worse by more than that, ``"not shown"``, ``"worse"``, or ``"depends"`` on the missing
+        scores.
     items_for_margin : int or None
         Items that would show it with probability 0.8, if the means stay as they are.
     unattainable : tuple

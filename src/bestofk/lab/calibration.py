@@ -14,6 +14,7 @@ from bestofk.lab.rates import LEVEL, Rate
 from bestofk.lab.simulation import Simulation
 from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.pairwise.calibration import Calibration
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
 def calibrate(
@@ -61,7 +62,8 @@ def calibrate(
     bounds of the Type I error.
 
     A test without a df gets a critical value instead: the largest c such that p <= c on at most
-    a share alpha of the data sets.
+    a share alpha of the data sets. This also makes the sign test and Wilcoxon's test usable on
+    folds, whose dependence they ignore.
 
     References
     ----------
@@ -77,9 +79,10 @@ def calibrate(
     True
     """
     alpha = probability(alpha, "alpha")
+    pairwise = isinstance(test, str) and test in PAIRWISE_TESTS
     simulation, result = run_test(
         test, learners, problem, cv, simulation=simulation, running={"sets": sets, **running},
-        alpha=alpha, alternative=alternative,
+        alpha=alpha, alternative=alternative, **({"calibrating": True} if pairwise else {}),
     )  # fmt: skip
     values: dict[str, Any] = dict.fromkeys(
         ("df", "df_low", "df_high", "critical_value", "critical_low", "critical_high", "type1",

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from bestofk.data.tables.table import Table
 
 
+class IntervalColumnsError(TableError):
+    """The table holds intervals of losses, in the columns low and high."""
+
+
 def clean_names(
     names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
 ) -> tuple[str, ...]:
@@ -392,6 +396,11 @@ def value_column(table: Table, roles: dict[str, str]) -> str:
             f"{table.source}: no column holds the losses (columns: {listed(table.columns[:12])}): "
             "name it with ",
             use(loss=...),
+        )
+    if set(candidates) == {"low", "high"}:
+        raise IntervalColumnsError(
+            f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
+            "bestofk.decide.order_intervals, or bestofk order on the command line."
         )
     raise TableError(
         f"{table.source}: the columns {listed(candidates)} could each hold the losses: name one "

@@ -28,6 +28,7 @@ from bestofk.losses.columns import (
     splits_among,
     value_column,
 )
+from bestofk.losses.doubts import refuse_column_names
 from bestofk.losses.losses import DIMS
 from bestofk.losses.table_shapes import in_time_order, is_summary, without_aside_columns
 
@@ -113,11 +114,13 @@ def number_unnumbered(cells: Cells) -> Cells:
     if (present != most).any():
         less = int(np.flatnonzero((counts > 0) & (counts < most))[0])
         more = int(np.flatnonzero(counts == most)[0])
+        _refuse_if_told_apart(cells, group)
         raise TableError(
             f"{cells.source}: without a column of folds every learner must have the same number "
             f"of rows; got {most} for {_describe_group(cells, more)} and {int(counts[less])} for "
             f"{_describe_group(cells, less)}: add a column that numbers the folds."
         )
+    _refuse_if_told_apart(cells, group)
     order = np.argsort(group, kind="stable")
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     number = np.empty(len(group), dtype=np.int64)
@@ -130,6 +133,24 @@ def number_unnumbered(cells: Cells) -> Cells:
             f"No column numbers the folds; the {most} rows of each learner are numbered in the "
             "order of the file.",
         ),
+    )
+
+
+def _refuse_if_told_apart(cells: Cells, group: Codes) -> None:
+    """Raise if an unused column distinguishes the rows of a learner: they may be no folds."""
+    order = np.argsort(group, kind="stable")
+    same = np.flatnonzero(group[order[1:]] == group[order[:-1]])
+    first, second = int(order[same[0]]), int(order[same[0] + 1])
+    telling = cells.tells_apart(first, second)
+    if telling is None:
+        return
+    raise TableError(
+        f"{cells.source}: {_describe_group(cells, int(group[first]))} has several rows, which the "
+        f"column {telling[0]!r} distinguishes: select one value with ",
+        use(where=dict([telling])),
+        ", or pass ",
+        use(fold=telling[0]),
+        " if its values are folds.",
     )
 
 
@@ -233,13 +254,14 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
         if empty.any():
             first = int(empty.argmax())
             raise TableError(
-                f"{cells.location(first)} is empty ({int(empty.sum())} of {len(empty)}): fill it "
-                "or pass ",
+                f"{cells.location(first)} has no number ({int(empty.sum())} of {len(empty)}): fill "
+                "it or pass ",
                 use(missing="drop"),
                 ", which leaves out what some learner lacks.",
             )
         if not counts.all():
             absent = int((counts == 0).argmax())
+            _refuse_spellings(cells)
             raise TableError(
                 f"{cells.source}: there is no loss for {_describe_group(ordered, absent)} "
                 f"({int((counts == 0).sum())} of {total} cells are missing): add the row or pass ",
@@ -252,6 +274,19 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
     grid[group] = cells.values
     sizes = {name: _spread_sizes(cells, values, shape) for name, values in cells.sizes.items()}
     return grid.reshape(shape), sizes
+
+
+def _refuse_spellings(cells: Cells) -> None:
+    """Raise if two names of an incomplete table differ only in case, spaces or punctuation."""
+    for axis in ("algorithm", "dataset"):
+        spelt: dict[str, str] = {}
+        for name in cells.levels[axis].names if axis in cells.levels else ():
+            other = spelt.setdefault(re.sub(r"[\W_]+", "", name).lower() or name, name)
+            if other != name:
+                raise TableError(
+                    f"{cells.source}: {other!r} and {name!r} have results for different rows and "
+                    "look like two spellings of one name: use one of them."
+                )
 
 
 def _refuse_duplicate(cells: Cells, group: Codes) -> None:
@@ -297,6 +332,7 @@ def _spread_sizes(cells: Cells, values: Floats, shape: tuple[int, ...]) -> Float
 _NUMBERED = ("run", "fold", "repetition")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _NO_NAME = re.compile(r"column_1|unnamed_0")
+_INDEX = re.compile(r"(?:s_)?(?:no|nr|num|number)|index|idx||level_0")
 
 
 def choose_layout(table: Table, roles: dict[str, str]) -> str:
@@ -494,11 +530,17 @@ def wide_cells(
         roles.clear()
         roles.update(roles_left)
     free = [column for column in table.columns if column not in roles.values()]
-    if "dataset" not in roles and free and free[0] not in (learners or ()):
-        if _NO_NAME.fullmatch(normal(free[0])) and table.is_numeric(free[0]):
+    if free and free[0] not in (learners or ()):
+        unnamed = _NO_NAME.fullmatch(normal(free[0])) and table.is_numeric(free[0])
+        if unnamed or (guessed and _is_index(table, free[0])):
             roles["index"] = free[0]
-            notes.append("Left out: the first column, which has no name and contains numbers.")
-        elif not table.missing(free[0]).all() and table.numeric_share(free[0]) < 0.5:
+            why = "has no name and contains numbers" if unnamed else "numbers the rows"
+            notes.append(f"Left out: the first column, which {why}.")
+        elif (
+            "dataset" not in roles
+            and not table.missing(free[0]).all()
+            and table.numeric_share(free[0]) < 0.5
+        ):
             roles["dataset"] = free[0]
             notes.append(f"The column {free[0]!r} names the data sets.")
     if learners is None:
@@ -514,6 +556,8 @@ def wide_cells(
                 f"Left out, as they are {reason}: {shortened(list(map(repr, aside)), 12)}."
                 for reason, aside in asides.items()
             ]
+    if guessed and not ours:
+        refuse_column_names(table, learners)
     if not learners:
         raise TableError(
             f"{table.source}: no column holds the losses of a learner (columns: "
@@ -559,6 +603,14 @@ def wide_cells(
         sizes={role: np.repeat(size, k) for role, size in sizes.items()},
     )
     return cells, tuple(notes)
+
+
+def _is_index(table: Table, column: str) -> bool:
+    """Return whether a column is called a number or an index and counts the rows."""
+    if not _INDEX.fullmatch(normal(column)) or not table.is_numeric(column):
+        return False
+    values, n = table.numbers(column), table.n_rows
+    return n > 2 and bool(((values - values[0]) == np.arange(n)).all()) and values[0] in (0, 1)
 
 
 def _not_summaries(levels: Levels | None) -> np.ndarray | None:

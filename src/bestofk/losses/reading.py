@@ -27,6 +27,13 @@ from bestofk.losses.columns import (
     direction_within,
     is_seed_name,
 )
+from bestofk.losses.doubts import (
+    check_scales,
+    plain_cells,
+    refuse_markup,
+    refuse_negative_losses,
+    refuse_phases,
+)
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
 from bestofk.losses.habits import READING_HABITS
@@ -461,6 +468,9 @@ def read_losses(
             or (column if (column := getattr(options, role)) in table else None)
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
+    else:
+        refuse_markup(table)
+        table = plain_cells(table)
     table, splits, split_metric, scorer = layouts.rows_of_splits(table)
     if splits is not None and (fold or dataset or instance or algorithm) is None:
         fold = splits
@@ -488,6 +498,8 @@ def read_losses(
             table, roles, layout = turned, {"dataset": "dataset"}, "wide"
             dataset = "dataset"
     guessed = layout is None and learners is None
+    if tool is None and layout in (None, "long") and fold is None:
+        refuse_phases(table, roles)
     if layout is None:
         layout = "wide" if learners is not None else layouts.choose_layout(table, roles)
     one_of(layout, "layout", LAYOUTS)
@@ -542,6 +554,8 @@ def read_losses(
         )
     else:
         scorers = layout == "cv-results" and direction == "score"
+        if higher_is_better is None and direction == "loss" and "loss_name" not in roles:
+            refuse_negative_losses(cells, named, table.source)
         flip, named = direction_of_file(
             higher_is_better, direction, named, table, account, scorers=scorers,
             direction_source=cells.direction_source,
@@ -557,6 +571,8 @@ def read_losses(
     account += cells.notes
     cells, unpaired = _as_unpaired_runs(cells, roles, design)
     values, sizes = fill_grid(cells, allow_missing=missing != "refuse" or unpaired)
+    if tool is None and "loss_name" not in roles:
+        check_scales(values, cells.levels["algorithm"].names, table.source, higher=flip)
     if cells.instances:
         design = "test-set"
     values, settled = design_of_file(table, roles, values, sizes, design, account)

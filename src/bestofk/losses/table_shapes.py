@@ -141,7 +141,9 @@ _MEAN_BEFORE = re.compile(rf"(?:{_MEAN_WORDS})_+(.+)")
 _ALONE = re.compile(
     rf"(?:mean_|avg_|average_|std_|test_|train_|score_)*(?:{_ASIDE_WORDS}|fit_time|score_time|"
     r"runtime|train_time|training_time|predict_time|inference_time|memory|ram|params|n_params|"
-    r"size|n_rows|n_samples|n_features|n_classes|rows|features|classes|instances|best|winner|"
+    r"size|(?:(?:n|num|number_of)_)?(?:rows|samples|features|classes|instances|examples|attributes|"
+    r"observations|columns)|best|winner|oracle|upper_bound|improvement|gain|delta|diff|difference|"
+    r"significant|significance|"
     r"best_method|best_model|notes?|comments?|rank_test_score)"
 )
 _SUMMARY = re.compile(

@@ -48,7 +48,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         "learning algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) "
         "392-402",
         doi="10.1109/TPAMI.2006.61",
-        tables=("1", "2", "3", "fig3", "fig4"),
+        tables=("fig2", "1", "2", "3", "claims", "fig3", "fig4"),
         default_runs=10,
         runs_mean="a 5x2 cross-validation of every learner on every data set",
         variants=(
@@ -77,9 +77,9 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         paper="R. R. Bouckaert, Choosing between two learning algorithms based on calibrated "
         "tests, Proceedings of the 20th International Conference on Machine Learning (2003) 51-58",
         doi=None,
-        tables=("fig2", "2", "3", "fig4", "4", "5", "6", "7", "spread"),
+        tables=("fig1", "fig2", "2", "3", "fig4", "4", "5", "6", "7", "levels", "spread"),
         default_runs=1000,
-        runs_mean="a data set of each problem; the table 'spread' runs only when named",
+        runs_mean="a data set of each problem; 'levels' and 'spread' run only when named",
         explained=(
             (
                 "Table 2",
@@ -122,10 +122,25 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         "repetitions of experiments using an interval-valued multiple comparison procedure, "
         "Journal of Computer and System Sciences 80 (2014) 88-100",
         doi="10.1016/j.jcss.2013.03.009",
-        tables=("1", "2", "3", "4", "5", "null", "copied", "6", "7", "8"),
+        tables=(
+            "fig1",
+            "1",
+            "2",
+            "fig2",
+            "3",
+            "4",
+            "fig3",
+            "5",
+            "null",
+            "copied",
+            "6",
+            "7",
+            "8",
+            "fig4",
+        ),
         default_runs=2,
-        runs_mean="a draw of the winners for each dp with 100 simulations; for tables 6 to 8, "
-        "which (as copied) run only when named, a repetition of all learners on all folds",
+        runs_mean="a draw of the winners for each dp with 100 simulations; for tables 6 to 8 and "
+        "fig4, which (as copied) run only when named, a repetition of all learners on all folds",
         variants=(
             ("named", "every pair judged by its own p-value"),
             ("as_printed", "as the print seems to have counted, see the documentation"),

@@ -127,7 +127,7 @@ def _same_splits(order: Decision, problem: Problem) -> CheckedAssumption:
     """Return whether all learners were compared on the same splits, data sets or items."""
     blocks = "data sets" if problem.n_datasets > 1 else "splits"
     if problem.design.on_test_set:
-        blocks = "items" if order.noun == "model" else "test instances"
+        blocks = "items" if order.on_items else "test instances"
     if problem.bare or problem.design.kind == "scores":
         return CheckedAssumption(
             claim=f"All {order.noun}s met the same {blocks}.",
@@ -145,7 +145,7 @@ def _same_splits(order: Decision, problem: Problem) -> CheckedAssumption:
 def _independent_rows(order: Decision, problem: Problem) -> list[CheckedAssumption]:
     """Return the assumption that the rows, or groups of rows, do not depend on each other."""
     kinds = ("cv", "loo", "holdout", "resample", "bootstrap")
-    if order.noun != "learner" or problem.n_datasets > 1 or problem.design.kind not in kinds:
+    if order.on_items or problem.n_datasets > 1 or problem.design.kind not in kinds:
         return []
     rows = "rows" if problem.design.groups is None else "groups of rows"
     return [

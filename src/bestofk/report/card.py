@@ -82,7 +82,7 @@ def _decision(order: Decision) -> list[Row]:
     metric, best = order.metric, order.recommended
     rows = []
     if best is None:
-        rows.append(Row(label="Recommended", value="no learner"))
+        rows.append(Row(label="Recommended", value=f"no {order.noun}"))
     else:
         shown = (
             mean_and_runs(order, best)

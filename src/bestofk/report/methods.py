@@ -185,10 +185,10 @@ def _comparison(order: Decision | None, losses: Losses | None, study: Study | No
     else:
         data = f" on {len(losses.datasets)} data sets"
     basis = f"by {losses.design.describe()}"
-    if order is not None and order.noun == "model":
+    if order is not None and order.on_items:
         basis = f"on the basis of {order.design}"
     metric = "" if losses.loss_name == "loss" else f"; the metric was {losses.metric.name}"
-    seed = f", seed {study.random_state}" if study is not None else ""
+    seed = f", random state {study.random_state}" if study is not None else ""
     return f"We compared {learners}{data} {basis}{metric}{seed}."
 
 

@@ -153,7 +153,7 @@ PAGE_FIGURES = (
     PageFigure(
         kind="graph",
         title="Where the data override the preference",
-        caption="By preference, the most preferred first. An arrow leads to a learner that is "
+        caption="By preference, the most preferred first. An arrow leads to one that is "
         "shown to be better.",
         condition=_decided_in_steps,
     ),
@@ -182,7 +182,7 @@ PAGE_FIGURES = (
     PageFigure(
         kind="alpha",
         title="The order at every alpha",
-        caption="The recommended learner and the others below it, for every alpha.",
+        caption="The recommended one and the others below it, for every alpha.",
     ),
     PageFigure(
         kind="steps",

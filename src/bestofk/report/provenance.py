@@ -83,7 +83,7 @@ def facts_of(
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
             ("Loss", ", ".join([decides, *others])),
-            ("Seed", str(study.random_state)),
+            ("Random state", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
             (

@@ -358,7 +358,7 @@ def learners_table(
     metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
     columns = [
-        Column("learner", "Learner", "name", names),
+        Column("learner", order.noun.capitalize(), "name", names),
         Column(
             f"mean_{metric.name.replace(' ', '_')}",
             f"Mean {metric.name}",

@@ -129,7 +129,7 @@ def forest_of(order: Decision | None) -> Forest | None:
     bounded = any(isfinite(standing.low) or isfinite(standing.high) for standing in order.standings)
     notes = [basis(order)]
     if scale is None:
-        notes.insert(0, f"Differences are over the {order.run_noun}s that both learners completed.")
+        notes.insert(0, f"Differences are over the {order.run_noun}s that both completed.")
     elif bounded:
         notes.insert(0, interval_words(order))
     ticks = () if scale is None else scale.ticks(5)

@@ -199,7 +199,8 @@ def _title(
     learners = len(order.by_preference) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
     if study is not None:
         learners += len(study.left_out)
-    choice = f"Which of {counted(learners, 'learner' if models is None else 'model')} to use"
+    noun = "learner" if order is None else order.noun
+    choice = f"Which of {counted(learners, noun)} to use"
     if models is not None or losses is None or losses.datasets == ("data",):
         return choice
     if len(losses.datasets) == 1:
@@ -258,7 +259,8 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     ran_apart = race is not None and len(set(race.runs.values())) > 1
     if value is None or ran_apart or not FIGURES["frontier"].fits(value):
         return []
-    noun = "learners" if isinstance(value, Study) else "models"
+    decision = value.decision
+    noun = "learners" if decision is None else f"{decision.noun}s"
     return [
         drawn(
             "frontier",

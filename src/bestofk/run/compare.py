@@ -39,7 +39,7 @@ from bestofk.run.inputs import (
     with_baseline,
 )
 from bestofk.run.judge import refuse_unscorable, weight_notes
-from bestofk.run.metrics import as_losses, check_losses
+from bestofk.run.metrics import as_losses, check_losses, check_test_rows
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
 from bestofk.run.run_task import run_task
@@ -305,6 +305,8 @@ def _experiment(
     loss, *others = as_losses(scoring, classes=classes)
     for data in datasets:
         check_losses((loss, *others), data, classes)
+    for data, of_data in zip(datasets, splits, strict=True):
+        check_test_rows(loss, data, of_data)
     return Experiment(
         learners=learners,
         datasets=datasets,

@@ -419,7 +419,7 @@ def setting_of(spec: StudySpec, plan: str | None = None) -> tuple[str, ...]:
     again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
     return (
         f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
-        f"{plan or spec.plan}{again}, {_judged_by(spec)}, seed {spec.random_state}.",
+        f"{plan or spec.plan}{again}, {_judged_by(spec)}, random state {spec.random_state}.",
     )
 
 

@@ -30,12 +30,15 @@ from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound, wil
 METHODS = (
     "resubstitution", "holdout", "cross-validation", "leave-one-out", "bootstrap", ".632", ".632+",
 )  # fmt: skip
+OPTIONAL_METHODS = ("full-bootstrap",)
+"""Methods that run only when named."""
 NOTES = {
     "resubstitution": "tested on its own training rows: optimistic",
     "holdout": "one model, tested on rows that it has not seen",
     "cross-validation": "each row tested once; the models share training rows",
     "leave-one-out": "each row tested by a model of all others",
     "bootstrap": "rows tested by models of samples without them: pessimistic",
+    "full-bootstrap": "all rows tested by models of samples that contain most of them: optimistic",
     ".632": "0.368 resubstitution + 0.632 bootstrap",
     ".632+": "as .632, with more weight on the bootstrap if the model overfits",
 }
@@ -120,13 +123,18 @@ class ErrorEstimates(Presented):
     def to_text(self) -> str:
         """Return a table of all estimates and intervals."""
         names = list(self.estimates[0].intervals)
-        lines = [f"{'method':<17}{'error':>7}  " + "".join(f"{name:>18}" for name in names)]
+        lines = [f"{'method':<17}{'error':>7}  " + "  ".join(f"{name:>11}" for name in names)]
         for one in self.estimates:
             ends = [
-                f"at most {high:.3f}" if name == "Langford" else f"{low:.3f} to {high:.3f}"
+                f"{'up to ' if name == 'Langford' else f'{low:.3f}–'}{high:.3f}"
                 for name, (low, high) in one.intervals.items()
             ]
-            lines.append(f"{one.method:<17}{one.error:>7.4f}  " + "".join(f"{e:>18}" for e in ends))
+            lines.append(
+                f"{one.method:<17}{one.error:>7.4f}  "
+                + "  ".join(
+                    f"{e:>{max(11, len(name))}}" for name, e in zip(names, ends, strict=True)
+                )
+            )
         return "\n".join(lines)
 
 
@@ -154,7 +162,8 @@ def estimate(
         As for `bestofk.compare`; one data set with labels.
     methods : sequence of str
         Of ``"resubstitution"``, ``"holdout"``, ``"cross-validation"``, ``"leave-one-out"``,
-        ``"bootstrap"`` (leave-one-out bootstrap), ``".632"`` and ``".632+"``.
+        ``"bootstrap"`` (leave-one-out bootstrap), ``".632"`` and ``".632+"``. Only when named:
+        ``"full-bootstrap"``, which tests every sample on all rows and is optimistic.
     level : float
         Confidence level of the intervals.
     folds : int
@@ -194,7 +203,7 @@ def estimate(
     if len(datasets) != 1 or datasets[0].task != "classification":
         raise ArgumentError("estimate needs one data set with labels as target.")
     dataset = datasets[0]
-    chosen = [one_of(method, "methods", METHODS) for method in methods]
+    chosen = [one_of(method, "methods", (*METHODS, *OPTIONAL_METHODS)) for method in methods]
     if not chosen:
         raise ArgumentError(f"methods must name at least one of {', '.join(METHODS)}.")
     level = probability(level, "level")
@@ -233,6 +242,8 @@ class _Counts:
         """Return the wrong predictions and the number of tested rows."""
         if method == "resubstitution":
             return float(self._wrong_on_itself().sum()), self.data.n
+        if method == "full-bootstrap":
+            return self._full_bootstrap() * self.data.n, self.data.n
         if method in ("bootstrap", ".632", ".632+"):
             return self._bootstrap(method) * self.data.n, self.data.n
         wrong = np.concatenate([w for _, w in self._wrong(method)])
@@ -256,13 +267,24 @@ class _Counts:
     def _own_predictions(self) -> Any:
         """Return the codes that a model of all rows predicts for them."""
         if "itself" not in self.known:
-            from sklearn.base import clone
-
-            model = clone(for_data(self.estimator, self.data.X))
-            labels = np.asarray(model.fit(self.data.X, self.data.y).predict(self.data.X)).tolist()
-            position = {label: k for k, label in enumerate(self.data.encoded().classes.tolist())}
-            self.known["itself"] = np.array([position[label] for label in labels])
+            self.known["itself"] = self._codes(np.arange(self.data.n))
         return self.known["itself"]
+
+    def _codes(self, train: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        """Return the codes that a model of some rows predicts for all rows."""
+        from sklearn.base import clone
+
+        model = clone(for_data(self.estimator, self.data.X))
+        model.fit(self.data.X.iloc[train], self.data.y.iloc[train])
+        labels = np.asarray(model.predict(self.data.X)).tolist()
+        position = {label: k for k, label in enumerate(self.data.encoded().classes.tolist())}
+        return np.array([position[label] for label in labels])
+
+    def _full_bootstrap(self) -> float:
+        splits = plan(self.plans["bootstrap"], random_state=self.seed).materialise(
+            self.data.n, self.data.y
+        )
+        return float(np.mean([(self._codes(train) != self.y).mean() for _, _, train, _ in splits]))
 
     def _wrong_on_itself(self) -> npt.NDArray[np.bool_]:
         return np.asarray(self._own_predictions() != self.y)

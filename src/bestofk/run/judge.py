@@ -401,11 +401,16 @@ class Judge:
         return self.probabilities(loss)[:, 1] if scores is None else scores
 
     def decision_values(self) -> Floats | None:
-        """Return the decision values of two classes (n,); None if the model has none."""
+        """Return the decision values of the class of code 1 (n,); None if the model has none."""
         if self.form == "encoded" or not hasattr(self.model, "decision_function"):
             return None
         scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
-        return scores if scores.ndim == 1 else None
+        if scores.ndim != 1:
+            return None
+        # they favour the second of the model's classes, which scikit-learn sorts
+        classes = self.fold.rows.classes.tolist()
+        second = np.asarray(getattr(self.model, "classes_", sorted(classes))).tolist()[-1]
+        return scores if second == classes[-1] else -scores
 
     def _asked(self) -> Answers:
         predictions: dict[str, Any] = {"predict": self.predicted}
@@ -413,9 +418,13 @@ class Judge:
             return Answers(self.model, self.X, predictions)
         # scikit-learn's scorers call predict on data frames
         model = _on_frames(self.model, self.fold)
+        order = np.argsort(model.classes_, kind="stable")
         if hasattr(model, "_proba_encoded"):
-            predictions["predict_proba"] = model._proba_encoded(self.X)
-        return Answers(model, self.fold.form("frame")[1], predictions)
+            predictions["predict_proba"] = model._proba_encoded(self.X)[:, order]
+        answers = Answers(model, self.fold.form("frame")[1], predictions)
+        # scorers take the classes to be sorted
+        answers.classes_ = model.classes_[order]
+        return answers
 
 
 def _on_frames(model: Any, fold: Fold) -> Any:

@@ -26,6 +26,7 @@ from bestofk.learners.specification import find
 
 if TYPE_CHECKING:
     from bestofk.data.dataset import DataSet
+    from bestofk.splits.splits import Splits
 
 Task = Literal["classification", "regression"]
 Labels = npt.NDArray[Any]
@@ -783,35 +784,88 @@ def try_loss(loss: Loss, data: DataSet) -> None:
 
     A scorer that is a plain function is not tried, because it may read anything of a fitted model.
     """
-    if not (loss.needs == "model" or loss.name.startswith(("callable:", "score:"))):
+    if not _can_be_tried(loss):
         return
+    if data.task == "classification":
+        codes, _ = data.labels()
+        order = np.argsort(codes, kind="stable")
+        first = np.searchsorted(codes[order], codes[order])
+        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MAX_TRIAL_ROWS]
+    else:
+        rows = np.arange(min(data.n, MAX_TRIAL_ROWS))
+    try:
+        value = _tried(loss, data, rows, rows)
+    except Exception as raised:
+        raise _refusal(loss, data, raised) from None
+    if not isinstance(value, float):
+        raise ArgumentError(f"metric {loss.name!r} must return one number; got {value!r:.80}.")
+
+
+def _can_be_tried(loss: Loss) -> bool:
     if loss.needs == "model" and loss.name.startswith("score:") and "sklearn" not in loss.name:
-        return
+        return False
+    return loss.needs == "model" or loss.name.startswith(("callable:", "score:"))
+
+
+def _tried(loss: Loss, data: DataSet, fitted: Labels, tested: Labels) -> Any:
+    """Return the loss of a dummy model that is fitted on some rows and tested on others."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     if data.task == "classification":
         codes, declared = data.labels()
-        order = np.argsort(codes, kind="stable")
-        first = np.searchsorted(codes[order], codes[order])
-        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MAX_TRIAL_ROWS]
-        truth = np.asarray(declared.tolist())[codes[rows]]
+        target: Labels = np.asarray(declared.tolist())[codes]
         model: Any = DummyClassifier(strategy="prior")
     else:
-        rows = np.arange(min(data.n, MAX_TRIAL_ROWS))
-        truth = data.y.to_numpy(dtype=np.float64)[rows]
-        model = DummyRegressor()
-    X = np.zeros((len(rows), 1))
+        target, model = data.y.to_numpy(dtype=np.float64), DummyRegressor()
+    truth = target[tested]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if loss.needs != "model":
+            return loss.of(truth, np.roll(truth, 1))
+        model.fit(np.zeros((len(fitted), 1)), target[fitted])
+        return loss.of(model, np.zeros((len(tested), 1)), truth)
+
+
+def check_test_rows(loss: Loss, data: DataSet, splits: Splits) -> None:
+    """Refuse before the first fit a metric that cannot be computed on the test rows of a split.
+
+    A mean over rows always can. Other metrics may need several rows, or rows of every class.
+    """
+    if loss.each is not None or not (loss.needs == "ranking" or _can_be_tried(loss)):
+        return
+    classes = data.task == "classification"
+    target = data.labels()[0] if classes else data.y.to_numpy(dtype=np.float64)
+    every, tried = len(np.unique(target)) if classes else 2, set()
+    for run, fold in splits.run_folds():
+        rows = splits.test(run, fold)
+        different = np.unique(target[rows])
+        kind = (*different.tolist(),) if classes else len(different)
+        if len(different) >= every or kind in tried:
+            continue
+        tried.add(kind)
         try:
-            if loss.needs == "model":
-                value = loss.of(model.fit(X, truth), X, truth)
-            else:
-                value = loss.of(truth, np.roll(truth, 1))
-        except Exception as raised:
-            raise _refusal(loss, data, raised) from None
-    if not isinstance(value, float):
-        raise ArgumentError(f"metric {loss.name!r} must return one number; got {value!r:.80}.")
+            computed = loss.needs != "ranking" and bool(
+                np.isfinite(_tried(loss, data, np.arange(data.n), rows))
+            )
+        except Exception:
+            computed = False
+        if not computed:
+            raise _not_on_these_rows(loss, data, len(rows), target)
+
+
+def _not_on_these_rows(loss: Loss, data: DataSet, rows: int, target: Labels) -> ArgumentError:
+    classes = data.task == "classification"
+    lack = f"which lack{'s' if rows == 1 else ''} some class" if classes else "which do not vary"
+    folds = min(10, int(np.unique(target, return_counts=True)[1].min()) if classes else data.n // 2)
+    larger: tuple[Part, ...] = (use(cv=f"10x{folds}"), " has larger test sets, ")
+    by_row = "zero-one" if classes else "squared"
+    return ArgumentError(
+        f"metric {loss.name!r} cannot be computed for a split of {data.name!r} with "
+        f"{rows} test row{'' if rows == 1 else 's'}, {lack}: ",
+        *(larger if folds > 1 else ()),
+        use(scoring=by_row),
+        " is a mean over rows.",
+    )
 
 
 def _refusal(loss: Loss, data: DataSet, raised: Exception) -> ArgumentError:
@@ -850,6 +904,8 @@ class Answers:
     predictions : dict
         Its predictions of the test rows, by the name of the method.
     """
+
+    classes_: Labels
 
     def __init__(self, model: Any, X: Any, predictions: dict[str, Any]) -> None:
         self._model, self._X, self._predictions = model, X, predictions

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError, TableError, use
+from bestofk._base.checks import check_fields, refuse, whole
+from bestofk._base.errors import (
+    ArgumentError,
+    BestOfKError,
+    BestOfKWarning,
+    StoreError,
+    TableError,
+    use,
+)
 from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import check_cells
@@ -141,7 +148,22 @@ def only_study(store: Store) -> int:
 
 def stored_settings(record: StoredDecision) -> Settings:
     """Return the settings of a recorded decision."""
-    return Settings.from_dict(record.options)
+    with _damage_refused():
+        return Settings.from_dict(record.options)
+
+
+@contextmanager
+def _damage_refused() -> Iterator[None]:
+    """Raise StoreError if fields of a recorded decision have wrong types or values."""
+    try:
+        yield
+    except BestOfKError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise StoreError(
+            "The recorded decision is damaged; its fits are safe, and the command that computed "
+            "them finds them."
+        ) from None
 
 
 def _settings(
@@ -244,7 +266,10 @@ def _reopened(
     study = _raced(spec, results, design, settings, race, whole_plan, where)
     if record is None or record.replication is None:
         return study
-    return replace(study, replication=Replication(**record.replication))
+    with _damage_refused():
+        replication = Replication(**record.replication)
+        check_fields(replication)
+    return replace(study, replication=replication)
 
 
 def _results(store: Store, spec: StudySpec) -> ResultTable:
@@ -275,9 +300,11 @@ def _raced(
     if race is None:
         return whole_plan()
     names = [learner.name for learner in spec.learners]
+    with _damage_refused():
+        rule, runs = rule_from(race), whole(race["runs"], "runs", at_least=1)
     try:
         planned = planned_race(
-            names, design, settings, rule_from(race), runs=min(race["runs"], design.runs),
+            names, design, settings, rule, runs=min(runs, design.runs),
             datasets=len(spec.datasets), span=span_of(spec.loss),
         )  # fmt: skip
     except ArgumentError:

@@ -89,7 +89,10 @@ def interval_words(p: Floats) -> str:
     low, high = (pvalue_words(float(end)) for end in p)
     if low == high:
         return low
-    low, high = (end.removeprefix("p = ").replace("p <", "below") for end in (low, high))
+    low, high = (
+        end.removeprefix("p = ").replace("p <", "below").replace("p >", "above")
+        for end in (low, high)
+    )
     return f"p from {low} to {high}"
 
 

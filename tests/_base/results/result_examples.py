@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import bestofk as bk
 from bestofk import decide as ordering, estimates, intervals, lab
@@ -21,6 +22,14 @@ from bestofk.stats import multiple, pairwise
 from bestofk.stats.interval_tests import interval_test
 
 NAMES = ("tree", "forest", "bayes", "net")
+
+
+def interval_table():
+    return IntervalTable(
+        learners=("a", "b", "c"),
+        units=tuple("12345678"),
+        ends=np.sort(table(6, 8).reshape(2, 3, 8), axis=0),
+    )
 
 
 def table(K: int = 4, n: int = 8, seed: int = 3) -> np.ndarray:
@@ -93,6 +102,14 @@ def _study_with_a_failure() -> Any:
 
 
 @functools.cache
+def sliced():
+    rng = np.random.default_rng(0)
+    rows = [(name, item, item % 3, int(rng.random() < share))
+            for item in range(90) for name, share in (("a", 0.9), ("b", 0.4))]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"])
+    return bk.decide.order_by(frame, "part")
+
+
 def _stopped() -> Any:
     return bk.compare(
         {"max": "max", "nmc": "nmc(scale=None)", "naive-bayes": "naive-bayes", "c4.5": "c4.5"},
@@ -172,7 +189,9 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
+    "ranks": lambda: decision().ranks,
     "evidence": lambda: decision().evidence,
+    "slices": sliced,
     "pair": lambda: decision().evidence.pair(0),
     "posterior": lambda: decision().evidence.pair(0).posterior,
     "standing": lambda: decision().standings[0],
@@ -218,13 +237,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "corrected_minimum": lambda: bk.corrected_minimum(scores()),
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
-    "run_interval_test": lambda: run_interval_test(
-        IntervalTable(
-            learners=("a", "b", "c"),
-            units=tuple("12345678"),
-            ends=np.sort(table(6, 8).reshape(2, 3, 8), axis=0),
-        )
-    ),
+    "run_interval_test": lambda: run_interval_test(interval_table()),
+    "order_intervals": lambda: ordering.order_intervals(interval_table()),
     "estimate": lambda: estimate("max", bk.load("iris"), methods=["resubstitution", "holdout"]),
     "study_estimators": lambda: study_estimators(
         "max",

@@ -177,7 +177,8 @@ SAY_NOTHING = {
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
     "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
-    "simulate",
+    "order_intervals",
+    "ranks", "simulate", "slices",
     "type1_error", "worst_chosen",
 }  # fmt: skip
 

@@ -129,3 +129,19 @@ def test_points_on_an_edge_are_no_corners_and_ranges_may_be_apart():
     a, m = [2, 2, 1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 1, 0, 0, 0]
     hull = ordering.roc_hull([a, m], truth, names=["a", "m"])
     assert dict(hull.slopes) == {"a": ((1.0, np.inf), (0.0, 0.5)), "m": ((0.5, 1.0),)}
+
+
+def test_a_classifier_added_later_gives_the_hull_of_all():
+    rng = np.random.default_rng(5)
+    truth = rng.random(60) < 0.3
+    scores = np.round(truth + rng.normal(0, 1, (4, 60)), 1)
+    names = ["a", "b", "c", "d"]
+    hull = ordering.roc_hull(scores[:1], truth, names=names[:1])
+    for k in range(1, 4):
+        hull = hull.added(scores[k], truth, name=names[k])
+        together = ordering.roc_hull(scores[: k + 1], truth, names=names[: k + 1])
+        assert hull.to_dict() == together.to_dict()
+    with pytest.raises(ArgumentError, match="name must be new"):
+        hull.added(scores[0], truth, name="a")
+    with pytest.raises(ArgumentError, match="the labels that the hull was made with"):
+        hull.added(scores[0], ~truth, name="e")

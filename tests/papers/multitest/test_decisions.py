@@ -58,3 +58,17 @@ def test_leading_axes_are_separate_decisions():
     apart = decide(losses)
     for name, chosen in together.chosen.items():
         assert (chosen.ravel() == apart.chosen[name]).all()
+
+
+def test_the_lists_of_section_4_4_are_judged_by_most_runs():
+    from bestofk.papers.multitest.tables import Decisions, claims
+
+    always = np.zeros((2, 40), dtype=np.int64)
+    torn = np.array([[0] * 40, [0] * 20 + [-1] * 20])
+    decisions = Decisions(
+        chosen={"Newman-Keuls": torn, "MultiTest": always}, edges=None, losses=None, alpha=0.05
+    )
+    table = claims(decisions, ("balance", "glass"))
+    # on balance both always select the first learner, as published; on glass half of the runs fail
+    assert table.ours.tolist() == [["same", "never"], ["same", "50.0 %"]]
+    assert table.judged.tolist() == [[True, True], [False, True]]

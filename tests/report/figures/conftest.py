@@ -111,6 +111,13 @@ def over_datasets(n):
     return losses_of_many(n, runs=1, folds=1, datasets=min(60, 3 * n))
 
 
+def repeated(losses):
+    """Return losses with three repetitions instead of runs."""
+    values = losses.values[:, 0, :, :, 0].transpose(0, 2, 1)
+    dims = ("algorithm", "fold", "repetition")
+    return bk.Losses(values, dims=dims, algorithms=losses.algorithms)
+
+
 def study_of_many(losses):
     """Return a study as `compare` does, with costs that span four powers of ten."""
     from bestofk.run.study import Cost, Study
@@ -153,6 +160,7 @@ def values_of(n):
         "letters": (multiple.posthoc(flat, "t"), named),
         "underlines": (multiple.newman_keuls(flat), named),
         "intervals": (multiple.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
+        "repetitions": (repeated(losses), {}),
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
         "alpha": (order, {}),

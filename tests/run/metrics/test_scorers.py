@@ -274,3 +274,22 @@ def test_a_cost_matrix_by_names_in_any_order():
 def test_names_are_shown_without_their_packages():
     assert loss_shown("score:sklearn.metrics._regression.fbeta(beta=2)") == "-fbeta"
     assert loss_shown("callable:__main__.<lambda>") == "lambda"
+
+
+@pytest.mark.parametrize(
+    ("data", "cv", "scoring"),
+    [("breast-cancer", "loo", "roc_auc"), ("breast-cancer", "loo", "auc"),
+     ("wine", "kfold:60", "roc_auc_ovr"), ("diabetes", "loo", "r2")],
+)  # fmt: skip
+def test_a_metric_that_no_split_can_show_is_refused_before_the_fits(data, cv, scoring, monkeypatch):
+    import bestofk.run.compare as module
+
+    def no_run(*_args, **_options):
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr(module, "_run", no_run)
+    with pytest.raises(bk.BestOfKError, match="cannot be computed for a split") as refused:
+        bk.compare(None, data, cv=cv, scoring=scoring)
+    assert "cv='10x10' has larger test sets" in str(refused.value)
+    with pytest.raises(AssertionError, match="fitted"):
+        bk.compare(None, data, cv="10x10", scoring=scoring)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import fft, stats
 
-from bestofk.stats.pairwise import ewc_t
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise import diebold_mariano, ewc_t
 from bestofk.stats.pairwise.cosine import lag_one, number_of_cosines
 
 
@@ -48,3 +49,34 @@ def test_level_on_dependent_series():
     rejected = int((ewc_t(d, 0 * d).pvalue <= 0.05).sum())
     # about 5 percent; the paired t test rejects in 27
     assert rejected <= stats.binom.ppf(0.9999, 2000, 0.055)
+
+
+@pytest.mark.parametrize(
+    ("horizon", "statistic", "pvalue"),
+    [(1, -1.7084913868155613, 0.09549383518806769), (3, -0.8124874272955269, 0.42144405724351663),
+     (5, -0.6621486790232206, 0.511769933822055)],
+)  # fmt: skip
+def test_diebold_mariano_equals_the_package_dieboldmariano(horizon, statistic, pvalue):
+    # dm_test of dieboldmariano 1.1.0 on these losses
+    t = np.arange(40)
+    a = np.round(np.sin(t / 3) + 0.3 * np.cos(1.7 * t), 3)
+    b = np.round(0.4 * np.sin(t / 2 + 1) + 0.2, 3)
+    result = diebold_mariano(a, b, horizon=horizon)
+    assert result.statistic == pytest.approx(statistic, rel=1e-9)
+    assert result.pvalue == pytest.approx(pvalue, rel=1e-9)
+    assert result.df == 39
+
+
+def test_the_default_horizon_is_the_cube_root():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(size=(2, 64))
+    assert diebold_mariano(a, b).pvalue == diebold_mariano(a, b, horizon=4).pvalue
+    with pytest.raises(ArgumentError, match="horizon must be at most half of the 64"):
+        diebold_mariano(a, b, horizon=33)
+
+
+def test_a_negative_long_run_variance_is_replaced():
+    d = np.tile([1.0, -1.0], 20) + 0.1
+    result = diebold_mariano(d, 0 * d, horizon=2)
+    assert result.standard_error > 0
+    assert np.isfinite(result.pvalue)

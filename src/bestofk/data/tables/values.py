@@ -18,7 +18,11 @@ _COMMA_NUMBER = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 _MAYBE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
 _NUMERAL = r"[+-]?(?:\d[\d,.]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _PERCENT = rf"^({_NUMERAL})\s*(?:%|percent|pct)$"
-_SPREAD = rf"^({_NUMERAL})\s*%?\s*(?:(?:±|\+/-|\+-|\\pm)\s*{_NUMERAL}|\(\s*{_NUMERAL}\s*\))\s*(%?)$"
+_INTERVAL = rf"\s*{_NUMERAL}\s*(?:,|;|to|-|–)\s*{_NUMERAL}\s*"
+_SPREAD = (
+    rf"^({_NUMERAL})\s*%?\s*(?:(?:±|\+/-|\+-|\\pm)\s*{_NUMERAL}|\(\s*{_NUMERAL}\s*\)|"
+    rf"\[{_INTERVAL}\]|\({_INTERVAL}\))\s*(%?)$"
+)
 _THOUSANDS = r"^[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?$"
 _SURE_THOUSANDS = r"^[+-]?\d{1,3}(?:,\d{3})+\.\d+$|^[+-]?\d{1,3}(?:,\d{3}){2,}$"
 Form = Literal["", "percent", "spread", "thousands"]
@@ -177,7 +181,7 @@ def count_numbers(text: Any) -> int:
 
     looks = pc.match_substring_regex(
         pc.utf8_trim_whitespace(text),
-        r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s*%)?(\s*(±|\+/-|\().*)?$|^[+-]?inf",
+        r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s*%)?(\s*(±|\+/-|\(|\[).*)?$|^[+-]?inf",
     )
     return int(pc.sum(looks).as_py() or 0)
 

@@ -91,6 +91,11 @@ def cheapest_adequate(
     means = np.array([tested.mean_losses[name] for name in problem.names])
     places, best = _adequate_first(margins.shown[np.newaxis], means[np.newaxis])
     recommended: Name | None = None if best[0] == NOBODY else problem.names[int(best[0])]
+    if margins.before_missing is not None:
+        before = _adequate_first(margins.before_missing.shown[np.newaxis], means[np.newaxis])[1]
+        tested.evidence.cache["adequate before missing"] = (
+            None if before[0] == NOBODY else problem.names[int(before[0])]
+        )
     return replace(
         tested,
         procedure="cheapest-adequate",

@@ -15,6 +15,9 @@ from bestofk._base.results import Presented, json_ready
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.wording import called, listing, named
 
+MAX_COARSE_SCORES = 10
+"""A curve with at most this many distinct scores is called coarse."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RocCurve(Presented):
@@ -147,6 +150,42 @@ class RocHull(Presented):
         )
         return next(vertex for vertex in self.vertices if vertex.slope_low <= slope)
 
+    def added(self, scores: Any, truth: Any, *, name: Name) -> RocHull:
+        """Return the hull with one more classifier, without the scores of the others.
+
+        Parameters
+        ----------
+        scores, truth : array (N,)
+            Its scores on the same test instances, and their labels.
+        name : str
+            Its name.
+
+        Examples
+        --------
+        >>> truth = [1, 1, 0, 0]
+        >>> hull = roc_hull([[1, 0, 0, 0]], truth, names=["a"])
+        >>> hull.added([1, 1, 1, 0], truth, name="b").optimal
+        ('a', 'b')
+        """
+        if name in self.names:
+            raise ArgumentError(f"name must be new; the hull already has {name!r}.")
+        labels = np.asarray(truth).astype(bool)
+        new = roc_hull([scores], truth, names=[str(name)])
+        n_positive, n_negative = int(labels.sum()), int((~labels).sum())
+        counts = [
+            (
+                np.rint(curve.false_positive_rate * n_negative).astype(np.int64),
+                np.rint(curve.true_positive_rate * n_positive).astype(np.int64),
+                curve.thresholds,
+            )
+            for curve in (*self.curves, *new.curves)
+        ]
+        for (fp, tp, _), curve in zip(counts, self.curves, strict=False):
+            if not (np.allclose(fp / n_negative, curve.false_positive_rate)
+                    and np.allclose(tp / n_positive, curve.true_positive_rate)):  # fmt: skip
+                raise ArgumentError("truth must be the labels that the hull was made with.")
+        return _hull(counts, (*self.names, name), n_positive, n_negative)
+
     def _columns(self) -> dict[str, Any]:
         """One row per corner and learner that reaches it, from (0, 0) to (1, 1)."""
         rows = [
@@ -195,6 +234,16 @@ class RocHull(Presented):
         never = [str(name) for name in self.names if name not in optimal]
         if never:
             sentences.append(f"Never best: {listing(never)}.")
+        coarse = [
+            f"{curve.name} ({len(curve.thresholds) - 1})"
+            for curve in self.curves
+            if len(curve.thresholds) - 1 <= MAX_COARSE_SCORES
+        ]
+        if coarse:
+            sentences.append(
+                f"Few distinct scores, so few points: {listing(coarse)}. Labels have two, and k "
+                "nearest neighbours k + 1."
+            )
         sentences.append(
             "The slope is (share of negatives x cost of a false positive) / (share of positives "
             f"x cost of a false negative). Area under the hull: {number(self.area)}."
@@ -256,7 +305,16 @@ def roc_hull(scores: Any, truth: Any, *, names: Sequence[str] | None = None) -> 
     known: tuple[Name, ...] = tuple(names) if names is not None else tuple(range(len(array)))
     if len(known) != len(array):
         raise ArgumentError(f"names must hold {len(array)} names; got {len(known)}.")
-    counts = [_counts(row, labels) for row in array]
+    return _hull([_counts(row, labels) for row in array], known, n_positive, n_negative)
+
+
+def _hull(
+    counts: Sequence[tuple[Ints, Ints, Floats]],
+    known: tuple[Name, ...],
+    n_positive: int,
+    n_negative: int,
+) -> RocHull:
+    """Return the hull of curves given by false and true positives and thresholds."""
     curves = tuple(
         RocCurve(
             name=name,

@@ -146,8 +146,8 @@ def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
         if decision.recommended is not None:
             start = "Order"
             reason = (
-                "Learners that are shown to be good enough come first, by preference, then the "
-                f"others, by {decision.metric.mean}."
+                f"{decision.noun.capitalize()}s that are shown to be good enough come first, by "
+                f"preference, then the others, by {decision.metric.mean}."
             )
     elif decision.preference.stated:
         start = "Order"
@@ -198,13 +198,14 @@ def margin_statements(decision: Decision) -> tuple[Statement, ...]:
     ]
     if decides_by(decision.procedure) == "adequacy":
         sentences.append(
-            f"The chance that {called(decision.recommended)} is worse than the truly best one by "
-            f"the margin or more is at most {decision.alpha:g}."
+            "The margin has an alpha of its own: if the test's assumptions hold, the chance that "
+            f"this procedure recommends a {decision.noun} that is worse than the truly best one "
+            f"by the margin or more is at most {decision.alpha:g}."
         )
     elif WITHIN_MARGIN in groups:
         sentences.append(
-            "The chance that even one statement about the margin is wrong is at most "
-            f"{decision.alpha:g}."
+            "Statements about the margin have an alpha of their own: if the test's assumptions "
+            f"hold, the chance that even one of them is wrong is at most {decision.alpha:g}."
         )
     first = f"Against {called(decision.recommended)} with a margin of {number(decision.margin)}."
     text = " ".join((first, *sentences))
@@ -317,6 +318,7 @@ def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
         f"{correction_words(evidence)}, from {decision.design}.",
         _reason_sentence(decision),
         promise(decision).text,
+        stricter_intervals(decision),
     )
     text = " ".join(filter(None, parts))
     return (Statement(kind="evidence", text=text, short=evidence_in_short(decision)),)
@@ -325,9 +327,27 @@ def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
 def evidence_in_short(decision: Decision) -> str:
     """Return ``nested-cv-t test of all 15 pairs, alpha = 0.05 with Holm's correction``."""
     evidence = decision.evidence
+    stricter = ", less strict than the intervals" if stricter_intervals(decision) else ""
     return (
         f"{decision.test} test {pairs_in_short(evidence)}, alpha = {decision.alpha:g}"
-        f"{correction_words(evidence)}"
+        f"{correction_words(evidence)}{stricter}"
+    )
+
+
+def stricter_intervals(decision: Decision) -> str:
+    """Say why the interval of a significant difference includes 0; empty if none does."""
+    evidence = decision.evidence
+    if not evidence.claims_near_zero:
+        return ""
+    if evidence.family.size == 1 or not CORRECTIONS[evidence.family.correction].adjusts:
+        return (
+            "The interval is not made by inverting the test, so that of a significant difference "
+            "can include 0."
+        )
+    return (
+        f"The intervals hold for all {evidence.family.size} pairs at once, which is stricter than "
+        f"{CORRECTIONS[evidence.family.correction].words}, so that of a significant difference can "
+        "include 0."
     )
 
 
@@ -336,7 +356,10 @@ def caution_statements(decision: Decision) -> tuple[Statement, ...]:
     if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
         return ()
     short = first_sentence(decision.caution)
-    return (Statement(kind="caution", text=f"Caution: {decision.caution}", short=short),)
+    evidence = decision.evidence
+    finite = len(evidence) > 0 and bool(np.isfinite(evidence.low).any())
+    too = " Intervals miss as often as claims are wrong." if finite else ""
+    return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
 
 
 def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -458,7 +481,7 @@ def posterior_sentence(posterior: Posterior) -> str:
 
 def standing_sentence(standing: Standing) -> str:
     """State how a learner compares with the recommended one."""
-    name, best = called(standing.name), "the recommended learner"
+    name, best = called(standing.name), "the recommended one"
     verdict = {
         "better": capitalised(f"{name} is significantly better than {best}"),
         "worse": capitalised(f"{name} is significantly worse than {best}"),

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
     from bestofk.decide.problem import Problem
 
-FITTED_ONCE = ("test-set", "holdout")
-"""Designs that compare models that were fitted once, not the learners."""
-
 
 class Estimand(NamedTuple):
     """The quantity that a comparison estimates.
@@ -42,14 +39,12 @@ def estimand_of(decision: Decision) -> Estimand | None:
     if problem is None:
         return None
     entry = None if choice is None else choice.entry
-    fitted = decision.noun == "model" or (
-        problem.n_datasets == 1 and problem.design.kind in FITTED_ONCE
-    )
+    fitted = decision.noun == "model"
     return Estimand(
         subject="models" if fitted else "learners",
         quantity="mean" if entry is None else entry.estimand,
         training_size=None if fitted else _training_size(problem),
-        population=_population(problem, decision.noun),
+        population=_population(problem),
     )
 
 
@@ -60,10 +55,10 @@ def _training_size(problem: Problem) -> int | None:
     return round(sum(sizes) / len(sizes))
 
 
-def _population(problem: Problem, noun: str) -> str:
+def _population(problem: Problem) -> str:
     if problem.n_datasets > 1:
         return "data sets"
-    if noun == "model":
+    if problem.subject.noun == "model":
         return "items" if problem.subject.n_clusters is None else "clusters"
     if problem.design.kind in ("time", "seeds"):
         return problem.design.kind
@@ -92,12 +87,12 @@ def estimand_statements(decision: Decision) -> tuple[Statement, ...]:
     metric = decision.metric.name
     where = _POPULATION_WORDS[estimand.population]
     between = {"learners": "learners", "models": "these fitted models"}[estimand.subject]
-    if decision.noun == "model":
+    if decision.on_items:
         between = "these models"
     if estimand.training_size is not None:
         between += f" trained on about {estimand.training_size:,} rows"
     again = ""
-    if estimand.subject == "models" and decision.noun != "model":
+    if estimand.subject == "models" and not decision.on_items:
         again = " The learners, trained on other rows, could differ from these models."
     if estimand.quantity == "typical":
         quantity, tail = f"typical (median) difference in {metric}", ", not the mean difference"

@@ -73,7 +73,10 @@ def next_statements(decision: Decision) -> tuple[Statement, ...]:
     best = decision.recommended
     if best is None or decision.problem is None or decision.test_choice is None:
         return ()
-    if not decision.decidable or decision.noun == "model":
+    if verdict_depends(decision):
+        text = "Get the missing scores: more data of the same kind would not replace them."
+        return (Statement(kind="next", text=text, short="get the missing scores"),)
+    if not decision.decidable or decision.on_items:
         # the verdict says how many units are needed; models have a plan of their own
         return ()
     groups = decision.problem.design.groups is not None

@@ -9,7 +9,7 @@ from typing import Any
 from bestofk._base.formatting import capitalised, counted, number, shortened
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement, statements
-from bestofk.decide.statements.missing import verdict_depends
+from bestofk.decide.statements.missing import DEPENDS, verdict_depends
 from bestofk.decide.statements.wording import called
 
 SHOWN_SAMPLES = 1000.0
@@ -27,6 +27,14 @@ _COST_UNITS = {
 }
 MAX_TIMES_ITEMS = 100
 """Do not advise more items than this many times the current number."""
+MAX_AGAINST = 2
+"""Models that are compared with another one in a sentence each."""
+_AGAINST_TITLES = {
+    "within": "Shown to be within {margin} of {other}",
+    "open": "Open whether within {margin} of {other}",
+    "beyond": "Shown to be worse than {other} by more than {margin}",
+    "depends": f"Whether within {{margin}} of {{other}} {DEPENDS}",
+}
 _MARGIN_PHRASES = {
     "shown": "is shown not to be worse than the best by more than your margin",
     "not shown": "may be worse than the best by more than your margin",
@@ -42,12 +50,13 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
     if choice.recommended is None:
         return notes
     if verdict_depends(choice.decision):
-        return (*statements("verdict", [_range_sentence(choice.missing_bounds)]), *notes)
+        sentences = [_range_sentence(choice.missing_bounds), *_against_sentences(choice)]
+        return (*statements("verdict", sentences), *notes)
     plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
         *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
-        *statements("margin", [_margin_sentence(choice)]),
+        *_margin_statements(choice),
         *statements("next", _too_few_items_sentences(choice)),
         *plan,
         *notes,
@@ -158,16 +167,29 @@ def _bound_sentence(choice: Any) -> str:
         mean += " over tasks (macro)" if choice.weights == "macro" else " over items (micro)"
     confidence = f"{100 * (1 - decision.alpha):g} % confidence"
     if choice.bound == 0.0:
-        return f"{best} is not worse than {rival} in {mean} ({confidence})."
+        claims = set(decision.claims)
+        shown = all((best, name) in claims for name in decision.by_preference if name != best)
+        end = "" if shown else ", which does not show that it is better"
+        return f"{best} is not worse than {rival} in {mean} ({confidence}, one-sided){end}."
     return (
         f"{best} is worse than {rival} by at most {number(choice.bound)} in {mean} ({confidence})."
     )
 
 
-def _margin_sentence(choice: Any) -> str:
-    """State whether the recommended model is within the margin; empty without a margin."""
+def _margin_statements(choice: Any) -> tuple[Statement, ...]:
+    """State whether the recommended model is within the margin, if there is one."""
     if choice.margin is None:
-        return ""
+        return ()
+    text = _margin_sentence(choice)
+    return (Statement(kind="margin", text=text, short=f"{text.rstrip('.').split('; ')[0]}."),)
+
+
+def _margin_sentence(choice: Any) -> str:
+    if choice.margin_verdict == "depends":
+        return (
+            f"Whether {choice.recommended} is worse than the best by more than your margin of "
+            f"{number(choice.margin)} {DEPENDS}."
+        )
     sentence = (
         f"{choice.recommended} {_MARGIN_PHRASES[choice.margin_verdict]} of {number(choice.margin)}"
     )
@@ -190,8 +212,17 @@ def _against_sentences(choice: Any) -> list[str]:
         "within": "{name} is shown to be within {margin} of {other}",
         "beyond": "{name} is shown to be worse than {other} by more than {margin}",
         "open": "It is open whether {name} is within {margin} of {other}",
+        "depends": f"Whether {{name}} is within {{margin}} of {{other}} {DEPENDS}",
     }
     sentences = []
+    if len(choice.against) > MAX_AGAINST:
+        other, margin = choice.against[0].against, number(choice.margin)
+        for verdict, title in _AGAINST_TITLES.items():
+            names = [row.name for row in choice.against if row.verdict == verdict]
+            if names:
+                title = title.format(margin=margin, other=other)
+                sentences.append(f"{title}: {shortened(names, 6)}.")
+        return sentences
     for row in choice.against:
         words = phrases[row.verdict].format(
             name=row.name, other=row.against, margin=number(choice.margin)

@@ -89,7 +89,7 @@ def undecidable(decision: Decision) -> str:
         return ""
     n = units(problem)
     unit = "data set" if problem.n_datasets > 1 else "test instance"
-    if decision.noun == "model":
+    if decision.on_items:
         unit = "item" if problem.subject.n_clusters is None else "cluster"
     adjusted = "adjusted " if decision.evidence.family.size > 1 else ""
     smallest = pvalue_words(decision.smallest_possible, decision.alpha)
@@ -290,7 +290,7 @@ def _units_word(decision: Decision) -> str:
         return "folds"
     if problem.subject.n_clusters is not None:
         return "clusters"
-    return "items" if decision.noun == "model" else "instances"
+    return "items" if decision.on_items else "instances"
 
 
 def which_you_prefer(decision: Decision, names: Sequence[Name]) -> str:

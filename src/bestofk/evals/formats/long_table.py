@@ -27,6 +27,7 @@ from bestofk.evals.query import LogQuery, pick_name, unknown_name
 from bestofk.evals.rows import NAN, STATUSES, EvalRows, number_of
 from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.columns import direction_of, normal
+from bestofk.losses.doubts import plain_cells
 
 ROLES: dict[str, tuple[str, ...]] = {
     "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",
@@ -57,6 +58,8 @@ ROLES: dict[str, tuple[str, ...]] = {
 _SAMPLES = ("sample", "sample_id", "sample_index", "sample_idx", "sample_number", "sample_no",
             "sample_num")  # fmt: skip
 """Names of columns that hold items, or the answers to an item if another column names items."""
+_SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "passed", "pass", "success", "f1")
+"""Columns that are scores, if a table has several of them."""
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
@@ -140,7 +143,7 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         except BestOfKError:
             # read again with the slower reader, whose errors name the line
             pass
-        _read(read_table(source.path), query, rows, tasks)
+        _read(plain_cells(read_table(source.path)), query, rows, tasks, whole=True)
     if query.task and not len(rows):
         if not tasks:
             raise TableError(
@@ -161,10 +164,15 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
     return ColumnSelection(names, numbers, [score])
 
 
-def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> None:
+def _read(
+    table: Table, query: LogQuery, rows: EvalRows, tasks: set[str], *, whole: bool = False
+) -> None:
+    """Read a table; `whole` says that it has all columns of the file."""
     roles = _checked_roles(table.columns, table.source, query)
     _refuse_unclear_items(table, roles, query)
     table, metric = _one_metric(table, roles, query)
+    learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles)
+    _refuse_unclear_repeats(table, roles, whole=whole)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
         f"{table.source}: "
@@ -175,7 +183,6 @@ def _read(table: Table, query: LogQuery, rows: EvalRows, tasks: set[str]) -> Non
     if _unclear_direction(table, roles, metric):
         rows.unclear_metrics.add(metric)
     items = table.levels(roles["item"])
-    learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles)
     for role, levels in (("learner", learners), ("item", items)):
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
@@ -260,6 +267,36 @@ def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) 
         )
 
 
+def _refuse_unclear_repeats(table: Table, roles: dict[str, str], *, whole: bool) -> None:
+    """Raise if a column without a role distinguishes the answers of a model to an item."""
+    if "epoch" in roles:
+        return
+    named = [table.levels(roles[role]) for role in ("learner", "task", "item") if role in roles]
+    cells = np.zeros(table.n_rows, dtype=np.int64)
+    for levels in named:
+        cells = cells * (len(levels.names) + 1) + levels.codes
+    if len(pd.unique(cells)) == table.n_rows:
+        return
+    if not whole:
+        raise TableError("the other columns are needed")
+    for column in table.columns:
+        if column in roles.values() or 2 * len(table.cells[column].unique()) > table.n_rows:
+            continue
+        levels = table.levels(column)
+        if len(pd.unique(cells * (len(levels.names) + 1) + levels.codes)) < table.n_rows:
+            continue
+        raise TableError(
+            f"{table.source}: models have several answers to an item, which the column {column!r} "
+            "distinguishes: pass ",
+            use(columns={"epoch": column}),
+            " to average them, or ",
+            use(columns={"task": column}),
+            " ",
+            use(task=levels.names[0]),
+            " to select one.",
+        )
+
+
 def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[Table, str]:
     """Return the rows of one metric if a column names metrics, and the name of the metric."""
     column = roles.get("metric")
@@ -339,6 +376,13 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
     if len(set(named.values())) < len(named):
         raise ArgumentError(f"columns must be different for each role; got {named!r:.200}.")
     roles = _roles(columns, named)
+    scores = [column for column in columns if normal(column) in _SURE_SCORES]
+    if "score" not in named and not query.metric and len(scores) > 1:
+        raise TableError(
+            f"{source}: {joined(list(map(repr, scores)))} may each be the score: choose one with ",
+            use(metric=scores[0]),
+            ".",
+        )
     absent = [public_role(role) for role in _REQUIRED if role not in roles]
     if absent:
         raise _absent_columns(absent, columns, source)

@@ -137,9 +137,9 @@ class DrawnPanel:
         """Return whether a test rejects, shape (sets, repeats, alphas)."""
         return self.outcomes(test, df=df, alphas=alphas).rejected
 
-    def calibration(self, test: PanelTest) -> Calibration:
+    def calibration(self, test: PanelTest, alpha: float = ALPHA) -> Calibration:
         """Return the df with which a test keeps its level on these data sets."""
-        return calibrate(test.test, simulation=self.by_splitting[test.splitting], alpha=ALPHA)
+        return calibrate(test.test, simulation=self.by_splitting[test.splitting], alpha=alpha)
 
     def first_runs(self, runs: int) -> DrawnPanel:
         """Return the panel with only the first runs and splits."""

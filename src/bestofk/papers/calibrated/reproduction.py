@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bestofk.papers.calibrated.averaging import first_figure
 from bestofk.papers.calibrated.experiments import SETS, degrees, draw, problem_of
 from bestofk.papers.calibrated.tables import (
     fourth_figure,
     fourth_table,
+    level_tables,
     long_draw,
     replicability_tables,
     second_figure,
@@ -19,7 +21,7 @@ from bestofk.papers.calibrated.tables import (
 from bestofk.papers.comparison import ComparedNumbers, ReproductionResult, Request
 
 TITLE = "Choosing between two learning algorithms based on calibrated tests (Bouckaert 2003)"
-NOT_BY_DEFAULT = ("spread",)
+NOT_BY_DEFAULT = ("levels", "spread")
 
 
 def reproduce(request: Request) -> ReproductionResult:
@@ -31,6 +33,11 @@ def reproduce(request: Request) -> ReproductionResult:
     variant = request.variant or entry.variants[0][0]
     names = request.tables or tuple(t for t in entry.tables if t not in NOT_BY_DEFAULT)
     sets = request.runs or entry.default_runs
+    tables, figures = first_figure() if "fig1" in names else ([], {})
+    if names == ("fig1",):
+        return ReproductionResult(
+            title=TITLE, paper=entry.paper, tables=tuple(tables), figures=figures
+        )
     calibrated_on = draw(problem_of(SETS[0]), request, seed=request.seed, what="Set 1")
     df = degrees(calibrated_on, variant)
     df_texts = ", ".join(f"{row} {'none' if d is None else f'{d:g}'}" for row, d in df.items())
@@ -40,11 +47,10 @@ def reproduce(request: Request) -> ReproductionResult:
     ]
     if variant == "inferred":
         sentences.append(f"Variant {variant!r}: {dict(entry.variants)[variant]}.")
-    tables: list[ComparedNumbers] = []
-    figures: dict[str, str] = {}
     if "fig2" in names or "fig4" in names:
-        figure_tables, figures, figure_sentences = _figures(request, names)
+        figure_tables, images, figure_sentences = _figures(request, names)
         tables += figure_tables
+        figures |= images
         sentences += figure_sentences
     if "2" in names:
         tables += second_table(request, df)
@@ -56,6 +62,8 @@ def reproduce(request: Request) -> ReproductionResult:
         tables += replicability_tables(request, df, names)
     if "7" in names:
         tables.append(seventh_table(request, df["use all data"]))
+    if "levels" in names:
+        tables += level_tables(request, calibrated_on, df)
     if "spread" in names:
         tables.append(spread_table(request, df["use all data"]))
     return ReproductionResult(

@@ -304,6 +304,40 @@ def spread_table(request: Request, df: float | None) -> ComparedNumbers:
     )
 
 
+def level_tables(
+    request: Request, calibrated_on: DrawnPanel, df: dict[str, float | None]
+) -> list[ComparedNumbers]:
+    """Show calibrated df by level, and power by level on Sets 2 to 4 with the df of 5 %.
+
+    The paper refers to its technical report for both.
+    """
+    columns = tuple(f"{100 * alpha:g} %" for alpha in ALPHAS)
+    calibrated = [
+        [calibrated_on.calibration(test, alpha).df or np.nan for alpha in ALPHAS] for test in PANEL
+    ]
+    tables = [_unprinted("Calibrated df by level, Set 1, 10 runs", np.array(calibrated), columns)]
+    for set_name in SETS[1:]:
+        drawn = draw(problem_of(set_name), request, seed=request.seed, what=set_name)
+        power = [
+            100 * drawn.rejected(test, df=df[test.row], alphas=ALPHAS).mean(axis=(0, 1))
+            for test in PANEL
+        ]
+        title = f"Power in percent by level, {set_name}"
+        tables.append(_unprinted(title, np.array(power), columns, digits=1))
+    return tables
+
+
+def _unprinted(
+    title: str, ours: Floats, columns: tuple[str, ...], digits: int = 0
+) -> ComparedNumbers:
+    nothing: Floats = np.full(ours.shape, np.nan)
+    return ComparedNumbers(
+        table=title, rows=tuple(test.row for test in PANEL), columns=columns, ours=ours,
+        printed=nothing, low=nothing, high=nothing, digits=digits, corner="test",
+        note="Not in the paper, which refers to its technical report.",
+    )  # fmt: skip
+
+
 def long_draw(request: Request, set_name: str) -> DrawnPanel:
     """Simulate 100 runs and 100 random splits of every data set."""
     return draw(
@@ -347,6 +381,9 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, s
     figures = {
         "Fig. 2, left": _svg(
             tests, shown, shown, shown, y_name="calibrated degrees of freedom", note=note
+        ),
+        "Fig. 2, right": _svg(
+            tests, error / 100, error / 100, error / 100, y_name="Type I error", nominal=ALPHA
         ),
     }
     return tables, figures, sentences

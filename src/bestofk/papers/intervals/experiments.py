@@ -542,8 +542,13 @@ def measured_task(task: LearnerTask) -> Floats:
     return errors
 
 
-def measured(request: Request, *, datasets: tuple[str, ...] = KEEL_DATASETS) -> Floats:
-    """Return balanced and zero-one errors, shape (2, 5 learners, data sets, 5 folds, runs)."""
+def measured(
+    request: Request,
+    *,
+    datasets: tuple[str, ...] = KEEL_DATASETS,
+    learners: tuple[str, ...] = LEARNERS,
+) -> Floats:
+    """Return balanced and zero-one errors, shape (2, learners, data sets, 5 folds, runs)."""
     files = locate("keel", datasets, request.data)
     tasks = [
         LearnerTask(
@@ -551,7 +556,7 @@ def measured(request: Request, *, datasets: tuple[str, ...] = KEEL_DATASETS) -> 
             seed=request.seed,
         )
         for name, path in files.items()
-        for learner in LEARNERS
+        for learner in learners
     ]  # fmt: skip
     pieces = [
         ArrayPiece(
@@ -563,5 +568,5 @@ def measured(request: Request, *, datasets: tuple[str, ...] = KEEL_DATASETS) -> 
         for task in tasks
     ]
     arrays = obtain(pieces, measured_task, request=request)
-    table = np.stack(arrays).reshape(len(datasets), len(LEARNERS), 2, FOLDS, -1)
+    table = np.stack(arrays).reshape(len(datasets), len(learners), 2, FOLDS, -1)
     return np.moveaxis(table, (2, 1), (0, 1))

@@ -1,4 +1,4 @@
-"""Reproduce the tables of Otero et al. 2013."""
+"""Reproduce the tables and figures of Otero et al. 2013."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bestofk.papers.intervals.experiments import (
     scalar_pairs,
     scalar_pieces,
 )
+from bestofk.papers.intervals.figures import first_figure, fourth_figure, rate_figures
 from bestofk.papers.intervals.tables import (
     MEDIANS,
     averages,
@@ -30,12 +31,16 @@ from bestofk.papers.intervals.tables import (
 )
 
 TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
-SIMULATED = ("1", "2", "3", "4", "5", "null")
+SIMULATED = ("fig1", "1", "2", "3", "4", "5", "null")
+SAME_NUMBERS = {"fig2": "2", "fig3": "4"}
+"""Figures that show the numbers of a table."""
 REAL = ("6", "7", "8")
 NULL_SIMULATIONS = 400
 """Simulations of equal algorithms per run."""
 _ALL = tuple(range(len(STEPS)))
 _DETAIL = (STEPS.index(DETAIL),)
+Parts = tuple[list[str], list[ComparedNumbers | ComparedWords], dict[str, str]]
+"""Sentences, tables and figures."""
 
 
 def reproduce(request: Request) -> ReproductionResult:
@@ -48,10 +53,14 @@ def reproduce(request: Request) -> ReproductionResult:
 
     entry = REPRODUCTIONS["intervals"]
     counting = request.variant or COUNTINGS[0]
-    names = request.tables or SIMULATED
+    names = tuple(SAME_NUMBERS.get(name, name) for name in request.tables) or SIMULATED
     tables: list[ComparedNumbers | ComparedWords] = []
     sentences: list[str] = []
-    if set(names) & {*SIMULATED, "copied"}:
+    figures: dict[str, str] = {}
+    if "fig1" in names:
+        table, figures = first_figure(request.seed)
+        tables.append(table)
+    if set(names) - {"fig1", "1"} & {*SIMULATED, "copied"}:
         draws = request.runs or entry.default_runs
         request = replace(request, runs=draws)
         sentences.append(
@@ -61,15 +70,17 @@ def reproduce(request: Request) -> ReproductionResult:
     if "1" in names:
         tables += first_table()
     if "2" in names:
-        new_sentences, new_tables = _second(request, counting)
+        new_sentences, new_tables, images = _second(request, counting)
         sentences += new_sentences
         tables += new_tables
+        figures |= images
     if "3" in names:
         tables.append(_third(request, counting))
     if "4" in names:
-        new_sentences, new_tables = _fourth(request, counting)
+        new_sentences, new_tables, images = _fourth(request, counting)
         sentences += new_sentences
         tables += new_tables
+        figures |= images
     if "5" in names:
         tables.append(_fifth(request, counting))
     if "null" in names:
@@ -77,36 +88,43 @@ def reproduce(request: Request) -> ReproductionResult:
         tables.append(null_table(null))
     if "copied" in names:
         sentences.append("Table 2 again, all five algorithms with one result per fold:")
-        new_sentences, new_tables = _second(request, counting, kind="copied")
+        new_sentences, new_tables, _ = _second(request, counting, kind="copied")
         sentences += new_sentences
         tables += new_tables
     if set(names) & set(REAL):
         new_sentences, new_tables = real_tables(request, tuple(t for t in REAL if t in names))
         sentences += new_sentences
         tables += new_tables
+    if "fig4" in names:
+        table, images = fourth_figure(request)
+        tables.append(table)
+        figures |= images
     return ReproductionResult(
         title=TITLE,
         paper=entry.paper,
         tables=tuple(tables),
         sentences=tuple(sentences),
+        figures=figures,
         explained=entry.explained,
     )
 
 
-def _second(
-    request: Request, counting: str, *, kind: str = "plain"
-) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
+def _second(request: Request, counting: str, *, kind: str = "plain") -> Parts:
     evidence = scalar_pieces(kind, request, steps=_ALL)
     verdicts = scalar_pairs(evidence, counting)
-    average = averages(
-        "2", verdicts, ("t", "Wilcoxon", "Bootstrap-A"), exchanged=counting == "as_printed"
-    )
+    tests, exchanged = ("t", "Wilcoxon", "Bootstrap-A"), counting == "as_printed"
+    average = averages("2", verdicts, tests, exchanged=exchanged)
+    figures = rate_figures("2", "2", verdicts, tests, exchanged=exchanged)
     sentences = []
     for other in COUNTINGS:
         shares = significant_shares(scalar_pairs(evidence, other))
         means = ", ".join(
             f"{test} {share.mean():.3f}"
-            + (f" (standard deviation between draws {share.std(ddof=1):.3f})" * (len(share) > 1))
+            + (
+                f" (standard deviation between draws {share.std(ddof=1):.3f})"
+                if len(share) > 1
+                else ""
+            )
             for test, share in shares.items()
         )
         sentences.append(f"Share significant over dp > 0, counting {other!r}: {means}.")
@@ -116,7 +134,7 @@ def _second(
                 for test, v in scalar_pairs(evidence, other).items()
             )
             sentences.append(f"Largest standard deviation between draws at one dp: {spreads}.")
-    return sentences, [*second_table(evidence, counting), average]
+    return sentences, [*second_table(evidence, counting), average], figures
 
 
 def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
@@ -142,20 +160,18 @@ def _third(request: Request, counting: str) -> ComparedNumbers:
     )
 
 
-def _fourth(
-    request: Request, counting: str
-) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
+def _fourth(request: Request, counting: str) -> Parts:
     evidence = outlier_pieces(request, steps=_ALL)
     verdicts = scalar_pairs(evidence.means, counting)
     verdicts |= {name: range_pairs(evidence.ranges[name], counting) for name in READINGS}
     verdicts |= {test + MEDIANS: v for test, v in scalar_pairs(evidence.medians, counting).items()}
-    average = averages(
-        "4", verdicts, ("t", "Wilcoxon", "Bootstrap-B"), exchanged=counting == "as_printed"
-    )
+    tests, exchanged = ("t", "Wilcoxon", "Bootstrap-B"), counting == "as_printed"
+    average = averages("4", verdicts, tests, exchanged=exchanged)
+    figures = rate_figures("3", "4", verdicts, tests, exchanged=exchanged)
     # at dp = 0 all typical errors are equal but the means are not: A3 and A4 are never trapped
     shares = ", ".join(f"{test} {(v[:, 0] != 1).mean():.3f}" for test, v in verdicts.items())
     sentence = f"With outliers at dp = 0 these shares of pairs were not called equal: {shares}."
-    return [sentence], [*fourth_table(evidence, counting), average]
+    return [sentence], [*fourth_table(evidence, counting), average], figures
 
 
 def _fifth(request: Request, counting: str) -> ComparedNumbers:

@@ -15,11 +15,13 @@ from bestofk.papers.multitest.learners import LEARNERS, recipe
 from bestofk.papers.multitest.tables import (
     Decisions,
     LearnerRuns,
+    claims,
     decide,
     drawn,
     errors_of,
     figure_facts,
     most_selected,
+    sample_execution,
     table_1,
     table_2,
     table_3,
@@ -33,7 +35,13 @@ FIGURES = {"fig3": "hepatitis", "fig4": "pendigits"}
 
 
 def reproduce(request: Request) -> ReproductionResult:
-    """Reproduce Tables 1 to 3 and Figs. 3 and 4, next to the published values."""
+    """Reproduce Tables 1 to 3 and Figs. 2 to 4, next to the published values."""
+    facts, steps = sample_execution()
+    if request.tables == ("fig2",):
+        return ReproductionResult(
+            title="MultiTest, sample execution", paper=_paper(), tables=(facts,),
+            figures={"Fig. 2": steps},
+        )  # fmt: skip
     datasets = _datasets(request)
     if request.variant == "sound":
         from bestofk.papers.multitest.sound import sound_account
@@ -51,7 +59,10 @@ def reproduce(request: Request) -> ReproductionResult:
         "variant": request.variant,
         "datasets": list(datasets),
     }
+    tables = _tables(request, losses, decisions, datasets)
     figures: dict[str, str] = {}
+    if request.wants("fig2"):
+        tables, figures = [facts, *tables], {"Fig. 2": steps}
     for name, dataset in FIGURES.items():
         if request.wants(name):
             row = datasets.index(dataset)
@@ -60,7 +71,7 @@ def reproduce(request: Request) -> ReproductionResult:
     return ReproductionResult(
         title=_title(request),
         paper=_paper(),
-        tables=tuple(_tables(request, losses, decisions, datasets)),
+        tables=tuple(tables),
         sentences=tuple(_sentences(request, decisions, datasets)),
         explained=REPRODUCTIONS["multitest"].explained,
         details=details,
@@ -70,7 +81,7 @@ def reproduce(request: Request) -> ReproductionResult:
 
 def _datasets(request: Request) -> tuple[str, ...]:
     """Return the needed data sets: one per figure, all for the tables."""
-    if request.tables and set(request.tables) <= set(FIGURES):
+    if request.tables and set(request.tables) <= {"fig2", *FIGURES}:
         return tuple(FIGURES[table] for table in FIGURES if table in request.tables)
     return tuple(recipe())
 
@@ -124,6 +135,8 @@ def _tables(
         tables += table_1(losses, datasets)
     if request.wants("2"):
         tables += table_2(decisions, datasets)
+    if request.wants("claims"):
+        tables.append(claims(decisions, datasets))
     if request.wants("3"):
         tables.append(table_3(decisions, len(datasets)))
     for name, dataset in FIGURES.items():

@@ -58,6 +58,15 @@ shift = np.array([0, 0.035, 0.05, 0.1])[:, None, None, None]
 table = rng.uniform(0.1, 0.3, (1, 14, 1, 1)) + shift + rng.normal(0, 0.05, (4, 14, 5, 15))
 result = multiple.bootstrap_b(table, interval="interquartile", names=["A", "B", "C", "D"])
 bk.figure(result, 'intervals')""",
+    "repetitions": """
+import numpy as np
+import bestofk as bk
+
+rng = np.random.default_rng(1)
+trapped = rng.random((1, 10, 10)) < [[[0.0]], [[0.2]]]
+errors = rng.normal(0.2, 0.01, (2, 10, 10)) + 0.04 * ([[[1]], [[0]]] + 5 * trapped)
+losses = bk.Losses(errors, dims=("algorithm", "fold", "repetition"), algorithms=["steady", "bold"])
+bk.figure(losses, 'repetitions')""",
     "rates": """
 import bestofk as bk
 from bestofk.report.figures import Rates

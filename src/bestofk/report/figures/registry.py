@@ -70,6 +70,11 @@ def _has_several_datasets(value: Any) -> bool:
     return losses is not None and len(losses.datasets) > 1
 
 
+def _has_repetitions(value: Any) -> bool:
+    losses = losses_of(value)
+    return losses is not None and losses.values.shape[-1] > 1
+
+
 def _has_costs(value: Any) -> bool:
     """Return whether the costs of at least two learners are known."""
     from bestofk.report.figures.kinds.cost_frontier import known_cost, known_study_cost
@@ -233,6 +238,13 @@ FIGURES = Registry(
         summary="Bootstrap-B: intervals against the mean of all learners, and p-value intervals",
     ),
     FigureEntry(
+        name="repetitions",
+        module="repetition_points",
+        accepts=("Losses", "Study"),
+        shows=_has_repetitions,
+        summary="two stochastic learners: repetitions by split, their means and their intervals",
+    ),
+    FigureEntry(
         name="rates",
         module="rate_curves",
         accepts=("Rates", "Curve", "TypeOneError", "Power", "Replicability"),
@@ -386,9 +398,9 @@ def figure(
         preference was stated, otherwise the forest. ``figure_kinds(value)`` lists them:
         ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"rank-intervals"``, ``"letters"``,
-        ``"underlines"``, ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``,
-        ``"race"``, ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``,
-        ``"simplex"``, ``"posterior"``, ``"gate"``.
+        ``"underlines"``, ``"intervals"``, ``"repetitions"``, ``"rates"``, ``"roc"``, ``"alpha"``,
+        ``"preference"``, ``"race"``, ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``,
+        ``"ranks"``, ``"simplex"``, ``"posterior"``, ``"gate"``.
     ax : Axes, optional
         Where to draw. By default, a new figure of the right size.
     width : float, optional

@@ -156,8 +156,8 @@ def pairs_by_rule(
 QUANTILES = {"central": (0.45, 0.55), "interquartile": (0.25, 0.75)}
 INTERVAL_OPTIONS = (
     "'central', 'interquartile', 'median', 'mode', 'censored-mean', a pair of quantiles, "
-    "('median-radius', share), ('shortest', share) or a function of the losses that returns lower "
-    "and upper ends"
+    "('median-radius', share), ('shortest', share), the same pairs as text such as 'shortest:0.1', "
+    "or a function of the losses that returns lower and upper ends"
 )
 CENSORED_SHARE = 0.25
 """The share of repetitions that the censored mean leaves out at each end."""
@@ -285,16 +285,18 @@ def _rule(interval: Any) -> tuple[tuple[float, float] | None, Ends]:
         return None, interval
     if isinstance(interval, str) and interval in QUANTILES:
         interval = QUANTILES[interval]
+    if isinstance(interval, str) and interval.count(":") == 1:
+        interval = tuple(interval.split(":"))
     if isinstance(interval, str) and interval in _TYPICAL:
         typical = _TYPICAL[interval]
         return None, lambda losses: (typical(losses), typical(losses))
     if isinstance(interval, tuple | list) and len(interval) == 2:
         first, second = interval
         if first == "median-radius":
-            share = probability(second, "the share of interval=('median-radius', share)")
+            share = _share(second, first)
             return None, lambda losses: _median_radius(losses, share)
         if first == "shortest":
-            share = probability(second, "the share of interval=('shortest', share)")
+            share = _share(second, first)
             return None, lambda losses: _shortest(losses, share)
         try:
             q = (float(first), float(second))
@@ -303,6 +305,15 @@ def _rule(interval: Any) -> tuple[tuple[float, float] | None, Ends]:
         if 0.0 <= q[0] <= q[1] <= 1.0:
             return q, lambda losses: tuple(np.quantile(losses, q, axis=-1))
     raise refuse("interval", INTERVAL_OPTIONS, interval)
+
+
+def _share(value: Any, rule: str) -> float:
+    """Return the share of a rule such as ('shortest', 0.1), also written 'shortest:0.1'."""
+    try:
+        value = float(value) if isinstance(value, str) else value
+    except ValueError:
+        raise refuse("interval", INTERVAL_OPTIONS, f"{rule}:{value}") from None
+    return probability(value, f"the share of interval=({rule!r}, share)")
 
 
 def _median(losses: Floats) -> Floats:
@@ -612,8 +623,8 @@ class BootstrapBResult(MultipleResult):
             )
         if (self.cells[0] == self.cells[1]).all():
             sentences.append(
-                "All intervals have width 0, so this is Bootstrap-A: with one repetition per fold, "
-                "nothing is known about the spread between repetitions."
+                "All intervals have width 0 (a single repetition, or a rule that gives a number): "
+                "this is Bootstrap-A, which ignores the spread between repetitions."
             )
         if self.error_bound.any():
             largest = float(self.error_bound.max())

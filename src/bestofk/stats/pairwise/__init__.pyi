@@ -16,7 +16,7 @@ from .clustered import (
     obuchowski as obuchowski,
     yang as yang,
 )
-from .cosine import ewc_t as ewc_t
+from .cosine import diebold_mariano as diebold_mariano, ewc_t as ewc_t
 from .entry import PairwiseTest as PairwiseTest
 from .five_by_two import five_by_two_f as five_by_two_f, five_by_two_t as five_by_two_t
 from .half_sampling import (

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, side
+from bestofk._base.checks import Alternative, Floats, side, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
 from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
@@ -17,7 +18,7 @@ from bestofk.stats.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.tails import pvalue_of_t
+from bestofk.stats.tails import pvalue_of_t, t_quantile
 
 MIN_COSINES = 4
 """Fewest cosines; fewer would leave hardly any power."""
@@ -109,48 +110,127 @@ def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     most = int(max(np.floor(0.4 * n ** (2.0 / 3.0)), 1.0))
     j = np.arange(1, most + 1)[:, np.newaxis]
     cosines = np.sqrt(2.0 / n) * np.cos(np.pi * j * (np.arange(n) + 0.5) / n)
+
+    def long_run_variance(centred: Floats) -> tuple[Floats, Floats]:
+        count = number_of_cosines(lag_one(centred), n)
+        variance = np.zeros(count.shape)
+        for number, cosine in enumerate(cosines, start=1):
+            # plain sums: those of a matrix product depend on the number of pairs
+            weights = cosine.reshape(-1, *([1] * count.ndim))
+            part = np.square((weights * centred).sum(axis=0))
+            variance += np.where(number <= count, part, 0.0)
+        return variance / count, count
+
+    return _series_test("ewc-t", a, b, sides, long_run_variance)
+
+
+def diebold_mariano(
+    a: Any, b: Any, *, horizon: int | None = None, alternative: str = "two-sided"
+) -> PairwiseResult:
+    """Diebold and Mariano's test of two forecasts, corrected by Harvey, Leybourne and Newbold.
+
+    The null hypothesis is that the expected difference of the losses is 0
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`).
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        Losses in order of time, at least 4; leading axes broadcast.
+    horizon : int, optional
+        Steps ahead of the forecasts; differences `horizon` or more apart count as independent.
+        None: the cube root of n, rounded.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is greater.
+
+    Returns
+    -------
+    PairwiseResult
+        `statistic` is compared with t with n - 1 degrees of freedom.
+
+    Notes
+    -----
+    The long-run variance is the sum of the autocovariances up to lag ``horizon - 1``. If it is not
+    positive, the variance of the differences is used. The statistic is multiplied by
+    ``sqrt((n + 1 - 2 h + h (h - 1) / n) / n)`` with h the horizon.
+
+    References
+    ----------
+    F. X. Diebold and R. S. Mariano (1995). Comparing predictive accuracy. Journal of Business and
+    Economic Statistics 13, 253-263. doi:10.1080/07350015.1995.10524599
+
+    D. Harvey, S. Leybourne and P. Newbold (1997). Testing the equality of prediction mean squared
+    errors. International Journal of Forecasting 13, 281-291. doi:10.1016/S0169-2070(96)00719-4
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> r = diebold_mariano(rng.normal(0.5, 1, 100), np.zeros(100), horizon=2)
+    >>> r.df, bool(r.pvalue < 0.01)
+    (99.0, True)
+    """
+    sides: Alternative = side(alternative)
+    a, b = paired_losses(a, b, axes=1, shape_text="(times,)")
+    n = a.shape[-1]
+    if n < MIN_COSINES:
+        raise ArgumentError(f"a must contain at least {MIN_COSINES} differences; got {n}.")
+    h = round(n ** (1 / 3)) if horizon is None else whole(horizon, "horizon", at_least=1)
+    if h > n // 2:
+        raise ArgumentError(f"horizon must be at most half of the {n} differences; got {h}.")
+    correction = (n + 1 - 2 * h + h * (h - 1) / n) / n
+
+    def long_run_variance(centred: Floats) -> tuple[Floats, Floats]:
+        flat = np.square(centred).mean(axis=0)
+        variance = flat.copy()
+        for lag in range(1, h):
+            variance += 2.0 / n * (centred[lag:] * centred[:-lag]).sum(axis=0)
+        variance = np.where(variance > 0, variance, flat)
+        return variance / correction, np.full(flat.shape, n - 1.0)
+
+    return _series_test("diebold-mariano", a, b, sides, long_run_variance)
+
+
+def _series_test(
+    name: str,
+    a: Floats,
+    b: Floats,
+    sides: Alternative,
+    long_run_variance: Callable[[Floats], tuple[Floats, Floats]],
+) -> PairwiseResult:
+    """Return the t test of the mean with this variance of sqrt(n) times the mean, and its df."""
+    n = a.shape[-1]
     agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
         centred = d - mean
-        count = number_of_cosines(lag_one(centred), n)
-        variance = np.zeros(mean.shape)
-        for number, cosine in enumerate(cosines, start=1):
-            # plain sums: those of a matrix product depend on the number of pairs
-            weights = cosine.reshape(-1, *([1] * mean.ndim))
-            part = np.square((weights * centred).sum(axis=0))
-            variance += np.where(number <= count, part, 0.0)
-        variance /= count
+        variance, df = long_run_variance(centred)
         flat = np.square(centred).sum(axis=0) / (n - 1)
         mean, flat = without_noise(mean, flat, noise)
         variance = np.where(flat == 0, 0.0, variance)
         se = np.sqrt(variance / n)
         t, _ = ratio(mean, se)
-        p = never_zero(pvalue_of_t(t, count, sides))
+        p = never_zero(pvalue_of_t(t, df, sides))
         p = np.where((flat == 0) & (mean == 0), 1.0, p)
-        return t, np.where(np.isinf(t), np.maximum(p, agreeing), p), mean, se, count
+        return t, np.where(np.isinf(t), np.maximum(p, agreeing), p), mean, se, df
 
-    t, p, estimate, se, count = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
+    t, p, estimate, se, df = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
     return PairwiseResult(
-        test="ewc-t",
+        test=name,
         statistic=scalar_or_array(t),
         pvalue=scalar_or_array(p),
-        df=float(count.flat[0]) if count.size and np.ptp(count) == 0 else None,
+        df=float(df.flat[0]) if df.size and np.ptp(df) == 0 else None,
         estimate=scalar_or_array(estimate),
         alternative=sides,
         pivot=scalar_or_array(estimate),
         standard_error=scalar_or_array(se),
         losses=(a, b),
-        interval_rule=_rule(count, agreeing),
+        interval_rule=_rule(df, agreeing),
     )
 
 
 def _rule(count: Floats, agreeing: float) -> Any:
     def rule(result: PairwiseResult, level: float) -> Interval:
-        from scipy.special import stdtrit
-
-        half = -stdtrit(count, tail_level(level, result.alternative)) * np.asarray(
+        half = -t_quantile(tail_level(level, result.alternative), count) * np.asarray(
             result.standard_error
         )
         if agreeing > 1.0 - level:

@@ -77,11 +77,7 @@ def mcnemar(
             raise ArgumentError(f"{name} must contain only 0 and 1; got {other:g}.")
 
     n10, n01 = _disagreements(a, b)
-    few = n10 + n01 < EXACT_BELOW if exact == "auto" else np.full(n10.shape, bool(exact))
-    statistic, p = _chi_squared(n10, n01, sides)
-    if few.any():
-        binomial = _binomial(n10, n01, sides)
-        statistic, p = (np.where(few, e, c) for e, c in zip(binomial, (statistic, p), strict=True))
+    statistic, p = mcnemar_of_counts(n10, n01, exact=exact, alternative=sides)
     return PairwiseResult(
         test="mcnemar",
         statistic=scalar_or_array(statistic),
@@ -93,6 +89,18 @@ def mcnemar(
         losses=(a, b),
         interval_rule=_tango_interval,
     )
+
+
+def mcnemar_of_counts(
+    n10: Any, n01: Any, *, exact: bool | Literal["auto"], alternative: Alternative = "two-sided"
+) -> tuple[Floats, Floats]:
+    """Return statistic and p-value, from how often only `a` and only `b` is wrong."""
+    few = n10 + n01 < EXACT_BELOW if exact == "auto" else np.full(n10.shape, bool(exact))
+    statistic, p = _chi_squared(n10, n01, alternative)
+    if few.any():
+        binomial = _binomial(n10, n01, alternative)
+        statistic, p = (np.where(few, e, c) for e, c in zip(binomial, (statistic, p), strict=True))
+    return statistic, p
 
 
 def _disagreements(a: Floats, b: Floats) -> tuple[Floats, Floats]:

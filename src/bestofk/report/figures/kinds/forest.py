@@ -120,7 +120,7 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         paper.rest(0.0, lefts[-1] - 4),
         end + 6,
         note=_note(order, beyond=beyond),
-        alt=f"Differences of {counted(len(standings), 'learner')} from {order.recommended}: "
+        alt=f"Differences of {counted(len(standings), order.noun)} from {order.recommended}: "
         f"{tally}.",
         x_scale=scale,
     )

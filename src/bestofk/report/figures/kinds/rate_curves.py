@@ -39,6 +39,8 @@ class Rates:
         The nominal rate; ``"x"`` if it is the value on the axis, which is then a level.
     note : str
         Text for the caption.
+    noun : str
+        What a curve belongs to.
     """
 
     x: npt.ArrayLike
@@ -50,6 +52,7 @@ class Rates:
     y_name: str = "Type I error"
     nominal: float | str | None = None
     note: str = ""
+    noun: str = "test"
 
 
 _MEASURED = {
@@ -208,7 +211,7 @@ def layout_rates(
         across.end + beside,
         end + 6,
         note=f"{note} {value.note}".strip(),
-        alt=f"{value.y_name} against {value.x_name} of {counted(K, 'test')}.",
+        alt=f"{value.y_name} against {value.x_name} of {counted(K, value.noun)}.",
         x_scale=across,
         y_scale=up,
     )

@@ -1,0 +1,230 @@
+"""Decide from a printed table: one score per model, and the number of items.
+
+The table does not say on which items two models disagree. A p-value is therefore an interval over
+all joint outcomes that fit the printed scores.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, one_of, probability, whole
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.formatting import joined, number
+from bestofk._base.missing_files import no_such_file
+from bestofk.data.tables.table import Table
+from bestofk.decide.interval_table import (
+    LEARNER_COLUMNS,
+    IntervalDecision,
+    interval_decision,
+    judged_intervals,
+    table_of,
+)
+from bestofk.decide.preference import PreferenceLike
+from bestofk.losses.losses import Metric
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.printed import mcnemar_bounds, paired_t_bounds, wrong_counts
+
+DEVIATION_COLUMNS = ("sd", "std", "standard deviation", "standard_deviation")
+LOSS_WORDS = ("error", "loss")
+MAX_MODELS = 200
+_MAX_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PrintedTable:
+    """Scores of one table; all numbers are shares, 0 to 1, unless there are deviations."""
+
+    models: tuple[str, ...]
+    scores: Floats
+    half_unit: float
+    """Half of the last printed digit."""
+    deviations: Floats | None
+    deviation_half_unit: float
+    metric: Metric
+
+
+def order_printed(
+    table: Any,
+    items: int,
+    *,
+    prefer: PreferenceLike = None,
+    correction: str = "holm",
+    alpha: float = 0.05,
+    higher_is_better: bool | None = None,
+) -> IntervalDecision:
+    """Say what a printed table can show, from one score per model and the number of items.
+
+    Parameters
+    ----------
+    table : path or data frame
+        One row per model: its name, its accuracy or error rate (a share or percent), and
+        optionally the standard deviation over the items (column ``sd``) of any score.
+    items : int
+        Number of items that every model was scored on.
+    prefer : sequence of names, mapping of name to price, or "listed", optional
+        As for `bestofk.order`.
+    correction, alpha
+        For all pairs.
+    higher_is_better : bool, optional
+        By default True, unless the name of the column contains ``error`` or ``loss``.
+
+    Returns
+    -------
+    IntervalDecision
+        A pair is ``"significant"`` if it is so whatever the items were, ``"not significant"`` if
+        it cannot be significant, and ``"inconclusive"`` if that needs the items.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
+    >>> decision = order_printed(table, 1319)
+    >>> decision.tested.verdicts
+    ('inconclusive', 'significant', 'significant')
+    """
+    n = whole(items, "items", at_least=2)
+    one_of(correction, "correction", tuple(CORRECTIONS))
+    alpha = probability(alpha, "alpha")
+    printed = _read(table, higher_is_better)
+    pairs = list(combinations(range(len(printed.models)), 2))
+    if printed.deviations is None:
+        test, bounds = "mcnemar", _mcnemar(printed, n, pairs)
+    else:
+        test, bounds = "paired-t", _paired_t(printed, n, pairs)
+    losses = -printed.scores if printed.metric.higher_is_better else printed.scores
+    half = printed.half_unit
+    ends = np.stack([losses - half, losses + half])
+    i, j = np.array(pairs).T
+    tested = judged_intervals(
+        test,
+        tuple((printed.models[a], printed.models[b]) for a, b in pairs),
+        np.array(bounds),
+        np.stack([ends[0, i] - ends[1, j], ends[1, i] - ends[0, j]], axis=1),
+        correction=correction,
+        alpha=alpha,
+        metric=printed.metric,
+        items=n,
+    )
+    return interval_decision(printed.models, np.stack([losses, losses]), tested, prefer)
+
+
+def _read(source: Any, higher_is_better: bool | None) -> PrintedTable:
+    table = table_of(source)
+    if table is None and isinstance(source, str | os.PathLike):
+        raise TableError(no_such_file(Path(source), "file"))
+    if table is None:
+        raise ArgumentError("table must be a path or a data frame with one row per model.")
+    named = [name for name in table.columns if name.lower() in (*LEARNER_COLUMNS, "name")]
+    texts = [name for name in table.columns if not _is_number(table, name)]
+    names = named[0] if named else texts[0] if texts else None
+    others = [name for name in table.columns if name != names]
+    spread = [name for name in others if name.lower() in DEVIATION_COLUMNS]
+    scores = [name for name in others if name not in spread]
+    if names is None or len(scores) != 1 or len(spread) > 1:
+        raise TableError(
+            f"{table.source}: with items, a table needs one column of model names, one of scores, "
+            f"and at most one of standard deviations (sd); got {', '.join(table.columns)}."
+        )
+    levels = table.levels(names)
+    models = tuple(levels.names[code] for code in levels.codes)
+    if len(set(models)) != len(models):
+        twice = next(name for name in models if models.count(name) > 1)
+        raise TableError(
+            f"{table.source}: with items, every model needs one row; got {twice} twice."
+        )
+    if not 2 <= len(models) <= MAX_MODELS:
+        raise TableError(
+            f"{table.source}: with items, a table needs 2 to {MAX_MODELS} models; got "
+            f"{len(models)}."
+        )
+    values = np.asarray(table.numbers(scores[0]), dtype=float)
+    if np.isnan(values).any():
+        missing = models[int(np.isnan(values).argmax())]
+        raise TableError(f"{table.source}: {missing} has no {scores[0]}.")
+    unit = _unit(values)
+    deviations = np.asarray(table.numbers(spread[0]), dtype=float) if spread else None
+    if higher_is_better is None:
+        higher_is_better = not any(word in scores[0].lower() for word in LOSS_WORDS)
+    if deviations is None and values.max() > 1.0:
+        values, unit = values / 100.0, unit / 100.0
+    if deviations is None and (values.min() < 0.0 or values.max() > 1.0):
+        raise TableError(
+            f"{table.source}: {scores[0]} must hold shares or percent of right or wrong items; for "
+            "other scores add their standard deviation over the items as column sd."
+        )
+    if deviations is not None and not (deviations >= 0).all():
+        raise TableError(f"{table.source}: {spread[0]} must hold numbers of 0 or more.")
+    metric = Metric(name=scores[0], higher_is_better=higher_is_better)
+    return PrintedTable(
+        models=models,
+        scores=values,
+        half_unit=unit / 2,
+        deviations=deviations,
+        deviation_half_unit=0.0 if deviations is None else _unit(deviations) / 2,
+        metric=metric,
+    )
+
+
+def _is_number(table: Table, name: str) -> bool:
+    try:
+        table.numbers(name)
+    except TableError:
+        return False
+    return True
+
+
+def _unit(values: Floats) -> float:
+    """Return the unit of the last printed digit of a column."""
+    return float(10.0 ** -max(map(_decimals, values.tolist())))
+
+
+def _decimals(value: float) -> int:
+    """Return the decimals of a number as it is usually printed.
+
+    Examples
+    --------
+    >>> _decimals(71.3), _decimals(0.70000000001), _decimals(3.0)
+    (1, 1, 0)
+    """
+    text = f"{value:.{_MAX_DECIMALS}f}".rstrip("0")
+    return len(text.partition(".")[2])
+
+
+def _mcnemar(
+    printed: PrintedTable, n: int, pairs: list[tuple[int, int]]
+) -> list[tuple[float, float]]:
+    rates = 1.0 - printed.scores if printed.metric.higher_is_better else printed.scores
+    counts = [wrong_counts(float(rate), n, printed.half_unit) for rate in rates]
+    impossible = [name for name, one in zip(printed.models, counts, strict=True) if not len(one)]
+    if impossible:
+        k = printed.models.index(impossible[0])
+        raise TableError(
+            f"No number of right answers to {n} items gives the {printed.metric.name} "
+            f"{number(float(printed.scores[k]))} of {joined(impossible[:3])}: check the number of "
+            "items, or whether the score is a mean of several benchmarks."
+        )
+    return [mcnemar_bounds(counts[i], counts[j], n) for i, j in pairs]
+
+
+def _paired_t(
+    printed: PrintedTable, n: int, pairs: list[tuple[int, int]]
+) -> list[tuple[float, float]]:
+    assert printed.deviations is not None
+    bounds = []
+    for i, j in pairs:
+        gap = float(printed.scores[i] - printed.scores[j])
+        slack = 2 * printed.half_unit
+        spread = float(printed.deviations[i]), float(printed.deviations[j])
+        bounds.append(
+            paired_t_bounds(
+                (gap - slack, gap + slack), spread, n, half_unit=printed.deviation_half_unit
+            )
+        )
+    return bounds

@@ -1,0 +1,213 @@
+"""Clean the cells of a table of losses, and refuse tables that are easily misread."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import BestOfKWarning, TableError, use
+from bestofk._base.formatting import shortened
+from bestofk.data.tables.table import Table
+from bestofk.data.tables.values import is_number
+from bestofk.losses.columns import direction_of, listed, normal
+
+if TYPE_CHECKING:
+    from bestofk.losses.layouts import Cells
+
+# Cells
+
+
+_BEFORE = re.compile(
+    r"^(?:\*\*|__|\*|\$|\\(?:textbf|underline|mathbf|emph|textit)\{|\{\\bf |<(?:b|strong|u|i)>|\s)+"
+)
+_AFTER = re.compile(r"(?:\*|__|\$|\}|</(?:b|strong|u|i)>|\^\{?(?=[*†‡])|[†‡§•]|\s)+$")
+_FAILED = {
+    "-", "--", "---", "–", "—", "−", "timeout", "time out", "timed out", "t/o", "oom", "oot",
+    "memout", "out of memory", "dnf", "fail", "failed", "failure", "error", "err", "crash",
+    "crashed", "diverged", "missing", "not available", "✗",
+}  # fmt: skip
+"""Words, in lower case, for a result that does not exist."""
+
+
+def plain_cells(table: Table) -> Table:
+    """Remove marks such as bold around numbers, and count words such as ``timeout`` as missing.
+
+    Change only columns whose other cells are all numbers.
+    """
+    import pyarrow as pa
+    import pyarrow.types as kinds
+
+    cells, failed, marked = dict(table.cells), set(), False
+    for column in table.columns:
+        if not kinds.is_string(table.cells[column].type):
+            continue
+        encoded = table.cells[column].dictionary_encode()
+        if replace(table, cells={column: encoded.dictionary}).is_numeric(column):
+            continue
+        before = [(cell or "").strip() for cell in encoded.dictionary.to_pylist()]
+        after = [_AFTER.sub("", _BEFORE.sub("", cell)) for cell in before]
+        words = {cell for cell in before if cell.lower() in _FAILED}
+        numbers = ["" if cell in words else text for cell, text in zip(before, after, strict=True)]
+        distinct = pa.array(numbers, type=pa.string())
+        if replace(table, cells={column: distinct}).is_numeric(column):
+            cells[column] = distinct.take(encoded.indices)
+            failed |= words
+            marked = marked or any(
+                a != b for a, b in zip(before, after, strict=True) if a not in words
+            )
+    notes = []
+    if marked:
+        notes.append("Marks around numbers, such as bold and stars, were removed.")
+    if failed:
+        notes.append(f"Missing: the cells {shortened(sorted(map(repr, failed)), 6)}.")
+    if not notes:
+        return table
+    return replace(table, cells=cells, account=(*table.account, *notes))
+
+
+# Columns and rows
+
+
+def refuse_markup(table: Table) -> None:
+    """Raise if the file is a Markdown or LaTeX table, or has lines above its header."""
+    first = table.columns[0] if table.columns else ""
+    form = ""
+    if len(table.columns) == 1 and "&" in first:
+        form = "LaTeX"
+    elif table.n_rows and table.delimiter == "|":
+        form = (
+            "Markdown" if re.fullmatch(r":?-+:?", _cell(table, 0, len(table.columns) // 2)) else ""
+        )
+    if form:
+        raise TableError(
+            f"{table.source} is a {form} table: save it as CSV, with one line per row and commas "
+            "between the cells."
+        )
+    unnamed = [name for name in table.columns if re.fullmatch(r"column \d+", name)]
+    if len(unnamed) >= max(2, len(table.columns) - 1) and table.n_rows:
+        row = [_cell(table, 0, at) for at in range(len(table.columns))]
+        if sum(bool(cell) and not is_number(cell) for cell in row) == len(row):
+            raise TableError(
+                f"{table.source}: the first line names {len(table.columns) - len(unnamed)} of "
+                f"{len(table.columns)} columns: delete the lines above the names."
+            )
+
+
+def _cell(table: Table, row: int, at: int) -> str:
+    return (table.raw(table.columns[at])[row].as_py() or "").strip()
+
+
+def refuse_phases(table: Table, roles: dict[str, str]) -> None:
+    """Raise if a column says whether a result is of training or of test rows."""
+    for column in table.columns:
+        distinct = table.cells[column].unique()
+        if len(distinct) > _MAX_PHASES:
+            continue
+        words = [str(cell).strip() for cell in distinct.to_pylist() if cell is not None]
+        names = {word.lower(): word for word in words if word}
+        phases = [name for name in names if _PHASE.fullmatch(name)]
+        if len(phases) < 2 or len(phases) < len(names) or column == roles.get("algorithm"):
+            continue
+        test = next((names[name] for name in phases if name.startswith("test")), names[phases[-1]])
+        raise TableError(
+            f"{table.source}: the column {column!r} says which rows a result is of "
+            f"({listed(names.values())}): select one with ",
+            use(where={column: test}),
+            ".",
+        )
+
+
+_MAX_PHASES = 5
+_PHASE = re.compile(r"train(?:ing)?|test(?:ing)?|val|valid(?:ation)?|dev|eval|hold_?out")
+
+
+def refuse_column_names(table: Table, learners: Sequence[str]) -> None:
+    """Raise if the columns of a wide table are numbers, or several metrics of the same learners."""
+    if learners and all(is_number(name) and "." in name for name in learners):
+        values = [table.numbers(name) for name in learners]
+        spans = [float(np.ptp(column)) for column in values]
+        if all(
+            column.min() - span <= float(name) <= column.max() + span
+            for name, column, span in zip(learners, values, spans, strict=True)
+        ):
+            raise TableError(
+                f"{table.source}: line 1 must name the columns; got numbers "
+                f"({', '.join(learners[:3])})."
+            )
+    by_metric: dict[str, dict[str, str]] = {}
+    for name in learners:
+        parts = normal(name).split("_")
+        for base, metric in ((parts[:-1], parts[-1]), (parts[1:], parts[0])):
+            if base and direction_of(metric) in ("loss", "score"):
+                by_metric.setdefault(metric, {})["_".join(base)] = name
+                break
+    metrics = list(by_metric)
+    if len(metrics) > 1 and any(
+        set(by_metric[a]) & set(by_metric[b]) for a, b in pairwise(metrics)
+    ):
+        raise TableError(
+            f"{table.source}: the columns have several metrics ({listed(metrics[:6])}) of the same "
+            "learners: select those of one metric with ",
+            use(learners=list(by_metric[metrics[0]].values())),
+            ".",
+        )
+
+
+# Numbers
+
+
+def refuse_negative_losses(cells: Cells, name: str, source: str) -> None:
+    """Raise if all losses are negative: scorers give losses as negative scores."""
+    known = cells.values[np.isfinite(cells.values)]
+    if len(known) and known.max() <= 0.0 and known.min() < 0.0:
+        raise TableError(
+            f"{source}: the name {name!r} says that lower is better, but its numbers are negative, "
+            "as in scores that are better if higher: pass ",
+            use(higher_is_better=True),
+            " if they are such scores, or ",
+            use(higher_is_better=False),
+            ".",
+        )
+
+
+def check_scales(values: Floats, names: Sequence[str], source: str, *, higher: bool) -> None:
+    """Raise if percentages are mixed with fractions; warn of ranks that count as scores.
+
+    `values` (K, ...) are as in the file. A single percentage among losses may be an outlier.
+    """
+    table = values.reshape(len(values), -1)
+    table = table[:, np.isfinite(table).all(axis=0)]
+    if not table.size or len(table) < 2:
+        return
+    large = (table > 1.0) & (table <= 100.0)
+    suspects = large if higher else large & large.all(axis=1, keepdims=True)
+    others = np.where(suspects, np.nan, table)
+    if suspects.any() and (~suspects).any() and np.nanmin(others) >= 0 and np.nanmax(others) <= 1:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            middle = np.where(suspects, np.nanmedian(others, axis=0), np.nan)
+            ratio = table / 100.0 / middle
+        if np.nanmax(np.where(suspects, np.abs(np.log2(ratio)), np.nan)) <= 1.0:
+            row, column = np.argwhere(suspects)[0]
+            raise TableError(
+                f"{source}: {names[row]!r} has the number {table[row, column]:g} among fractions "
+                "between 0 and 1; it looks like a percentage: divide it by 100."
+            )
+    K = len(table)
+    ranks = np.sort(table, axis=0)
+    if higher and K > 2 and table.shape[1] > 2 and (ranks == np.arange(1, K + 1)[:, None]).all():
+        warnings.warn(
+            BestOfKWarning(
+                f"{source}: the numbers are the ranks 1 to {K}; pass ",
+                use(higher_is_better=False),
+                " if rank 1 is the best.",
+            ),
+            stacklevel=3,
+        )

@@ -1,0 +1,103 @@
+"""Bounds of the p-value of a paired test, from printed means and the number of items alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, Ints
+from bestofk.stats.pairwise.mcnemar_tests import mcnemar_of_counts
+from bestofk.stats.pairwise.resolution import EXACT_BELOW
+from bestofk.stats.tails import t_sf
+
+_MAX_COUNTS = 60
+"""Numbers of wrong answers per learner that are all tried; of more, evenly spaced ones."""
+
+
+def wrong_counts(rate: float, n: int, half_unit: float) -> Ints:
+    """Return the numbers of wrong answers of n that round to this error rate.
+
+    Examples
+    --------
+    >>> wrong_counts(0.127, 100, 0.0005).tolist(), wrong_counts(0.127, 1319, 0.0005).tolist()
+    ([], [167, 168])
+    """
+    slack = 1e-9 * n
+    low = int(np.ceil(n * (rate - half_unit) - slack))
+    high = int(np.floor(n * (rate + half_unit) + slack))
+    return np.arange(max(low, 0), min(high, n) + 1)
+
+
+def mcnemar_bounds(wrong_a: Any, wrong_b: Any, n: int) -> tuple[float, float]:
+    """Return the smallest and the largest p-value of McNemar's test over all joint outcomes.
+
+    Parameters
+    ----------
+    wrong_a, wrong_b : sequence of int
+        The possible numbers of wrong answers of each learner.
+    n : int
+        Number of items.
+
+    Notes
+    -----
+    If a is wrong on `wrong_a` items and b on `wrong_b`, their difference D is known. The items on
+    which exactly one is wrong are at least |D| and at most min(wrong_a + wrong_b, 2 n - wrong_a -
+    wrong_b), in steps of two. The p-value (exact below 25 such items, as in `mcnemar`) grows with
+    their number within each of the two forms.
+
+    Examples
+    --------
+    >>> [round(p, 4) for p in mcnemar_bounds([30], [10], 100)]
+    [0.0, 0.0027]
+    """
+    a, b = (_spaced(np.asarray(wrong)) for wrong in (wrong_a, wrong_b))
+    a, b = (one.ravel() for one in np.meshgrid(a, b, indexing="ij"))
+    least = np.abs(a - b)
+    most = np.minimum(a + b, 2 * n - a - b)
+    # the ends of the range, and those of the exact form, with the parity of the difference
+    edge = EXACT_BELOW - 1 - (EXACT_BELOW - 1 - least) % 2
+    candidates = np.stack([least, most, np.clip(edge, least, most), np.clip(edge + 2, least, most)])
+    difference = np.broadcast_to(a - b, candidates.shape)
+    n10, n01 = (candidates + difference) / 2, (candidates - difference) / 2
+    _, p = mcnemar_of_counts(n10, n01, exact="auto")
+    return float(p.min()), float(p.max())
+
+
+def _spaced(counts: Ints) -> Ints:
+    if len(counts) <= _MAX_COUNTS:
+        return counts
+    return counts[np.linspace(0, len(counts) - 1, _MAX_COUNTS).round().astype(np.int64)]
+
+
+def paired_t_bounds(
+    difference: tuple[float, float],
+    deviations: tuple[float, float],
+    n: int,
+    *,
+    half_unit: float = 0.0,
+) -> tuple[float, float]:
+    """Return the smallest and the largest p-value of the paired t test over all correlations.
+
+    Parameters
+    ----------
+    difference : tuple of float
+        Ends of the difference of the means.
+    deviations : tuple of float
+        The standard deviation of each learner over the n items.
+    half_unit : float
+        Half of the last digit to which they are rounded.
+
+    Examples
+    --------
+    >>> [round(p, 4) for p in paired_t_bounds((0.05, 0.05), (0.2, 0.3), 50)]
+    [0.0009, 0.4828]
+    """
+    ends = np.abs(np.asarray(difference))
+    smallest = 0.0 if difference[0] <= 0.0 <= difference[1] else float(ends.min())
+    apart = max(abs(deviations[0] - deviations[1]) - 2 * half_unit, 0.0)
+    spread = np.array([apart, sum(deviations) + 2 * half_unit])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t: Floats = np.array([ends.max(), smallest]) / (spread / np.sqrt(n))
+    p = 2.0 * t_sf(np.nan_to_num(t, nan=0.0, posinf=np.inf), n - 1.0)
+    return float(p[0]), float(min(p[1], 1.0))
