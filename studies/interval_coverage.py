@@ -171,7 +171,7 @@ def rate(null: Null, K: int, count: int) -> Held:
 
 def bound(null: Null, K: int, count: int) -> Held:
     for result, worse in results(null, K, count):
-        most, _ = _bound(result)
+        most, _ = _bound(result, result.decision.recommended)
         best = result.decision.recommended
         held = None if most is None else worse[result.scores.learners.index(best)] <= most + 1e-12
         yield held, bool(result.decision.caution)
