@@ -135,12 +135,16 @@ def test_every_procedure_on_every_design(procedure, design):
     assert found is not None
 
 
+@pytest.mark.filterwarnings("ignore:hierarchical-bayes")  # few draws
 @pytest.mark.parametrize("test", PAIRWISE_TESTS)
 def test_every_test(test):
     entry = PAIRWISE_TESTS[test]
-    design, datasets = DESIGNS[entry.covers[0]]
-    made = drawn(design, datasets, zero_one=entry.zero_one, seed=3)
-    few = {"samples": 500} if test == "signed-rank-bayes" else {}
+    design, datasets = DESIGNS["datasets" if entry.axes == 3 else entry.covers[0]]
+    slow = {"tables": 2, "learners": 2} if entry.axes == 3 else {}
+    made = drawn(design, datasets, zero_one=entry.zero_one, seed=3, **slow)
+    few = {"signed-rank-bayes": {"samples": 500}, "hierarchical-bayes": {"samples": 64}}.get(
+        test, {}
+    )
     family = {"family": "preference"} if "greater" in entry.sides else {}
     for more in ({}, family, {"procedure": "cheapest-adequate", "margin": 0.1}):
         found = check_same(*made, design, test=test, prefer="listed", **few, **more)

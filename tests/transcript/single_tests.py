@@ -33,6 +33,12 @@ def tables(means, count):
         },
         "time": folds(means, runs=1, folds=40, design=bk.Design(kind="time", folds=40)),
         "datasets": sets(means),
+        "dataset-folds": bk.Losses(
+            around(means, (12, 1, 3, 1), 0.01, 1),
+            dims=DIMS,
+            algorithms=NAMES[:count],
+            loss_name="zero-one",
+        ),
         "halves": parted(means, Subsets(kind="halves", runs=20, folds=5), runs=10, folds=10),
         "nested": parted(means, Subsets(kind="nested", runs=100, folds=2), runs=10, folds=5),
         "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
