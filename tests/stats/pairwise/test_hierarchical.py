@@ -6,6 +6,7 @@ from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError, BestOfKWarning
+from bestofk.report.figures.kinds.posteriors import layout_simplex
 from bestofk.stats.pairwise import hierarchical_bayes
 
 
@@ -120,7 +121,13 @@ def test_few_draws_warn_and_bad_input_is_refused():
         hierarchical_bayes(d, 0 * d, rho=1.0)
 
 
-def test_order_gives_the_test_all_folds(tmp_path):
+def test_the_simplex_does_not_show_draws_of_another_test():
+    d = differences(5, 1, 5, 0.01, 0.02, 5)
+    picture = layout_simplex(hierarchical_bayes(d, 0 * d, rope=0.01))
+    assert "draw of the three shares" not in picture.note
+
+
+def test_order_gives_the_test_all_folds():
     d = differences(6, 2, 3, 0.03, 0.01, 7)
     rng = np.random.default_rng(8)
     losses = np.stack([0.3 + d, 0.3 + 0 * d]) + rng.normal(0, 0.02, d.shape)

@@ -408,8 +408,8 @@ def layout_simplex(
     Parameters
     ----------
     value : PosteriorResult, Decision or Study
-        A result of `correlated_t` or `signed_rank_bayes`, or a decision with a rope. The figure of
-        a decision compares the other learners with the recommended one.
+        A result of a Bayesian test, or a decision with a rope. The figure of a decision compares
+        the other learners with the recommended one.
     names : two str, optional
         Names of the learners of a PosteriorResult.
     paper : Paper, optional
@@ -580,7 +580,7 @@ def draws_of(posteriors: Posteriors) -> list[tuple[float, float, float]]:
     Return none for other tests, and if the result used another prior than the draws.
     """
     pair, single = posteriors.pairs[0], posteriors.single
-    if single is None or pair.student is not None or len(single.losses) != 2:
+    if type(single) is not PosteriorResult or pair.student is not None or len(single.losses) != 2:
         return []
     shares: Floats = share_draws(*single.losses, rope=posteriors.rope, draws=_DRAWS)
     leads = np.bincount(shares.argmax(axis=1), minlength=3) / len(shares)
