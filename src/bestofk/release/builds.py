@@ -126,7 +126,7 @@ def _position(names: Sequence[str], model: str | None, where: str) -> int:
             advice: tuple[Part, ...] = (use(baseline_model=first), ".")
         else:
             advice = (use(model=first), ", and give the one to compare it with as ",
-                      use(baseline=...), ".")  # fmt: skip
+                      use(baseline="FILE"), ".")  # fmt: skip
         raise ArgumentError(
             f"{where} has {len(names)} models ({shortened(list(names), 6)}): name one with ",
             *advice,
