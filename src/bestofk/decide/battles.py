@@ -36,6 +36,8 @@ CLUSTER_COLUMNS = ("question_id", "prompt", "prompt_id", "conversation_id", "jud
 WORDS = {"model_a": 2, "a": 2, "model_b": 0, "b": 0, "tie": 1, "draw": 1, "tie (bothbad)": 1,
          "tie(bothbad)": 1, "bothbad": 1, "both_bad": 1}  # fmt: skip
 """Outcomes by the word in the column winner: 2 if model_a won, 1 for a tie, 0 if model_b won."""
+LETTERS = ("a", "b", "A", "B")
+"""If a model has such a name, the letter is the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -226,7 +228,7 @@ def order_battles(
     fit = bradley_terry(battles.first, battles.second, battles.outcome, K, clusters)
     if fit.df < 1:
         raise TableError(
-            f"{battles.source}: {n} battles of {K} models are too few to estimate errors."
+            f"{battles.source}: there must be at least as many battles as models; got {n} and {K}."
         )
     order = np.argsort(-fit.strengths, kind="stable")
     strengths, covariance = fit.strengths[order], fit.covariance[np.ix_(order, order)]
@@ -317,6 +319,7 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         )
     fixed = np.array([_outcome(word) for word in words])
     winner = np.array([index.get(word, -1) for word in words])
+    fixed[(winner >= 0) & np.isin(words, LETTERS)] = -1
     for code in np.flatnonzero((fixed >= 0) & (winner >= 0)):
         raise TableError(
             f"{table.source}: the winner {words[code]!r} can be the name of a model or an outcome; "

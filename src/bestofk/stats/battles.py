@@ -177,11 +177,12 @@ def _cluster_products(
     """Return the sum over clusters of the outer products of their scores."""
     products: Floats
     if groups * players <= _MAX_DENSE:
-        size = groups * players
-        sums: Floats = np.bincount(clusters * players + first, weights=scores, minlength=size)
-        sums = sums - np.bincount(clusters * players + second, weights=scores, minlength=size)
-        dense = sums.reshape(groups, players)
-        products = dense.T @ dense
+        gained, lost = (
+            np.bincount(clusters * players + side, weights=scores, minlength=groups * players)
+            for side in (first, second)
+        )
+        sums = (gained - lost).reshape(groups, players)
+        products = sums.T @ sums
         return products
     rows = np.concatenate([clusters, clusters])
     columns = np.concatenate([first, second])
