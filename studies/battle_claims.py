@@ -3,7 +3,7 @@
 Draw battles of K models with known strengths. A prompt shifts the strengths of all models by
 normal numbers, so the battles of one prompt depend on each other.
 
-Usage: python studies/battle_claims.py [--tables 1000] [--seed 0] [--write]
+Usage: python studies/battle_claims.py [--tables 1000] [--seed 1] [--write]
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def measured(name: str, tables: int, seed: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="write the page of the docs")
     options = parser.parse_args()
     lines = [

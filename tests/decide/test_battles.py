@@ -51,11 +51,13 @@ def test_errors_agree_with_other_packages(monkeypatch):
     assert dict(zip(battles.models, errors, strict=True)) == pytest.approx(
         {"x": 23.9213, "y": 23.5440, "z": 23.0718, "w": 26.7152}, abs=2e-3
     )
-    # differences from x: GLM of statsmodels 0.15.0, cov_type="cluster", without (n - 1) / (n - k)
+    # differences from x: GLM of statsmodels 0.15.0, cov_type="cluster", without (n - 1) / (n - k);
+    # its factor has the number of clusters, ours their effective number
     clusters = TABLE["question_id"].to_numpy()
     for limit in (kernel._MAX_DENSE, 0):
         monkeypatch.setattr(kernel, "_MAX_DENSE", limit)
-        C = bradley_terry(*arrays, 4, clusters).covariance
+        fit = bradley_terry(*arrays, 4, clusters)
+        C = fit.covariance / (1 + 1 / fit.df) * 23 / 22
         errors = POINTS * np.sqrt(C[0, 0] + np.diag(C) - 2 * C[0])
         assert errors[1:] == pytest.approx([21.5598, 17.1589, 20.8074], abs=1e-4)
 
@@ -120,7 +122,7 @@ def test_command_line_and_python_agree(tmp_path, capsys):
 
 def test_cautions():
     few = order_battles(TABLE.assign(judge=np.arange(len(TABLE)) % 5), cluster="judge")
-    assert "Caution: 5 clusters are few" in few.explain()
+    assert "Caution: 5 clusters (as informative as 5 of equal size) are few" in few.explain()
     ties = pd.DataFrame([("x", "y", "tie")] * 9, columns=COLUMNS)
     assert order_battles(ties).pvalues.tolist() == [1.0]
     same = pd.DataFrame([("x", "y", w) for w in "xxy" * 6], columns=COLUMNS)
@@ -181,6 +183,8 @@ def test_bad_arguments_are_refused(tmp_path, capsys):
         order_battles(TABLE.drop(columns="winner"))
     with pytest.raises(BestOfKError, match="only one cluster"):
         order_battles(TABLE.assign(judge="j"), cluster="judge")
+    with pytest.raises(BestOfKError, match="one cluster holds almost all battles"):
+        order_battles(TABLE.assign(judge=["j"] + ["k"] * (len(TABLE) - 1)), cluster="judge")
     with pytest.raises(BestOfKError, match="path or a data frame"):
         order_battles([1, 2])
     with pytest.raises(BestOfKError, match=r"absent\.csv"):

@@ -29,6 +29,7 @@ MEAN_POINTS = 1000.0
 FEW_CLUSTERS = 20
 MAX_NAMED = 5
 """Models that a sentence about undefined strengths names."""
+MIN_DF = 0.5
 MIN_ERROR = 1e-7
 """A smaller standard error (log odds) is a rounding error: the battles do not vary."""
 CLUSTER_COLUMNS = ("question_id", "prompt", "prompt_id", "conversation_id", "judge", "user")
@@ -226,7 +227,12 @@ def order_battles(
     clusters = battles.clusters
     n = len(battles.first)
     fit = bradley_terry(battles.first, battles.second, battles.outcome, K, clusters)
-    if fit.df < 1:
+    if fit.df < MIN_DF and clusters is not None:
+        raise TableError(
+            f"{battles.source}: one cluster holds almost all battles, so errors are unknown; "
+            "choose another column."
+        )
+    if fit.df < MIN_DF:
         raise TableError(
             f"{battles.source}: there must be at least as many battles as models; got {n} and {K}."
         )
@@ -248,11 +254,11 @@ def order_battles(
     half = student.isf(alpha / 2.0, fit.df) * np.sqrt(np.maximum(variance, 0.0))
     total = (wins.sum(axis=1) + wins.sum(axis=0))[order]
     notes = list(battles.notes)
-    n_clusters = None if clusters is None else fit.df + 1
-    if n_clusters is not None and n_clusters < FEW_CLUSTERS:
+    n_clusters = None if clusters is None else int(clusters.max()) + 1
+    if n_clusters is not None and fit.df + 1 < FEW_CLUSTERS:
         notes.append(
-            f"Caution: {n_clusters} clusters are few; with clusters of unequal size, false claims "
-            "can be more frequent than alpha."
+            f"Caution: {n_clusters} clusters (as informative as {fit.df + 1:.0f} of equal size) "
+            "are few, so the errors are rough estimates."
         )
     if (constant & (np.abs(difference) > MIN_ERROR)).any():
         notes.append(

@@ -23,11 +23,15 @@ _MAX_DENSE = 1 << 25
 
 
 class Strengths(NamedTuple):
-    """The fit of `bradley_terry`; strengths are log odds with the mean 0."""
+    """The fit of `bradley_terry`; strengths are log odds with the mean 0.
+
+    The degrees of freedom are n - K + 1, or the effective number of clusters less 1: the squared
+    number of battles divided by the sum of the squared sizes of the clusters.
+    """
 
     strengths: Floats
     covariance: Floats
-    df: int
+    df: float
 
 
 def outcome_counts(first: Ints, second: Ints, outcome: Ints, players: int) -> Ints:
@@ -114,6 +118,7 @@ def bradley_terry(
     bread = np.linalg.inv(_information(wins, expected))
     n = len(first)
     residuals = np.array([0.0, 0.5, 1.0]) - expected[..., None]
+    df: float
     if clusters is None:
         meat = _laplacian((counts * residuals**2).sum(axis=2))
         df = n - players + 1
@@ -122,8 +127,10 @@ def bradley_terry(
         scores = residuals.ravel()[(first * players + second) * 3 + outcome]
         groups = int(clusters.max()) + 1
         meat = _cluster_products(clusters, first, second, scores, groups, players)
-        df = groups - 1
-        factor = groups / max(df, 1)
+        # clusters of unequal size count as fewer clusters of equal size
+        sizes = np.bincount(clusters)
+        df = float(n**2 / (sizes @ sizes)) - 1.0
+        factor = 1.0 + 1.0 / df
     return Strengths(strengths, factor * (bread @ meat @ bread), df)
 
 
