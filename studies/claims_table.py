@@ -28,7 +28,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
 }
 """Options of `order`: defaults, or the family of the paper with the listed preference."""
 FAMILIES = ("default", "preference")
-TABLES, DATA_SETS = 1000, 400
+TABLES, DATA_SETS = 2000, 400
 SMOKE = (20, 4)
 
 MEAN, SD, WORSE = 0.25, 0.03, 0.1

@@ -88,7 +88,8 @@ def drawn(rng: Rng) -> Any:
     kind = rng.integers(4)
     cardinality = np.array(
         [0 if kind == 0 or (kind == 1 and rng.random() < 0.5) else
-         2 if kind == 2 else int(rng.integers(1, 40)) for _ in range(d)],
+         2 if kind == 2 else int(rng.integers(1, 40) if rng.random() < 0.97 else 3000)
+         for _ in range(d)],
         dtype=np.int64,
     )  # fmt: skip
     columns = [

@@ -466,9 +466,10 @@ def main() -> int:
                 ours = [frame for frame in traceback.extract_tb(error.__traceback__)
                         if "bestofk" in frame.filename]  # fmt: skip
                 frame = ours[-1] if ours else last
-                place = f"{Path(frame.filename).name}:{frame.lineno}"
+                line = f"{Path(frame.filename).name}:{frame.lineno}"
                 print(
-                    f"Case {case} of seed {options.seed} failed at {place}: {reason!a}", flush=True
+                    f"Case {case} of seed {options.seed} failed at {line}: {reason!a}",
+                    flush=True,
                 )
                 if options.case is not None:
                     raise

@@ -1,31 +1,42 @@
-"""Measure false claims about equal models and series, by the default path of `evals` and `order`.
+"""Measure false claims about equal learners by the default path of `compare`, `order` and `evals`.
 
-    python studies/null_tables.py            write docs/measured/nulls.csv and nulls.md
-    python studies/null_tables.py --smoke    print the table from few studies
+    python studies/null_tables.py                  write docs/measured/nulls.csv and nulls.md
+    python studies/null_tables.py --smoke          print the table from few studies
+    python studies/null_tables.py --only WORDS     print the nulls whose names contain WORDS
+    python studies/null_tables.py --again          measure rows that nulls.csv already has, too
 
-Every study draws K models (or learners) with equal means and decides by the defaults. A study errs
+Every study draws K learners (or models) with equal means and decides by the defaults. A study errs
 if it claims any difference. *Without caution* counts the false claims in results that do not carry
-a caution about their error rate. 1,000 studies each; a rate of 5 percent has a standard error of
-0.7.
+a caution about their error rate. `order` and `evals` decide 1,000 tables each; a rate of 5 percent
+has a standard error of 0.7. `compare` decides 400 data sets each (1.1): every learner sees a block
+of columns of its own, so that the learners are equal by construction; the plan is the default
+(10x5+nested) unless the name of the null says otherwise.
 """
 
 from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import bestofk as bk
+from bestofk.decide.order_tables import order_many
 from bestofk.evals.choosing import _decide
 from bestofk.evals.item_scores import ItemScores
+from bestofk.lab.problems.classes import ColumnBlocks
+from bestofk.lab.simulation import simulate
+from bestofk.run.inputs import default_plan
+from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import clopper_pearson
+from skewed_differences import draw as shaped
 
-STUDIES = 1_000
+STUDIES, FITTED = 1_000, 400
 LEARNERS = (2, 5, 10)
 OUT = Path("docs/measured")
 
@@ -78,15 +89,162 @@ def series(rho, skewed=False):
     return of
 
 
+def of_shape(shape, opposite=False, sds=1.0):
+    """Losses with mean 0, skewed in opposite directions, or with sds from 1 / `sds` to `sds`."""
+
+    def of(rng, K, n):
+        losses = shaped(rng, shape, (K, n)) * np.geomspace(1 / sds, sds, K)[:, np.newaxis]
+        losses[1::2] *= -1.0 if opposite else 1.0
+        return losses
+
+    return of
+
+
+def out_of(items, error=0.2):
+    """Error rates on few items."""
+    return lambda rng, K, n: rng.binomial(items, error, (K, n)) / items
+
+
+def fewer_runs(share):
+    """Normal losses; every second learner has fewer runs and three times the deviation."""
+
+    def of(rng, K, n):
+        losses = rng.standard_normal((K, n))
+        losses[1::2] *= 3.0
+        losses[1::2, max(2, int(share * n)) :] = np.nan
+        return losses
+
+    return of
+
+
+def correlated(rho):
+    """Normal losses of splits that share a part rho of their variance."""
+    return lambda rng, K, n: (
+        np.sqrt(rho) * rng.normal(size=(K, 1)) + np.sqrt(1 - rho) * rng.normal(size=(K, n))
+    )
+
+
+class RareClass(ColumnBlocks):
+    """Column blocks of which one row in ten belongs to the second class."""
+
+    __slots__ = ()
+
+    def encoded(self, rng):
+        encoded = ColumnBlocks.encoded(replace(self, rows=10 * self.rows), rng)
+        other = np.flatnonzero(encoded.y == 0)
+        rare = np.flatnonzero(encoded.y == 1)
+        count = min(max(rng.binomial(self.rows, 0.1), 5), self.rows)
+        rows = rng.permutation(np.concatenate([other[: self.rows - count], rare[:count]]))
+        return replace(encoded, values=encoded.values[rows], y=encoded.y[rows])
+
+
+@lru_cache(maxsize=1)
+def _blocks(problem, learner, n, plan, studies):
+    rows = {"learners": max(LEARNERS), "rows": n}
+    cv = plan or default_plan(rows=n)
+    return simulate([learner], problem(**rows), cv, sets=studies, n_jobs=1, engine="serial")
+
+
+def blocks(learner, *, problem=ColumnBlocks, plan=""):
+    """Yield losses of copies of a learner, each on its own columns; fit once for all K."""
+
+    def of(K, n, studies):
+        all_of_them = _blocks(problem, learner, n, plan, studies)
+        subset = all_of_them.subset_losses
+        some = replace(
+            all_of_them, learners=all_of_them.learners[:K], losses=all_of_them.losses[:, :, :K],
+            subset_losses=None if subset is None else subset[:, :, :K],
+        )  # fmt: skip
+        return (some.table(number) for number in range(studies))
+
+    return of
+
+
+def least_squares(X, y, train):
+    """Return predictions for all rows by a linear model of some rows."""
+    A = np.c_[np.ones(len(X)), X]
+    return A @ np.linalg.solve(
+        A[train].T @ A[train] + 1e-9 * np.eye(A.shape[1]), A[train].T @ y[train]
+    )
+
+
+def low_or_high(X, _y, _train):
+    """Return the true mean and own noise, less 1, or more 1 for every second learner."""
+    return np.sign(X[0, 0]) + 0.3 * X[:, 1]
+
+
+def regression(predict, noise, plan=""):
+    """Yield squared errors of copies of a regressor, each with its own five columns."""
+
+    def of(K, n, studies):
+        rng = np.random.default_rng([7, K, n, *noise.encode()])
+        for study in range(studies):
+            X, y = rng.normal(size=(K, n, 5)), shaped(rng, noise, n)
+            if predict is low_or_high:
+                X[:, 0, 0] = np.where(np.arange(K) % 2, 1.0, -1.0)
+            else:
+                y = y + X[:, :, 0].sum(axis=0)
+            cv = make_plan(plan or default_plan(rows=n), random_state=study)
+            splits = cv.materialise(n)
+            losses, last = np.empty((K, len(splits))), None
+            for at, (_, _, train, test) in enumerate(splits):
+                if last is None or (predict is not low_or_high and not np.array_equal(train, last)):
+                    errors = np.array([np.square(predict(x, y, train) - y) for x in X])
+                    last = train
+                losses[:, at] = errors[:, test].mean(axis=1)
+            design = splits.design
+            full = design.runs * design.folds
+            nested = losses[:, full:].reshape(K, 1, -1, 2, 1) if design.subsets else None
+            yield bk.Losses(
+                losses[:, :full].reshape(K, 1, design.runs, design.folds, 1),
+                dims=("algorithm", "dataset", "run", "fold", "repetition"),
+                algorithms=[f"l{k}" for k in range(K)], design=design, subset_values=nested,
+            )  # fmt: skip
+
+    return of
+
+
 @dataclass(frozen=True, kw_only=True)
 class Null:
-    """One kind of study."""
+    """One kind of study: tables that `draw` makes, or losses that learners of `fit` have."""
 
     name: str
-    draw: Callable[..., Any]
     n: int
+    draw: Callable[..., Any] | None = None
+    """(rng, K, n) -> one number per learner and unit."""
+    fit: Callable[..., Any] | None = None
+    """(K, n, studies) -> iterator of `Losses`."""
+    design: str = ""
+    """Design of a drawn table in `order`; empty: the scores of `evals`."""
+    test: str = "auto"
     cluster: int = 0
-    time: bool = False
+
+    @property
+    def command(self) -> str:
+        return (self.design and "order") or (self.fit and "compare") or "evals"
+
+    def decisions(self, K: int, studies: int, seed: int, claiming: bool = False) -> Iterator[Any]:
+        """Yield the decisions by default or by the named test; all, or those with a claim."""
+        if self.command == "evals":
+            rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
+            yield from (chosen(self, self.draw(rng, K, self.n)).decision for _ in range(studies))
+            return
+        if self.fit is not None:
+            tables = list(self.fit(K, self.n, studies))
+        else:
+            rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
+            tables = [losses_of(self, self.draw(rng, K, self.n)) for _ in range(studies)]
+        if claiming and not np.isnan(tables[0].values).any():
+            first = tables[0]
+            subset = first.subset_values is not None
+            claims = order_many(
+                np.stack([table.values for table in tables]), design=first.design, test=self.test,
+                algorithms=first.algorithms,
+                subset_values=np.stack([one.subset_values for one in tables]) if subset else None,
+            ).claims  # fmt: skip
+            claims[0] = True  # the first says which test it is
+            tables = [tables[at] for at in np.flatnonzero(claims.any(axis=(1, 2)))]
+        yield from (bk.order(table, test=self.test, missing="allow") for table in tables)
 
 
 NULLS = (
@@ -107,84 +265,186 @@ NULLS = (
     ),
     *(
         Null(name=f"losses in order of time, autocorrelation {rho:g}", draw=series(rho), n=n,
-             time=True) for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
+             design="time") for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
+    ),
+    *(
+        Null(name=f"data sets, {name}", draw=draw, n=n, design="scores")
+        for name, draw, sizes in (
+            ("normal", of_shape("normal"), (3, 6, 12, 30, 60)),
+            ("t with 3 df", of_shape("t with 3 df"), (3, 6, 12, 30)),
+            ("exponential, opposite skews", of_shape("exponential", True), (3, 6, 12, 30, 120)),
+            ("lognormal, opposite skews", of_shape("lognormal", True), (3, 6, 12, 30, 60, 120)),
+            ("variances differ", of_shape("normal", sds=3.0), (6, 12)),
+            ("error rates on 20 items", out_of(20), (6, 12, 30)),
+        ) for n in sizes
+    ),
+    *(
+        Null(name=f"{name}, normal", draw=correlated(0.1), n=n, design=design)
+        for name, design, n in (("10 folds", "cv", 10), ("10 runs of 10 folds", "10x10", 100),
+                                ("30 random splits", "resample", 30))
+    ),
+    *(
+        Null(name=f"training runs, {name}", draw=draw, n=n, design="seeds")
+        for name, draw, sizes in (
+            ("normal", of_shape("normal"), (3, 5, 10)),
+            ("variances differ", of_shape("normal", sds=3.0), (3, 5, 10)),
+            ("every second learner has two", fewer_runs(0.0), (5, 10)),
+            ("every second learner has a third", fewer_runs(1 / 3), (9, 15, 30)),
+            ("t with 3 df", of_shape("t with 3 df"), (5, 10)),
+            ("lognormal, opposite skews", of_shape("lognormal", True), (3, 5, 10, 30)),
+            ("error rates on 20 items", out_of(20), (3, 5, 10)),
+            ("error rates on 5 items", out_of(5), (3, 5, 10)),
+        ) for n in sizes
+    ),
+    *(
+        Null(name=f"one test set, {name}", draw=draw, n=n, design="test-set")
+        for name, draw, sizes in (
+            ("right or wrong", right_or_wrong, (50, 200)),
+            ("t with 3 df", of_shape("t with 3 df"), (50, 200)),
+            ("lognormal, opposite skews", of_shape("lognormal", True), (20, 50, 200)),
+        ) for n in sizes
+    ),
+    *(
+        Null(name=learner, fit=blocks(learner), n=n)
+        for learner, n in (("naive-bayes", 30), ("naive-bayes", 500), ("logistic", 30), ("nn", 30))
+    ),
+    *(
+        Null(name=f"{learner}, one row in ten of the second class", n=100,
+             fit=blocks(learner, problem=RareClass))
+        for learner in ("naive-bayes", "nn")
+    ),
+    Null(name="least squares, lognormal noise", n=30,
+         fit=regression(least_squares, "lognormal")),
+    *(
+        Null(name=f"forecasts too low or too high, {noise} target", n=n,
+             fit=regression(low_or_high, noise))
+        for noise in ("normal", "exponential", "lognormal") for n in (30, 100, 300)
+    ),
+    *(
+        Null(name=f"forecasts too low or too high, lognormal target, {plan}", n=n,
+             fit=regression(low_or_high, "lognormal", plan))
+        for plan in ("10x10", "resample:30:0.1", "5x2") for n in (30, 100)
+    ),
+    *(
+        Null(name=f"{learner}, {plan}, {test}", n=100, test=test, fit=blocks(learner, plan=plan))
+        for learner in ("naive-bayes", "nn", "c4.5")
+        for plan, test in (("kfold:10", "auto"), ("5x2", "5x2cv-f"), ("5x2", "5x2cv-t"))
     ),
 )  # fmt: skip
 
+DESIGNS = {
+    "time": lambda n: bk.Design(kind="time", folds=n),
+    "cv": lambda n: bk.Design(kind="cv", folds=n),
+    "10x10": lambda _: bk.Design(kind="cv", runs=10, folds=10),
+    "resample": lambda n: bk.Design(kind="resample", folds=n, n_train=(270,), n_test=(30,)),
+    "seeds": lambda n: bk.Design(kind="seeds", folds=n),
+    "test-set": lambda n: bk.Design(kind="test-set", folds=n),
+}
 
-def decided(null: Null, table):
-    """Return the decision of the default path."""
+
+def losses_of(null: Null, table):
+    """Return a drawn table as losses of its design."""
     K, n = table.shape
-    names = tuple(f"m{k}" for k in range(K))
-    if null.time:
-        design = bk.Design(kind="time", folds=n)
-        return bk.order(bk.Losses(table[:, None, :], algorithms=list(names), design=design))
+    names = [f"m{k}" for k in range(K)]
+    if null.design == "scores":
+        return bk.Losses(table, dims=("algorithm", "dataset"), algorithms=names)
+    design = DESIGNS[null.design](n)
+    values = table.reshape(K, 1, design.runs, design.folds, 1)
+    dims = ("algorithm", "dataset", "run", "fold", "repetition")
+    return bk.Losses(values, dims=dims, algorithms=names, design=design, missing="allow")
+
+
+def chosen(null: Null, table):
+    """Return the decision of `evals` with the scores behind it."""
+    K, n = table.shape
     clusters = np.repeat(np.arange(n // null.cluster), null.cluster) if null.cluster else None
     codes = np.arange(n) if clusters is None else clusters
     scores = ItemScores(
-        learners=names, tasks=("task",), items=tuple(map(str, range(n))),
+        learners=tuple(f"m{k}" for k in range(K)), tasks=("task",),
+        items=tuple(map(str, range(n))),
         clusters=() if clusters is None else tuple(map(str, range(n // null.cluster))),
         task=np.zeros(n, dtype=int), cluster=codes, mean=np.array(table),
         count=np.ones((K, n), dtype=int), variance=np.full((K, n), np.nan), metric="score",
         higher_is_better=True,
     )  # fmt: skip
-    return _decide(scores, test="auto", macro=False, procedure="multitest").decision
+    return _decide(scores, test="auto", macro=False, procedure="multitest")
 
 
-def measure(studies: int, seed: int = 4) -> list[dict[str, str]]:
-    """Return one row per null and number of learners."""
+Rows = list[dict[str, str]]
+
+
+def measure(studies: int, fitted: int, only: str = "", known: Rows = (), seed: int = 4) -> Rows:
+    """Return one row per null and number of learners; take those that are known."""
+    columns = ("null", "n", "learners", "studies")
+    done = {tuple(row[column] for column in columns): row for row in known}
     rows = []
     for null in NULLS:
+        if only not in null.name:
+            continue
+        count = studies if null.fit is None else fitted
         for K in LEARNERS:
-            rng = np.random.default_rng([seed, K, null.n, *null.name.encode()])
+            key = (null.name, str(null.n), str(K), str(count))
+            if key in done:
+                rows.append({"command": null.command, **done[key]})
+                continue
             false = bare = 0
             tests = set()
-            for _ in range(studies):
-                decision = decided(null, null.draw(rng, K, null.n))
+            for decision in null.decisions(K, count, seed, claiming=True):
                 tests.add(decision.test)
                 wrong = bool(decision.claims)
                 false += wrong
                 bare += wrong and not decision.caution
-            ends = clopper_pearson(false, studies)
+            ends = clopper_pearson(false, count)
             rows.append({
-                "null": null.name, "n": str(null.n), "learners": str(K),
-                "test": ", ".join(sorted(tests)), "any false claim": f"{100 * false / studies:.1f}",
+                "command": null.command, "null": null.name, "n": str(null.n), "learners": str(K),
+                "test": ", ".join(sorted(tests)), "any false claim": f"{100 * false / count:.1f}",
                 "low": f"{100 * ends.low:.1f}", "high": f"{100 * ends.high:.1f}",
-                "without caution": f"{100 * bare / studies:.1f}", "studies": str(studies),
+                "without caution": f"{100 * bare / count:.1f}", "studies": str(count),
             })  # fmt: skip
+            print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
 
-def page(rows: list[dict[str, str]]) -> list[str]:
+def page(rows: Rows) -> list[str]:
     """Return the lines of the page."""
     heads = [f"K = {K}" for K in LEARNERS]
-    lines = [
-        f"| null | n | test | {' | '.join(heads)} | without caution |",
-        f"|---|---:|---|{'---:|' * len(heads)}---:|",
-    ]
-    for start in range(0, len(rows), len(LEARNERS)):
-        group = rows[start : start + len(LEARNERS)]
-        rates = " | ".join(row["any false claim"] for row in group)
-        bare = " / ".join(row["without caution"] for row in group)
-        first = group[0]
-        lines.append(f"| {first['null']} | {first['n']} | {first['test']} | {rates} | {bare} |")
+    lines = []
+    for command in ("compare", "order", "evals"):
+        of_command = [row for row in rows if row["command"] == command]
+        if not of_command:
+            continue
+        lines += [
+            f"**`{command}`** ({of_command[0]['studies']} studies each)", "",
+            f"| null | n | test | {' | '.join(heads)} | without caution |",
+            f"|---|---:|---|{'---:|' * len(heads)}---:|",
+        ]  # fmt: skip
+        for start in range(0, len(of_command), len(LEARNERS)):
+            group = of_command[start : start + len(LEARNERS)]
+            rates = " | ".join(row["any false claim"] for row in group)
+            bare = " / ".join(row["without caution"] for row in group)
+            first = group[0]
+            lines.append(f"| {first['null']} | {first['n']} | {first['test']} | {rates} | {bare} |")
+        lines.append("")
     return [
-        *lines, "",
-        f"Percent of {rows[0]['studies']} studies of K equal models (or learners) with at least "
-        "one false claim by the defaults; 5 are allowed. *Without caution*: the same, counting "
-        "only results without a caution about their error rate. Made by "
+        *lines,
+        "Percent of studies of K equal models (or learners) with at least one false claim by the "
+        "defaults; 5 are allowed. *n*: rows, data sets, runs or items. *Without caution*: the "
+        "same, counting only results without a caution about their error rate. Made by "
         "`python studies/null_tables.py`.",
         "",
-    ]  # fmt: skip
+    ]
 
 
 def main() -> None:
     smoke = "--smoke" in sys.argv
-    rows = measure(10 if smoke else STUDIES)
-    if smoke:
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    table = OUT / "nulls.csv"
+    known = [] if only or "--again" in sys.argv else csv.DictReader(table.open(encoding="utf-8"))
+    rows = measure(*((4, 2) if smoke else (STUDIES, FITTED)), only, known)
+    if smoke or only:
         print("\n".join(page(rows)))
         return
-    with (OUT / "nulls.csv").open("w", encoding="utf-8", newline="") as file:
+    with table.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

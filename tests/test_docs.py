@@ -49,7 +49,8 @@ def test_cells_run(page):
     for match in CELL.finditer(page.read_text()):
         language, options, source = match.groups()
         output = cells.run(language, source, stderr="remove-stderr" not in options)
-        assert output.code == 0, output.text
+        stated = re.search(r"^:exit-code: (\d+)", options, re.MULTILINE)
+        assert output.code == (int(stated[1]) if stated else 0), output.text
         if language == "console" and source.split()[2] in WRAPPED:
             lines = ANSI.sub("", output.text).splitlines()
             assert max(map(len, lines), default=0) <= COLUMNS, "a phone would wrap it"

@@ -328,17 +328,55 @@ def test_figures_in_the_cautions_about_items_and_series() -> None:
 
     rows = measured("nulls")
 
-    def worst(name: str, n: str = "") -> str:
+    def worst(name: str, n: str = "", *, test: str = "", K: str = "") -> str:
         rates = [float(row["any false claim"]) for row in rows
-                 if name in row["null"] and n in ("", row["n"])]  # fmt: skip
+                 if name in row["null"] and n in ("", row["n"]) and test in ("", row["test"])
+                 and K in ("", row["learners"])]  # fmt: skip
         return f"{max(rates):.0f}"
 
     few = CLUSTERED_TESTS["cluster-t"].cautions[0].words
     rare = worst("rarely right", "8"), worst("rarely right", "20")
     assert f"{rare[0]} percent with 8 and {rare[1]} percent with 20" in few
     assert f"up to {worst('order of time')} percent" in PAIRWISE_TESTS["ewc-t"].cautions[0].words
-    # what carries no caution stays near the level: 1,000 studies, 75 comparisons
-    assert max(float(row["without caution"]) for row in rows) <= 7.5
+    two = worst("two", test="welch-t", K="2"), worst("two", test="welch-t")
+    unequal, skewed = (one.words for one in PAIRWISE_TESTS["welch-t"].cautions)
+    assert f"{two[0]} percent for two learners and {two[1]} percent for ten" in unequal
+    opposite = [worst("opposite skews", test="welch-t", K=K) for K in ("2", "10")]
+    assert f"{opposite[0]} percent for two learners and {opposite[1]} percent for ten" in skewed
+    halves = PAIRWISE_TESTS["5x2cv-t"].cautions[0].words
+    assert f"up to {worst('nn, 5x2', test='5x2cv-t')} percent" in halves
+    rows_words = PAIRWISE_TESTS["nested-cv-t"].cautions[0].words
+    few_rows = [worst("forecasts too low", n) for n in ("30", "100")]
+    assert f"{few_rows[0]} percent with 30 rows and {few_rows[1]} percent with 100" in rows_words
+
+
+def test_false_claims_without_a_caution_are_chance() -> None:
+    from claims_table import at_least
+
+    rows = measured("nulls")
+    for row in rows:
+        studies = int(row["studies"])
+        count = round(float(row["without caution"]) / 100 * studies)
+        # Bonferroni's level over all rows
+        assert at_least(count, studies, 0.05) > 0.05 / len(rows), row
+    commands = ("compare", "order", "evals")
+    largest = [
+        max(float(row["without caution"]) for row in rows if row["command"] == command)
+        for command in commands
+    ]
+    assert "percent (`compare`), {} percent (`order`) and {} percent".format(*largest[1:]) in TEXT
+    assert f"is {largest[0]} percent (`compare`)" in TEXT
+
+
+def test_intervals_without_a_caution_cover() -> None:
+    from claims_table import CHANCE, at_least
+
+    for row in measured("coverage"):
+        if row["without caution"]:
+            n = int(row["without"])
+            missed = round((1 - float(row["without caution"]) / 100) * n)
+            # at least 94 percent, up to chance
+            assert at_least(missed, n, 0.06) > CHANCE, row
 
 
 def test_bold_figures_are_those_of_unstable_learners() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
@@ -186,16 +187,69 @@ def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
         bk.open_study(stored)
 
 
-def test_texts_for_people_have_no_control_characters():
+@pytest.mark.parametrize("change", [
+    {"preparation": {"iris": {"max": {"filled": []}}}}, {"preparation": {"iris": {"max": 1}}},
+    {"also": {"a": 1}}, {"n_train": ""}, {"n_test": []}, {"versions": {}}, {"caution": "\ud800"},
+    {"command": [["x"]]}, {"plan": 5}, {"also": ["auc"]}, {"replicates": [1]},
+])  # fmt: skip
+def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
+    change_spec(stored, lambda spec: spec.update(change))
+    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+        bk.open_study(stored)
+
+
+@pytest.mark.parametrize("decision", [
+    {"replication": {"times": [], "same_best": 1, "same_order": 1, "bests": {}}},
+    {"replication": {}}, {"race": {"target": "best"}}, {"options": {"test": {"name": 1}}},
+    {"options": {"df": {}}}, {"options": {"df": "/dev/stdin"}}, {"options": {"prefer": 5}},
+    {"options": {"prefer": [["max"]]}}, {"options": {"alpha": [1]}},
+    {"options": {"prefer": {"prices": 1}}}, {"options": {"test_arguments": 5}},
+])  # fmt: skip
+def test_a_damaged_decision_is_refused(decision, stored):
+    change_spec(stored, lambda spec: spec["decisions"][-1].update(decision))
+    with pytest.raises(BestOfKError):
+        bk.open_study(stored).explain()
+
+
+def test_cells_beyond_the_plan_are_ignored(stored):
+    def change(spec):
+        for data in spec["datasets"]:
+            data["folds"] = 1
+
+    change_spec(stored, change)
+    with pytest.raises(BestOfKError):
+        bk.open_study(stored)
+
+
+def test_texts_for_people_have_no_control_characters(tmp_path):
     rng = np.random.default_rng(0)
-    table = {"a\x1b[31m": rng.random(10).tolist(), "b": rng.random(10).tolist()}
+    table = {"a\x1b[31m\u202e": rng.random(10).tolist(), "b": rng.random(10).tolist()}
     decision = bk.order(table, design="cv", higher_is_better=False)
-    for text in (str(decision), repr(decision)):
-        assert "\x1b" not in text
+    losses = bk.Losses(list(table.values()), dims=("algorithm", "fold"), algorithms=list(table))
+    (tmp_path / "d\x1b.csv").write_text("a\x1b[31m,class\n" + "x,y\nx\x1b,n\n" * 9)
+    data = bk.read_dataset(tmp_path / "d\x1b.csv")
+    for text in (str(decision), repr(decision), decision.explain(), decision.headline(),
+                 decision.statements[0].text, losses.explain(), data.explain()):  # fmt: skip
+        assert not set("\x1b\u202e") & set(text)
     learners = {"a\x1b[2J": "max", "b": "nmc"}
     execution = bk.Execution(progress=False, engine="serial")
     study = bk.compare(learners, "iris", cv="2x2", execution=execution)
-    assert "\x1b" not in str(study) + repr(study)
+    assert "\x1b" not in str(study) + repr(study) + study.explain() + study.headline()
+
+
+class Shouts(DummyClassifier):
+    def fit(self, X, y):
+        raise RuntimeError("\x1b[2J\x00 gone")
+
+
+def test_messages_of_learners_have_no_control_characters():
+    execution = bk.Execution(progress=False, engine="serial")
+    study = bk.compare(
+        {"a": "max", "b": "nmc", "c": Shouts()}, "iris", cv="2x2", execution=execution
+    )
+    (reason,) = {cell.reason for cell in study.failures}
+    assert reason == "RuntimeError: \ufffd[2J\ufffd gone"
+    assert "\x1b" not in study.headline() + study._repr_html_()
 
 
 def test_an_xml_file_with_entities_is_refused(tmp_path):

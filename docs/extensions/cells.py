@@ -32,7 +32,8 @@ class CodeCell(SphinxDirective):
 
     has_content = True
     required_arguments = 1
-    option_spec: ClassVar = {"tags": directives.unchanged, "first": directives.positive_int}
+    option_spec: ClassVar = {"tags": directives.unchanged, "first": directives.positive_int,
+                             "exit-code": directives.nonnegative_int}  # fmt: skip
 
     def run(self) -> list[nodes.Node]:
         """The nodes of the cell."""
@@ -47,7 +48,7 @@ class CodeCell(SphinxDirective):
         except Exception as failed:
             where = f"{self.env.docname}, cell {page.cells}"
             raise ExtensionError(f"{where}: {type(failed).__name__}: {failed}") from failed
-        if output.code:
+        if output.code != self.options.get("exit-code", 0):
             raise ExtensionError(f"{self.env.docname}, {source!r}: {output.text}")
         if "remove-cell" in tags:
             return []

@@ -15,7 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PLAIN_MODULES = ("bestofk.stats.adjust", "bestofk.stats.estimates", "bestofk.stats.intervals")
+PLAIN_MODULES = (
+    "bestofk.stats.adjust", "bestofk.stats.estimates", "bestofk.stats.intervals", "bestofk.testing",
+)  # fmt: skip
 """Public modules without a stub."""
 GROUPS = ("Functions", "Classes", "Errors", "Data")
 FOLDER = Path("api")

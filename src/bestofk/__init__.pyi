@@ -37,6 +37,7 @@ from .evals.reading import read_evals as read_evals
 from .learners.registry import learner as learner
 from .losses.losses import Losses as Losses
 from .losses.reading import read_losses as read_losses
+from .release.gate import GateResult as GateResult, gate as gate
 from .report.diff import Difference as Difference, diff as diff
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure

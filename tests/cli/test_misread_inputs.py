@@ -396,6 +396,21 @@ class TestOddCells:
         result = ask(frame, "--higher-is-better", higher_is_better=True)
         assert result["learners"] == {"svm", "tree"}
 
+    @pytest.mark.parametrize("name", ["Δ", "svm-tree", "x"])
+    def test_differences_of_two_learners_are_no_learner(self, ask, name):
+        frame = by_set()
+        frame[name] = (frame["tree"] - frame["svm"]).round(3)
+        message = ask(frame, "--lower-is-better", higher_is_better=False)
+        assert f"{name!r} is 'tree' minus 'svm', not a learner" in message
+        assert "--learners svm,tree" in message
+        result = ask(frame, "--lower-is-better", "--learners", "svm,tree",
+                     higher_is_better=False, learners=["svm", "tree"])  # fmt: skip
+        assert sorted(result["ranking"]) == ["svm", "tree"]
+
+    def test_a_score_next_to_a_loss_is_a_question(self, ask):
+        frame = long("fold", range(5)).assign(loss=np.arange(10) / 10)
+        assert "'accuracy', 'loss' could each hold the losses" in ask(frame)
+
     @pytest.mark.parametrize(
         "column", ["n_instances", "# features", "num_classes", "oracle", "improvement", "diff"]
     )

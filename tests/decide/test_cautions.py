@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+from bestofk.cli.terminal import print_decision
 from bestofk.decide.choose_test import subject_of
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -60,6 +61,60 @@ def test_five_halvings():
     assert decision.test == "5x2cv-f"
     assert "Nearest neighbours" in decision.caution
     assert "10x5+nested" in decision.caution
+    by_name = bk.order(bk.Losses(values, design="5x2"), test="5x2cv-t")
+    assert "Nearest neighbours" in by_name.caution
+
+
+def training_runs(*counts):
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"m{k}", seed, x) for k, n in enumerate(counts) for seed, x in enumerate(rng.random(n))
+    ]
+    return pd.DataFrame(rows, columns=["model", "seed", "accuracy"])
+
+
+def test_training_runs(capsys):
+    decision = bk.order(training_runs(5, 5))
+    assert decision.test == "welch-t"
+    assert "which 5 runs are too few to rule out" in decision.caution
+    assert "fewer runs" not in decision.caution
+    assert bk.order(training_runs(130, 130)).caution == ""
+    print_decision(bk.order(training_runs(10, 2)))
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Caution: The chance of a wrong claim is larger if a learner with fewer runs" in out
+
+
+def test_intervals_that_cover_too_rarely_are_not_reported():
+    for losses in (training_runs(10, 2), windows(0.95)):
+        decision = bk.order(losses)
+        assert not np.isfinite(decision.evidence.low).any()
+        assert not np.isfinite(decision.evidence.high).any()
+        assert "so there are none" in decision.caution
+        assert "95 % interval" not in decision.explain()
+    for losses in (training_runs(5, 5), windows(0.0)):
+        decision = bk.order(losses)
+        assert np.isfinite(decision.evidence.low).all()
+        assert "95 % interval" in decision.explain()
+    assert "Intervals miss as often as claims are wrong." in bk.order(training_runs(5, 5)).explain()
+
+
+def nested(rows, *, zero_one):
+    rng = np.random.default_rng(rows)
+    losses = (rng.random((2, rows)) < 0.3) if zero_one else rng.lognormal(size=(2, rows))
+    splits = bk.plan("10x5+nested").materialise(rows)
+    values = np.array([losses[:, test].mean(axis=1) for _, _, _, test in splits]).T
+    return bk.Losses(
+        values[:, :50].reshape(2, 10, 5), dims=("algorithm", "run", "fold"), design=splits.design,
+        subset_values=values[:, 50:].reshape(2, 1, -1, 2, 1),
+    )  # fmt: skip
+
+
+def test_few_rows_with_losses_that_may_be_skewed():
+    decision = bk.order(nested(40, zero_one=False))
+    assert decision.test == "nested-cv-t"
+    assert "which 40 rows are too few to rule out" in decision.caution
+    assert bk.order(nested(40, zero_one=True)).caution == ""
+    assert bk.order(nested(300, zero_one=False)).caution == ""
 
 
 def windows(rho, n=50, **sizes):

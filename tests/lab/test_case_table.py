@@ -125,7 +125,7 @@ def test_the_cases_of_the_published_table() -> None:
             many = sum(f"/K={K}/{family}" in name for name in names)
             assert many == len(names) / 6
     for case in cases:
-        assert case.sets >= (400 if case.learner else 1000)
+        assert case.sets >= (400 if case.learner else 2000)
         K = int(case.name.split("/K=")[1].split("/")[0])
         means = getattr(case.problem, "true_means", None)
         if means is not None:

@@ -115,3 +115,10 @@ def test_whole_plan_equals_split_by_split(seed, missing, spec):
     whole = model._predict_plan(data, splits)
     for a, b in zip(whole, predict_encoded_splits(model, data, splits), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_too_many_values_are_refused():
+    values = [f"v{i}" for i in range(5000)]
+    X = pd.DataFrame({name: pd.Categorical(["v0", "v1"] * 4, categories=values) for name in "ab"})
+    with pytest.raises(ArgumentError, match="10000 values, up to 5000 in one column"):
+        TreeAugmentedNaiveBayes().fit(X, ["y", "n"] * 4)

@@ -1,7 +1,9 @@
 """Each strange learner gives one error message on every engine, and nothing else is lost."""
 
+import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -203,3 +205,28 @@ def test_a_learner_that_patches_a_class_does_not_change_the_others(engine):
     for at, cell in expected.items():
         if at[0] == "shared":
             assert results[at].loss == cell.loss is not None
+
+
+ON_FILES = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import bestofk as bk, strange_learners as strange
+from test_strange_learners import X, Y
+
+if __name__ == "__main__":
+    bad = {"limits": strange.LimitsFiles()}
+    execution = bk.Execution(engine="processes", n_jobs=1, progress=False, timeout=60)
+    learners = {"max": "max", "nmc": "nmc", **bad}
+    study = bk.compare(learners, X, Y, cv="kfold:2", execution=execution)
+    print(json.dumps([[cell.learner, cell.kind] for cell in study.failures]))
+"""
+
+
+def test_a_learner_that_takes_the_files_of_its_worker_harms_no_other(tmp_path):
+    # a worker of its own: the preloaded workers of the other tests need their files
+    (tmp_path / "script.py").write_text(ON_FILES)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py", Path(__file__).parent],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert json.loads(done.stdout) == [], done.stderr

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +119,62 @@ def generator(random_state: RandomState) -> np.random.Generator:
             raise refuse("random_state", "at least 0", random_state)
         return np.random.default_rng(random_state)
     raise refuse("random_state", "a whole number, a numpy Generator or None", random_state)
+
+
+def check_fields(value: Any) -> None:
+    """Raise ValueError unless all fields of a dataclass have the types of their annotations.
+
+    Check what was read from a file, and not the arguments of a caller. Numbers must be finite.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> Point = make_dataclass("Point", [("x", float), ("names", tuple[str, ...])])
+    >>> check_fields(Point(1, ("a",)))
+    >>> check_fields(Point(1, ("a", 2)))
+    Traceback (most recent call last):
+    ValueError: names has a wrong type
+    """
+    owner: Any = type(value)
+    for name, kind in _types_of(owner).items():
+        if not _is_of(getattr(value, name), kind):
+            raise ValueError(f"{name} has a wrong type")
+
+
+@cache
+def _types_of(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    origin, parts = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return True
+    if origin in (Union, UnionType):
+        return any(_is_of(value, part) for part in parts)
+    if origin is tuple:
+        kinds = parts[:1] * len(value) if parts[1:] == (...,) and type(value) is tuple else parts
+        return type(value) is tuple and len(value) == len(kinds) and all(map(_is_of, value, kinds))
+    if origin in (dict, Mapping):
+        return isinstance(value, dict) and all(
+            _is_of(key, parts[0]) and _is_of(part, parts[1]) for key, part in value.items()
+        )
+    if is_dataclass(kind):
+        if type(value) is kind:
+            check_fields(value)
+        return type(value) is kind
+    if kind is float:
+        return type(value) in (int, float) and abs(value) <= np.finfo(float).max
+    # json reads surrogates, which no text in a database or page can have
+    return type(value) is kind and (kind is not str or value.isascii() or _is_unicode(value))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 MISSING = ("refuse", "drop", "allow")

@@ -10,7 +10,8 @@ from itertools import pairwise
 from math import floor, inf, isfinite, isinf, log10
 from typing import NamedTuple
 
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that change the text direction."""
 
 
 def number(value: float) -> str:
@@ -263,7 +264,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("a\x1b[31m b"))
     a\x1b[31m b
     """
-    return _CONTROLS.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+    return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def duration(seconds: float) -> str:

@@ -10,8 +10,9 @@ Results may not import `bestofk.report`, which is a higher layer. `present` impo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import wraps
 from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -20,6 +21,7 @@ import numpy as np
 
 from bestofk._base.checks import probability
 from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import without_controls
 from bestofk._base.registry import resolve
 
 PRESENTERS = {
@@ -132,6 +134,16 @@ def json_ready(value: Any) -> Any:
     return str(value)
 
 
+def ready_to_print(explain: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Return the method `explain` without control characters, which names may contain."""
+
+    @wraps(explain)
+    def explain_plainly(self: Any, *arguments: Any, **options: Any) -> str:
+        return without_controls(explain(self, *arguments, **options))
+
+    return explain_plainly
+
+
 class Presented:
     """A result with sentences, a data frame, strict JSON, and a table for notebooks and papers.
 
@@ -140,6 +152,13 @@ class Presented:
     """
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # dataclasses with slots are created twice
+        explain = cls.__dict__.get("explain")
+        if explain is not None and not hasattr(explain, "__wrapped__"):
+            cls.explain = ready_to_print(explain)  # type: ignore[assignment]
 
     def explain(self) -> str:
         """Return the result in sentences, ready to print."""

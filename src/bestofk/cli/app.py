@@ -120,10 +120,10 @@ MAX_MESSAGE = 1800
 """Characters of an error message; names in a file may be very long."""
 EXIT_DONE = 0
 EXIT_GATE_WORSE = 1
-"""Reserved for a release gate that says no."""
+"""The release gate says no."""
 EXIT_WRONG_CALL = 2
 EXIT_GATE_UNDECIDED = 3
-"""Reserved for a release gate that cannot decide."""
+"""The release gate cannot decide."""
 EXIT_FAILED = 4
 EXIT_INTERRUPTED = 130
 
@@ -135,6 +135,10 @@ VERB_GROUPS = {
         ),
         "order": ("bestofk.cli.order:order", "Decide from a table of losses or scores."),
         "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
+        "gate": (
+            "bestofk.cli.gate:gate",
+            "Fail the build if the new model is worse.",
+        ),
         "estimate": (
             "bestofk.cli.estimate:estimate",
             "Estimate the error rate of one learner.",

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import config_option
+from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
     PREFER_COSTS,
     as_published_option,
@@ -56,7 +56,7 @@ NOT_FOR_SCORES = (
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("data", metavar="DATA...", nargs=-1, required=True)
+@click.argument("data", cls=RepeatedArgument, metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
 @click.option(
     "--learner",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,16 @@ config_option = click.option(
     "--config", metavar="F.toml", is_eager=True, expose_value=False, callback=_read,
     help="Read options from a file, such as alpha = 0.01.",
 )  # fmt: skip
+
+
+class RepeatedArgument(click.Argument):
+    """An argument with any number of values, which can be in the file."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """Return the values; click 8.1 looks only for absent ones in the file."""
+        return super().consume_value(
+            ctx, {name: value for name, value in opts.items() if value != ()}
+        )
 
 
 def key_of(parameter: click.Parameter) -> str:

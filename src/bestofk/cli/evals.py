@@ -10,7 +10,7 @@ import click
 from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import config_option
+from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
     by_option,
     decision_arguments,
@@ -32,7 +32,7 @@ MAX_COSTS = 12
 """Models whose costs are printed."""
 
 
-_log_options = option_group(
+log_reading_options = option_group(
     click.option(
         "--metric", multiple=True, metavar="NAME",
         help="The score to compare by; repeatable for tasks with different scores.",
@@ -49,11 +49,6 @@ _log_options = option_group(
         help="Key of the document or of the metadata, or column, that groups related items.",
     ),
     click.option(
-        "--prices", metavar="FILE",
-        help="Table with the columns model, input, output (per million tokens), or model, cost "
-        "(per sample).",
-    ),
-    click.option(
         "--format", "format_", metavar="NAME",
         help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
         "livebench, table. By default the content decides.",
@@ -66,6 +61,15 @@ _log_options = option_group(
     click.option(
         "--higher-is-better/--lower-is-better", default=None,
         help="Direction of the scores. By default as the log says.",
+    ),
+)  # fmt: skip
+"""How to read evaluation logs; `log_arguments` returns their values."""
+_log_options = option_group(
+    log_reading_options,
+    click.option(
+        "--prices", metavar="FILE",
+        help="Table with the columns model, input, output (per million tokens), or model, cost "
+        "(per sample).",
     ),
     click.option(
         "--count-errors-as-wrong", is_flag=True,
@@ -109,7 +113,7 @@ COMMON = (
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument("paths", cls=RepeatedArgument, metavar="PATH...", nargs=-1, required=True)
 @_log_options
 @by_option
 @file_options
@@ -169,12 +173,14 @@ def evals(
     from bestofk.evals.choosing import choose_by_slice, choose_model
 
     with warnings_as_lines():
-        reading: dict[str, Any] = {
-            "metric": metric or None, "task": task or None, "filter": filters or None,
-            "prices": prices, "format": format_, "columns": _columns(columns),
-            "higher_is_better": higher_is_better,
+        reading = {
+            "prices": prices,
+            **log_arguments(
+                metric=metric, task=task, filters=filters, cluster=None, format_=format_,
+                columns=columns, higher_is_better=higher_is_better,
+            ),
         }  # fmt: skip
-        logs = read_evals(_known_paths(paths), cluster=cluster, **reading)
+        logs = read_evals(known_paths(paths), cluster=cluster, **reading)
         if verbose:
             say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)
@@ -187,9 +193,7 @@ def evals(
         choice = choose_model(logs, against=against, **arguments)
         slices = None
         if by is not None:
-            groups = (
-                logs if by == "task" else read_evals(_known_paths(paths), cluster=by, **reading)
-            )
+            groups = logs if by == "task" else read_evals(known_paths(paths), cluster=by, **reading)
             slices = choose_by_slice(choice, logs, groups, by, arguments)
     echo_decision(
         choice,
@@ -213,7 +217,7 @@ def _print_choice(choice: ModelChoice, *, explain: bool, ranks: bool) -> None:
         print_sentences("\n".join(lines))
 
 
-def _known_paths(paths: tuple[str, ...]) -> list[Any]:
+def known_paths(paths: tuple[str, ...]) -> list[Any]:
     """Return the paths, with those of embedded logs for their names."""
     from pathlib import Path
 
@@ -223,6 +227,19 @@ def _known_paths(paths: tuple[str, ...]) -> list[Any]:
         example_path(path) if path in EXAMPLE_EVALS and not Path(path).exists() else path
         for path in paths
     ]
+
+
+def log_arguments(
+    *, metric: tuple[str, ...], task: tuple[str, ...], filters: tuple[str, ...],
+    cluster: str | None, format_: str | None, columns: tuple[str, ...],
+    higher_is_better: bool | None,
+) -> dict[str, Any]:  # fmt: skip
+    """Return the arguments of `bestofk.read_evals` that were typed."""
+    arguments = {
+        "metric": metric, "task": task, "filter": filters, "cluster": cluster, "format": format_,
+        "columns": _columns(columns), "higher_is_better": higher_is_better,
+    }  # fmt: skip
+    return {name: value for name, value in arguments.items() if value not in (None, (), {})}
 
 
 def _columns(texts: tuple[str, ...]) -> dict[str, str]:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import ArgumentError
+from bestofk._base.results import ready_to_print
 from bestofk.data.schema import (
     TASKS,
     Codes,
@@ -182,6 +183,7 @@ class DataSet:
         """
         return fingerprint_of(self)
 
+    @ready_to_print
     def explain(self) -> str:
         """Describe the data set and how it was read."""
         return " ".join((f"{self._size()}.", *self.account, *self.left_out, *self.remarks))

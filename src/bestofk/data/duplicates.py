@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.formatting import counted
+from bestofk._base.results import ready_to_print
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, is_sparse
 
@@ -48,6 +49,7 @@ class Duplicates:
         """Rows that repeat another row."""
         return len(self.codes) - self.distinct
 
+    @ready_to_print
     def explain(self) -> str:
         """Say how many rows are repeated."""
         return (

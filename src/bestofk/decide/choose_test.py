@@ -205,16 +205,32 @@ def caution_of(problem: Problem, choice: Choice) -> str:
     return " ".join(filter(None, sentences))
 
 
+def hides_intervals(problem: Problem, choice: Choice) -> bool:
+    """Whether intervals of the differences cover too rarely on these losses to be reported."""
+    return choice.entry is not None and any(
+        caution.hides_intervals and _caution_facts(problem, choice, caution) is not None
+        for caution in choice.entry.cautions
+    )
+
+
 def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
     """Return the numbers of a caution; None if it does not apply."""
     n = units(problem)
+    if choice.entry is not None and choice.entry.unpaired:
+        runs = np.isfinite(problem.sample(1)).sum(axis=1)
+        n = int(runs.min())
+        if caution.when == "unequal runs":
+            return {} if n < min(caution.below, runs.max()) else None
     if caution.when == "few units":
         noun = "clusters" if problem.subject.n_clusters is not None else (
             "data sets" if problem.n_datasets > 1
+            else "runs" if problem.design.kind == "seeds"
             else "items" if problem.subject.noun == "model"
             else "instances"
         )  # fmt: skip
         return {"units": f"{n} {noun}"} if n < caution.below else None
+    if caution.when == "few rows":
+        return _few_rows(problem, caution)
     if caution.when == "skewed":
         if not caution.below <= n < MAX_SKEWED_UNITS:
             return None
@@ -230,6 +246,23 @@ def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[s
     if caution.when == "df not calibrated":
         return None if "df" in choice.arguments else {}
     return {}
+
+
+def _few_rows(problem: Problem, caution: Caution) -> dict[str, str] | None:
+    """Return the number of rows or groups if there are few and the losses are not error rates.
+
+    Differences of right or wrong predictions with mean 0 are symmetric.
+    """
+    design = problem.design
+    if design.n_train is None or design.n_test is None:
+        return None
+    n_test = np.resize(design.n_test, design.runs * design.folds)
+    wrong = problem.sample(1) * n_test
+    if np.abs(wrong - np.round(wrong)).max() <= 1e-6 * n_test.max():
+        return None
+    n = design.groups or design.n_train[0] + design.n_test[0]
+    noun = "groups" if design.groups else "rows"
+    return {"units": f"{n} {noun}"} if n < caution.below else None
 
 
 def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.formatting import without_controls
 from bestofk._base.results import (
     Presented,
     Reported,
@@ -394,7 +393,7 @@ class Decision(Reported):
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
-        return without_controls(self.explain())
+        return self.explain()
 
     def __repr__(self) -> str:
         return (

@@ -38,7 +38,7 @@ _MAX_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PrintedTable:
+class PrintedScores:
     """Scores of one table; all numbers are shares, 0 to 1, unless there are deviations."""
 
     models: tuple[str, ...]
@@ -115,7 +115,7 @@ def order_printed(
     return interval_decision(printed.models, np.stack([losses, losses]), tested, prefer)
 
 
-def _read(source: Any, higher_is_better: bool | None) -> PrintedTable:
+def _read(source: Any, higher_is_better: bool | None) -> PrintedScores:
     table = table_of(source)
     if table is None and isinstance(source, str | os.PathLike):
         raise TableError(no_such_file(Path(source), "file"))
@@ -162,7 +162,7 @@ def _read(source: Any, higher_is_better: bool | None) -> PrintedTable:
     if deviations is not None and not (deviations >= 0).all():
         raise TableError(f"{table.source}: {spread[0]} must hold numbers of 0 or more.")
     metric = Metric(name=scores[0], higher_is_better=higher_is_better)
-    return PrintedTable(
+    return PrintedScores(
         models=models,
         scores=values,
         half_unit=unit / 2,
@@ -198,7 +198,7 @@ def _decimals(value: float) -> int:
 
 
 def _mcnemar(
-    printed: PrintedTable, n: int, pairs: list[tuple[int, int]]
+    printed: PrintedScores, n: int, pairs: list[tuple[int, int]]
 ) -> list[tuple[float, float]]:
     rates = 1.0 - printed.scores if printed.metric.higher_is_better else printed.scores
     counts = [wrong_counts(float(rate), n, printed.half_unit) for rate in rates]
@@ -214,7 +214,7 @@ def _mcnemar(
 
 
 def _paired_t(
-    printed: PrintedTable, n: int, pairs: list[tuple[int, int]]
+    printed: PrintedScores, n: int, pairs: list[tuple[int, int]]
 ) -> list[tuple[float, float]]:
     assert printed.deviations is not None
     bounds = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -305,6 +305,8 @@ class Settings:
             from bestofk.stats.pairwise.calibration import Calibration
 
             options["df"] = Calibration.from_json(options["df"])
+        elif isinstance(options.get("df"), str) and options["df"] != "calibrated":
+            raise ValueError("df must not name a file, which opening a store would read")
         return cls(**options)
 
     def describe(self) -> str:
@@ -349,11 +351,12 @@ def _checked_preference(prefer: Any) -> Any:
         return prefer
     if isinstance(prefer, Mapping):
         return prices_of(prefer)
-    if not isinstance(prefer, Iterable):
+    names = tuple(prefer) if isinstance(prefer, Iterable) else None
+    if names is None or not all(isinstance(name, Hashable) for name in names):
         raise refuse(
             "prefer", "a list of learners, most preferred first, or prices by name", prefer
         )
-    return tuple(prefer)
+    return names
 
 
 def _checked_df(df: Any) -> Any:

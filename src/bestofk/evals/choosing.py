@@ -41,7 +41,6 @@ from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import (
     Clusters,
     cluster_t,
-    clustered_t_interval,
     clusters_of,
     differing,
 )
@@ -654,16 +653,20 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     """Return the interval of each model's mean, in the user's metric."""
     metric, mean, alpha = decided.table.metric, decided.scores.mean, decided.decision.alpha
     within_unit = mean.min() >= 0.0 and mean.max() <= 1.0
+    losses = np.stack(list(decided.losses.values()))
+    ends: Any
+    if decided.binary:
+        bounds = [wilson(int(loss.sum()), loss.size, level=1.0 - alpha) for loss in losses]
+        ends = [(one.low, one.high) for one in bounds]
+    else:
+        # allow for skewed scores, as the test of the differences does
+        least = losses.min()
+        test = _loss_test(decided, losses, np.full(losses.shape[1], least), "two-sided")
+        interval = test.confidence_interval(1.0 - alpha)
+        ends = least + np.transpose([np.atleast_1d(end) for end in interval])
     intervals = {}
-    for name, loss in decided.losses.items():
-        if decided.binary:
-            interval = wilson(int(loss.sum()), loss.size, level=1.0 - alpha)
-            ends = interval.low, interval.high
-        else:
-            ends = clustered_t_interval(
-                loss, np.zeros_like(loss), decided.clusters, outside=alpha / 2, unit=decided.unit
-            )
-        low, high = sorted(metric.shown(float(end)) for end in ends)
+    for name, pair in zip(decided.losses, ends, strict=True):
+        low, high = sorted(metric.shown(float(end)) for end in pair)
         if within_unit:
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
         intervals[name] = (low, high)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of
 from bestofk._base.formatting import counted
-from bestofk._base.results import json_ready
+from bestofk._base.results import json_ready, ready_to_print
 from bestofk.evals.item_scores import ItemScores, item_scores
 from bestofk.evals.rows import STATUSES
 
@@ -259,6 +259,7 @@ class Evals:
             costs[name] = float(mean)
         return costs
 
+    @ready_to_print
     def explain(self) -> str:
         """Return what was read, used and skipped, in sentences."""
         return " ".join(self.account)

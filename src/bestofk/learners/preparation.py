@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
+from bestofk._base.checks import check_fields
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
@@ -622,8 +623,11 @@ class Preparation(Presented):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Preparation:
-        """Read what `to_dict` wrote."""
-        return cls(**{name: fields[name] for name in cls.__dataclass_fields__ if name in fields})
+        """Read what `to_dict` wrote; raise ValueError if a field has a wrong type."""
+        known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
+        preparation = cls(**known)
+        check_fields(preparation)
+        return preparation
 
 
 def sentences(done: Mapping[str, Mapping[str, Preparation]]) -> list[str]:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from bestofk.splits.splits import Splits
 
 
+MAX_PAIRS = 1 << 24
+"""Refuse columns with more pairs of values, whose tables would need gigabytes."""
+
+
 class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
     """Predict with a Bayesian network in which the columns form a tree under the class.
 
@@ -114,6 +118,12 @@ def _codes(values: Floats, cardinality: Codes) -> tuple[npt.NDArray[np.int64], C
         raise ArgumentError(
             f"The columns of X must be nominal (categories or text) for tan; got numbers in "
             f"column {column}. Cut them into categories, or use naive-bayes."
+        )
+    total, most = int(cardinality.sum()), int(cardinality.max())
+    if total * most > MAX_PAIRS:
+        raise ArgumentError(
+            f"The columns of X have too many values for tan, which counts pairs of values: {total} "
+            f"values, up to {most} in one column. Merge rare values, or use naive-bayes."
         )
     codes = np.where(np.isnan(values), -1.0, values).astype(np.int64)
     offset = np.concatenate(([0], np.cumsum(cardinality))).astype(np.int64)

@@ -406,7 +406,9 @@ def value_column(table: Table, roles: dict[str, str]) -> str:
         # if a column names the metric, its values are in a column that is no metric by name
         candidates = [c for c in candidates if direction_of(c) == "unknown"] or candidates
     exact = [column for column in candidates if normal(column) == "loss"]
-    if len(exact) == 1:
+    if len(exact) == 1 and not any(
+        direction_of(column) == "score" and table.is_numeric(column) for column in candidates
+    ):
         return exact[0]
     if not candidates:
         candidates = [

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,6 +161,46 @@ def refuse_column_names(table: Table, learners: Sequence[str]) -> None:
 
 
 # Numbers
+
+
+_MAX_COMBINED = 12
+"""Learners among which a difference of two others is looked for."""
+_MIN_ROWS = 4
+
+
+def refuse_differences(values: Floats, names: Sequence[str], source: str) -> None:
+    """Raise if a learner's numbers are the differences of those of two others."""
+    table = values.reshape(len(values), -1)
+    table = table[:, np.isfinite(table).all(axis=0)]
+    if not 3 <= len(table) <= _MAX_COMBINED or table.shape[1] < _MIN_ROWS:
+        return
+    digits = _decimals(table)
+    if digits == 0:
+        # counts, or right and wrong items
+        return
+    # the printed difference of two rounded numbers
+    slack = 1.6 * 10.0**-digits
+    # a difference is usually smaller than the numbers themselves
+    by_size = np.argsort(np.abs(table).mean(axis=1), kind="stable").tolist()
+    for c, a, b in permutations(by_size, 3):
+        gap = table[a] - table[b]
+        error = np.abs(gap - table[c]).max()
+        if (error < 1e-9 < np.abs(gap).max()) or error <= slack < np.abs(gap).max() / 4:
+            others = [name for k, name in enumerate(names) if k != c]
+            raise TableError(
+                f"{source}: {names[c]!r} is {names[a]!r} minus {names[b]!r}, not a learner: name "
+                "the learners with ",
+                use(learners=others),
+                ".",
+            )
+
+
+def _decimals(table: Floats) -> int:
+    """Return the number of decimals of the numbers, at most 6."""
+    for digits in range(7):
+        if np.abs(np.round(table, digits) - table).max() < 1e-9:
+            return digits
+    return 6
 
 
 def refuse_negative_losses(cells: Cells, name: str, source: str) -> None:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, missing_word, refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
-from bestofk._base.results import json_ready
+from bestofk._base.results import json_ready, ready_to_print
 from bestofk.losses.columns import clean_names
 from bestofk.splits.design import KINDS, Design
 
@@ -676,6 +676,7 @@ class Losses:
         folds: Floats = mean[:, 0]
         return folds
 
+    @ready_to_print
     def explain(self) -> str:
         """Describe the table and how its source was read, in sentences."""
         return " ".join(self.account)

@@ -31,6 +31,7 @@ from bestofk.losses.columns import (
 from bestofk.losses.doubts import (
     check_scales,
     plain_cells,
+    refuse_differences,
     refuse_markup,
     refuse_negative_losses,
     refuse_phases,
@@ -574,6 +575,7 @@ def read_losses(
     cells, unpaired = _as_unpaired_runs(cells, roles, design)
     values, sizes = fill_grid(cells, allow_missing=missing != "refuse" or unpaired)
     if tool is None and "loss_name" not in roles:
+        refuse_differences(values, cells.levels["algorithm"].names, table.source)
         check_scales(values, cells.levels["algorithm"].names, table.source, higher=flip)
     if cells.instances:
         design = "test-set"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import Any
 
 from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk._base.missing_files import no_such_file
 from bestofk._base.results import Presented
 
 MAX_LISTED = 12
@@ -275,46 +273,14 @@ def _read(text: str) -> Any:
                 f"{text} is not a result: write it with --json of compare, order or evals."
             )
         return content
-    return _study(text)
+    from bestofk.run.open_study import study_at
+
+    return study_at(text)
 
 
 def _starts_with_brace(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(100).lstrip().startswith(b"{")
-
-
-def _study(text: str) -> Any:
-    from bestofk.run.open_study import open_study
-    from bestofk.run.store.store import open_store
-    from bestofk.run.store.url import parse_address
-
-    store, number = _store_and_number(text)
-    path = parse_address(store).path
-    if path is not None and not path.exists():
-        raise TableError(no_such_file(path, "file or store"))
-    if number is None:
-        with open_store(store, read_only=True) as opened:
-            studies = [study.id for study in opened.studies() if not study.spec.replicates]
-            shown = opened.shown_url  # without a password
-        if len(studies) > 1:
-            listed = shortened([f"{shown}:{study}" for study in studies], MAX_LISTED)
-            raise ArgumentError(f"{shown} has {len(studies)} studies: choose from {listed}.")
-    return open_study(store, number)
-
-
-def _store_and_number(text: str) -> tuple[str, int | None]:
-    """Split ``study.db:2``; the port of an address is no number of a study.
-
-    Examples
-    --------
-    >>> _store_and_number("study.db:2"), _store_and_number("postgresql://host:5432")
-    (('study.db', 2), ('postgresql://host:5432', None))
-    """
-    match = re.fullmatch(r"(.+):(\d+)", text)
-    is_port = match is not None and "://" in text and "/" not in match[1].split("://")[1]
-    if match is None or is_port or Path(text).exists():
-        return text, None
-    return match[1], int(match[2])
 
 
 def _metric(result: Mapping[str, Any]) -> str:

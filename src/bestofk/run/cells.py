@@ -10,6 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from bestofk._base.formatting import without_controls
+
 FailureKind = Literal[
     "raised",
     "timeout",
@@ -72,6 +74,9 @@ class Failure:
     """One sentence."""
     detail: str = ""
     """The time limit in seconds of a timeout, or the name of the missing package."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "reason", without_controls(self.reason))
 
     def explain(self) -> str:
         """Return the reason with its kind."""

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from bestofk._base.checks import refuse
-from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError, use
+from bestofk._base.checks import check_fields, refuse, whole
+from bestofk._base.errors import (
+    ArgumentError,
+    BestOfKError,
+    BestOfKWarning,
+    StoreError,
+    TableError,
+    use,
+)
+from bestofk._base.formatting import shortened
+from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
@@ -24,6 +35,7 @@ from bestofk.run.replicate import Replication
 from bestofk.run.results import COLUMNS, ResultTable
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
+from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
 
@@ -88,6 +100,37 @@ def open_study(
         return _reopened(source, spec, settings, record, _stored_race(spec, decision))
 
 
+def study_at(text: str) -> Study:
+    """Open a study by its address: a store with one study, or ``study.db:2``."""
+    store, number = store_and_number(text)
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        raise TableError(no_such_file(path, "file or store"))
+    if number is None:
+        with open_store(store, read_only=True) as opened:
+            studies = [study.id for study in opened.studies() if not study.spec.replicates]
+            shown = opened.shown_url  # without a password
+        if len(studies) > 1:
+            listed = shortened([f"{shown}:{study}" for study in studies], MAX_LISTED_STUDIES)
+            raise ArgumentError(f"{shown} has {len(studies)} studies: choose from {listed}.")
+    return open_study(store, number)
+
+
+def store_and_number(text: str) -> tuple[str, int | None]:
+    """Split ``study.db:2``; the port of an address is no number of a study.
+
+    Examples
+    --------
+    >>> store_and_number("study.db:2"), store_and_number("postgresql://host:5432")
+    (('study.db', 2), ('postgresql://host:5432', None))
+    """
+    match = re.fullmatch(r"(.+):(\d+)", text)
+    is_port = match is not None and "://" in text and "/" not in match[1].split("://")[1]
+    if match is None or is_port or Path(text).exists():
+        return text, None
+    return match[1], int(match[2])
+
+
 def only_study(store: Store) -> int:
     """Return the number of the only study that repeats no other."""
     studies = [study for study in store.studies() if not study.spec.replicates]
@@ -105,7 +148,22 @@ def only_study(store: Store) -> int:
 
 def stored_settings(record: StoredDecision) -> Settings:
     """Return the settings of a recorded decision."""
-    return Settings.from_dict(record.options)
+    with _damage_refused():
+        return Settings.from_dict(record.options)
+
+
+@contextmanager
+def _damage_refused() -> Iterator[None]:
+    """Raise StoreError if fields of a recorded decision have wrong types or values."""
+    try:
+        yield
+    except BestOfKError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise StoreError(
+            "The recorded decision is damaged; its fits are safe, and the command that computed "
+            "them finds them."
+        ) from None
 
 
 def _settings(
@@ -208,7 +266,10 @@ def _reopened(
     study = _raced(spec, results, design, settings, race, whole_plan, where)
     if record is None or record.replication is None:
         return study
-    return replace(study, replication=Replication(**record.replication))
+    with _damage_refused():
+        replication = Replication(**record.replication)
+        check_fields(replication)
+    return replace(study, replication=replication)
 
 
 def _results(store: Store, spec: StudySpec) -> ResultTable:
@@ -239,9 +300,11 @@ def _raced(
     if race is None:
         return whole_plan()
     names = [learner.name for learner in spec.learners]
+    with _damage_refused():
+        rule, runs = rule_from(race), whole(race["runs"], "runs", at_least=1)
     try:
         planned = planned_race(
-            names, design, settings, rule_from(race), runs=min(race["runs"], design.runs),
+            names, design, settings, rule, runs=min(runs, design.runs),
             datasets=len(spec.datasets), span=span_of(spec.loss),
         )  # fmt: skip
     except ArgumentError:

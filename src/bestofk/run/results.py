@@ -184,13 +184,25 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             self._predictions[index] = predictions
 
     def add_found(self, batch: CellBatch, matches: Sequence[tuple[int, int, int]]) -> None:
-        """Store the matches of `Store.batches_of`: (row, data set, learner)."""
+        """Store the matches of `Store.batches_of`: (row, data set, learner).
+
+        Ignore cells that the plan does not have.
+        """
         runs, folds, repetitions = batch.run, batch.fold, batch.repetition
-        indices = [
-            self.index_of(dataset, runs[row], folds[row], repetitions[row], learner)
+        planned = [
+            (row, self.index_of(dataset, runs[row], folds[row], repetitions[row], learner))
             for row, dataset, learner in matches
+            if self._has(dataset, runs[row], folds[row], repetitions[row])
         ]
-        self.add(batch, indices, [row for row, _, _ in matches])
+        self.add(batch, [index for _, index in planned], [row for row, _ in planned])
+
+    def _has(self, dataset: int, run: int, fold: int, repetition: int) -> bool:
+        before = self._before[dataset]
+        return (
+            0 <= repetition < self._repetitions
+            and 0 <= run < len(before) - 1
+            and 0 <= fold < before[run + 1] - before[run]
+        )
 
     def absent(self) -> Iterator[CellIndex]:
         """Return the cells without a result."""

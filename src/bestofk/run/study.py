@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import duration, joined, without_controls
+from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
@@ -318,7 +318,7 @@ class Study(Reported):
         return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
-        return without_controls(self.explain())
+        return self.explain()
 
     def __repr__(self) -> str:
         return f"Study(recommended={self.best!r}, ranking={self.ranking!r})"

@@ -96,7 +96,7 @@ def pvalue_of_t(t: Any, df: Any, alternative: Alternative) -> Any:
     return np.minimum(2.0 * t_sf(np.abs(t), df), 1.0)
 
 
-_COARSE = 1e-11
+_COARSE = 1e-13
 """Relative error of a tail probability beyond which its quantile is improved."""
 
 

@@ -277,6 +277,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "rate": lambda: lab.Rate.of(3, 50),
     "curve": lambda: lab.type1_error("kfold-t", simulation=simulation()).curve(),
     "losses": scores,
+    "gate": lambda: bk.gate([1.0] * 60 + [0.0] * 40, [1.0] * 75 + [0.0] * 25),
     "diff": lambda: bk.diff(bk.order(scores()), bk.order(scores(), alpha=0.01)),
 }
 """The call that creates each result."""

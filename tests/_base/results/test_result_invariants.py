@@ -169,7 +169,7 @@ SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
-    "diff", "hull vertex",
+    "diff", "gate", "hull vertex",
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
     "losses",
     "margin verdict", "multinomial_selection", "needed", "order_many", "decisions_by_alpha",

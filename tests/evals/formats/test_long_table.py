@@ -101,3 +101,12 @@ def test_one_model_and_a_file_that_was_not_used(tmp_path):
     (tmp_path / "b.csv").write_text("model,item,loss\nb,q1,1\n", encoding="utf-8")
     with pytest.raises(bk.ArgumentError, match=r"only one model.*'a'.*Skipped.*b\.csv"):
         bk.choose_model(bk.read_evals(tmp_path))
+
+
+def test_a_file_without_a_column_of_models_is_one_model(tmp_path):
+    for name, right in {"old": 0, "new": 1}.items():
+        rows = [f"q{k},{right if k % 2 else 1}" for k in range(12)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,correct", *rows]) + "\n")
+    evals = bk.read_evals([tmp_path / "old.csv", tmp_path / "new.csv"])
+    assert evals.learners == ("old", "new")
+    assert len(evals.items) == 12

@@ -1,5 +1,7 @@
 """Values for every figure, for few and many learners, with names that are hard to draw."""
 
+import tempfile
+
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -90,6 +92,21 @@ def race_of_many(n):
     )  # fmt: skip
 
 
+def gate_of_many(n):
+    """Return the last of n builds, with a better one and some that are worse or undecided."""
+    rng = np.random.default_rng(n)
+    chance = rng.beta(0.7, 0.3, 300)
+    with tempfile.TemporaryDirectory() as folder:
+        for k, name in enumerate(names_of(n)):
+            shift = 0.2 if k in (3, 4, 5, 6) else -0.1 * (k % 5 == 4)
+            result = bk.gate(
+                (rng.random(300) < chance + shift) * 1.0,
+                (rng.random(300) < chance) * 1.0 if k == 0 else None,
+                build=name, ledger=f"{folder}/gate.json", margin=0.02 if k % 3 else None,
+            )  # fmt: skip
+    return result
+
+
 def over_datasets(n):
     return losses_of_many(n, runs=1, folds=1, datasets=min(60, 3 * n))
 
@@ -156,6 +173,7 @@ def values_of(n):
         "ranks": (over_datasets(n), {}),
         "simplex": (bk.order(losses, rope=0.02), {}),
         "posterior": (bk.order(losses, rope=0.02), {}),
+        "gate": (gate_of_many(n), {}),
         "difference": (pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25), {}),
     }
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from bestofk._base.errors import Advice, Part
+from bestofk._base.formatting import without_controls
 from bestofk._base.registry import resolve
 from bestofk._base.results import json_ready
 from bestofk.decide.preference import Name
@@ -85,6 +86,11 @@ class Statement:
     learners: tuple[Name, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("text", "lead", "reason", "short"):
+            # names may contain them
+            object.__setattr__(self, name, without_controls(getattr(self, name)))
+
     @property
     def rest(self) -> str:
         """The text after the lead."""
@@ -97,7 +103,8 @@ class Statement:
         """Return the text with each advice as `show` writes it."""
         if not self.parts:
             return self.text
-        return "".join(show(part) if isinstance(part, Advice) else part for part in self.parts)
+        parts = (show(part) if isinstance(part, Advice) else part for part in self.parts)
+        return without_controls("".join(parts))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement for strict JSON."""

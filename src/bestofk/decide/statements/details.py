@@ -356,7 +356,10 @@ def caution_statements(decision: Decision) -> tuple[Statement, ...]:
     if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
         return ()
     short = first_sentence(decision.caution)
-    return (Statement(kind="caution", text=f"Caution: {decision.caution}", short=short),)
+    evidence = decision.evidence
+    finite = len(evidence) > 0 and bool(np.isfinite(evidence.low).any())
+    too = " Intervals miss as often as claims are wrong." if finite else ""
+    return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
 
 
 def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:

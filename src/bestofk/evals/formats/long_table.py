@@ -1,7 +1,8 @@
 """Any table with one row per learner, item and epoch: CSV, TSV, JSONL, Parquet.
 
-bestofk finds the columns by their names, or the user names them: learner, task, item, cluster,
-epoch, score, cost, latency, status, tokens_in, tokens_out.
+A table without a column of learners holds one learner, named after the file. bestofk finds the
+columns by their names, or the user names them: learner, task, item, cluster, epoch, score, cost,
+latency, status, tokens_in, tokens_out.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -61,7 +63,7 @@ _SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "passed", "pass", 
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
-_REQUIRED = ("learner", "item", "score")
+_REQUIRED = ("item", "score")
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _SUFFIXES = (*_TABLES, ".jsonl", ".ndjson", ".json")
@@ -81,7 +83,8 @@ def is_long_table(source: Source) -> bool:
         # the reader names missing columns
         return True
     try:
-        return set(_REQUIRED) <= set(_roles(_columns(source), {}))
+        required = _REQUIRED if source.named else ("learner", *_REQUIRED)
+        return set(required) <= set(_roles(_columns(source), {}))
     except TableError:
         return False
 
@@ -168,6 +171,7 @@ def _read(
     roles = _checked_roles(table.columns, table.source, query)
     _refuse_unclear_items(table, roles, query)
     table, metric = _one_metric(table, roles, query)
+    learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles)
     _refuse_unclear_repeats(table, roles, whole=whole)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
@@ -178,7 +182,7 @@ def _read(
     rows.metric(metric)
     if _unclear_direction(table, roles, metric):
         rows.unclear_metrics.add(metric)
-    learners, items = table.levels(roles["learner"]), table.levels(roles["item"])
+    items = table.levels(roles["item"])
     for role, levels in (("learner", learners), ("item", items)):
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
@@ -227,6 +231,16 @@ def _read(
             for role, values in amounts.items()
         },
     )
+
+
+def _only(table: Table, roles: dict[str, str]) -> Levels:
+    """Return one learner with the name of the file; raise if an item has several answers."""
+    answers = [table.levels(roles[role]).codes for role in ("task", "item", "epoch")
+               if role in roles]  # fmt: skip
+    if len(np.unique(np.stack(answers), axis=1).T) < table.n_rows:
+        raise _absent_columns(["model"], table.columns, table.source)
+    name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
+    return Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
 
 
 def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) -> None:
@@ -291,11 +305,12 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
     levels = table.levels(column)
     names = levels.names
     if not query.metric and len(names) > 1:
-        cells = zip(*(table.levels(roles[role]).codes.tolist() for role in ("learner", "item")),
+        names_of_answer = [roles[role] for role in ("learner", "item") if role in roles]
+        cells = zip(*(table.levels(name).codes.tolist() for name in names_of_answer),
                     levels.codes.tolist(), strict=True)  # fmt: skip
-        by_cell: dict[tuple[int, int], set[int]] = {}
-        for learner, item, metric in cells:
-            by_cell.setdefault((learner, item), set()).add(metric)
+        by_cell: dict[tuple[int, ...], set[int]] = {}
+        for *answer, metric in cells:
+            by_cell.setdefault(tuple(answer), set()).add(metric)
         if all(len(each) == 1 for each in by_cell.values()) and column not in query.columns:
             # the column does not distinguish scores of one answer: it is no column of metrics
             roles.pop("metric")
@@ -370,15 +385,19 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
         )
     absent = [public_role(role) for role in _REQUIRED if role not in roles]
     if absent:
-        raise TableError(
-            f"{source}: no column for {joined(absent)} among "
-            f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
-            use(columns={absent[0]: "NAME"}),
-            "; for tables with one row per fold or data set use 'bestofk order'.",
-        )
+        raise _absent_columns(absent, columns, source)
     if query.cluster is None:
         roles.pop("cluster", None)
     return roles
+
+
+def _absent_columns(roles: Sequence[str], columns: Sequence[str], source: str) -> TableError:
+    return TableError(
+        f"{source}: no column for {joined(roles)} among "
+        f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
+        use(columns={roles[0]: "NAME"}),
+        "; for tables with one row per fold or data set use 'bestofk order'.",
+    )
 
 
 def _scores(table: Table, column: str) -> Any:

@@ -74,6 +74,20 @@ from bestofk.report.figures import Rates
 rates = Rates(x=[2, 5, 10, 20], rate=[[0.02, 0.04, 0.05, 0.06]], low=[[0.01, 0.03, 0.04, 0.05]],
               high=[[0.03, 0.05, 0.06, 0.07]], names=["use-all-data"], nominal=0.05)
 bk.figure(rates, 'rates')""",
+    "gate": """
+import tempfile
+import numpy as np
+import bestofk as bk
+
+rng = np.random.default_rng(5)
+chance = rng.beta(0.7, 0.3, 500)
+baseline = (rng.random(500) < chance) * 1.0
+with tempfile.TemporaryDirectory() as folder:
+    for build in range(12):
+        scores = (rng.random(500) < chance - 0.012 * build) * 1.0
+        result = bk.gate(scores, baseline if build == 0 else None, build=f"build {build + 1}",
+                         ledger=f"{folder}/gate.json")
+bk.figure(result, 'gate')""",
     "roc": """
 import numpy as np
 import bestofk as bk

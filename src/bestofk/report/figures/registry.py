@@ -252,6 +252,12 @@ FIGURES = Registry(
         summary="Type I error, power or replicability, with Monte Carlo bands",
     ),
     FigureEntry(
+        name="gate",
+        module="gate_history",
+        accepts=("GateResult",),
+        summary="the builds of a release gate: differences from the anchor, with intervals",
+    ),
+    FigureEntry(
         name="roc",
         module="roc_curves",
         accepts=("RocHull",),
@@ -394,7 +400,7 @@ def figure(
         ``"difference"``, ``"critical-difference"``, ``"rank-intervals"``, ``"letters"``,
         ``"underlines"``, ``"intervals"``, ``"repetitions"``, ``"rates"``, ``"roc"``, ``"alpha"``,
         ``"preference"``, ``"race"``, ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``,
-        ``"ranks"``, ``"simplex"``, ``"posterior"``.
+        ``"ranks"``, ``"simplex"``, ``"posterior"``, ``"gate"``.
     ax : Axes, optional
         Where to draw. By default, a new figure of the right size.
     width : float, optional

@@ -293,6 +293,11 @@ class Pool(Generic[ItemT, ResultT]):
                     yield from self._results(worker, message)
         except (EOFError, OSError):
             worker.process.join(timeout=10)
+            if worker.process.is_alive() and worker.busy:
+                # a fit closed the pipe, and a thread keeps the process alive
+                failure = Failure(kind="killed", reason="its process closed its connection.")
+                yield from self._lost(worker, failure, max_attempts=MAX_ATTEMPTS)
+                return
         if not worker.process.is_alive() and worker.busy:
             failure, max_attempts = _failure_of(worker.process.exitcode)
             yield from self._lost(worker, failure, max_attempts=max_attempts)
@@ -345,7 +350,8 @@ class Pool(Generic[ItemT, ResultT]):
         if self.attempts[culprit] >= max_attempts:
             yield self.task.lost(culprit, failure)
         else:
-            self.retries.append(Block(items=(culprit,), apart=True))
+            # first, in the new worker: an earlier fit may have damaged the old one
+            self.retries.appendleft(Block(items=(culprit,), apart=True))
 
     def _put_back(self, worker: _Worker[ItemT], items: Iterable[ItemT]) -> None:
         """Queue the items that the worker has not evaluated, one by one."""

@@ -9,6 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from bestofk._base.checks import check_fields
+from bestofk._base.results import ready_to_print
+from bestofk.learners.preparation import Preparation
 from bestofk.run.experiment import Experiment
 from bestofk.run.store.url import hide_passwords
 from bestofk.splits.design import Subsets
@@ -174,19 +177,17 @@ class StudySpec:
     def from_json(cls, text: str) -> StudySpec:
         """Return the specification that `as_json` wrote, ignoring unknown fields."""
         fields = {name: value for name, value in json.loads(text).items() if name in _FIELDS}
-        fields["learners"] = tuple(StudyLearner(**learner) for learner in fields["learners"])
-        fields["datasets"] = tuple(
-            StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
-            for data in fields["datasets"]
-        )
-        fields["also_ways"] = tuple(map(tuple, fields.get("also_ways") or ()))
-        for name in _TUPLES:
-            if fields.get(name) is not None:
-                fields[name] = tuple(fields[name])
-        fields["decisions"] = tuple(
-            StoredDecision(**{name: each[name] for name in _DECISION_FIELDS if name in each})
+        fields["learners"] = [StudyLearner(**learner) for learner in fields["learners"]]
+        fields["datasets"] = [
+            StudyData(**{**data, "splits": _tuples(data["splits"])}) for data in fields["datasets"]
+        ]
+        fields["decisions"] = [
+            StoredDecision(
+                **{name: _tuples(each[name]) for name in _DECISION_FIELDS if name in each}
+            )
             for each in fields.get("decisions", ())
-        )
+        ]
+        fields = {name: _tuples(value) for name, value in fields.items()}
         spec = cls(**fields)
         _check_spec(spec)
         return spec
@@ -204,39 +205,31 @@ class StudySpec:
 
 def _check_spec(spec: StudySpec) -> None:
     """Raise ValueError if the specification is not one that `StudySpec.as_json` writes."""
-    counts = [spec.repetitions, *(n for data in spec.datasets for n in (data.runs, data.folds))]
-    counts += [n for data in spec.datasets for n in (data.rows, data.columns)]
-    if not all(type(count) is int and 0 <= count < 1 << 53 for count in counts):
-        raise ValueError("counts must be whole numbers")
-    texts = [spec.title, spec.plan, spec.kind, spec.loss]
-    texts += [text for learner in spec.learners for text in (learner.name, learner.fingerprint)]
-    texts += [text for data in spec.datasets for text in (data.name, data.fingerprint)]
-    texts += [*spec.command, *spec.notes, *spec.also, *spec.taken, *spec.account, *spec.left_out]
-    texts += [text for each in spec.decisions for text in (*each.command, *each.notes)]
-    if not all(isinstance(text, str) for text in texts):
-        raise ValueError("names must be texts")
-    sizes = [*(spec.n_train or ()), *(spec.n_test or ())]
-    sizes += [] if spec.groups is None else [spec.groups]
-    if not all(type(size) is int and 0 <= size < 1 << 53 for size in sizes):
-        raise ValueError("numbers of rows must be whole numbers")
-    if spec.stratified not in (None, True, False) or type(spec.random_state) is not int:
-        raise ValueError("the plan has a strange setting")
-    if not isinstance(spec.caution, str | None) or not isinstance(spec.replicates, str):
-        raise ValueError("notes must be texts")
-    for each in (spec.versions, spec.preparation, *(d.options for d in spec.decisions)):
-        if not isinstance(each, dict):
-            raise ValueError("settings must be mappings")
-    for run, fold, fingerprint in (split for data in spec.datasets for split in data.splits):
-        if type(run) is not int or not isinstance(fold, int | None):
-            raise ValueError("splits must be numbered")
-        if not isinstance(fingerprint, str):
-            raise ValueError("fingerprints must be texts")
-    if not spec.learners or not spec.datasets:
-        raise ValueError("a study has learners and data sets")
+    check_fields(spec)
+    for by_learner in spec.preparation.values():
+        for done in by_learner.values():
+            Preparation.from_dict(done)
+    counts = [n for data in spec.datasets for n in (data.runs, data.folds, data.rows, data.columns)]
+    counts += [spec.repetitions, *(spec.n_train or ()), *(spec.n_test or ()), spec.groups or 0]
+    if not all(0 <= count < 1 << 53 for count in counts):
+        raise ValueError("a count is out of range")
+    if not spec.learners or not spec.datasets or () in (spec.n_train, spec.n_test):
+        raise ValueError("a study has learners, data sets and rows")
+    if 0 in (spec.repetitions, *(n for data in spec.datasets for n in (data.runs, data.folds))):
+        raise ValueError("a study has splits")
+    if "bestofk" not in spec.versions:
+        raise ValueError("the version is unknown")
+    if [len(ways) for ways in spec.also_ways] != [len(spec.datasets)] * len(spec.also):
+        raise ValueError("the other metrics do not match the data sets")
     for data in spec.datasets:
         # every run, or every fold of every run, has a fingerprint
         if data.runs > len(data.splits) or data.folds > max(data.rows, 1):
             raise ValueError("the splits do not match the plan")
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists, and the lists in them, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def subsets_of(plan: str) -> Subsets | None:
@@ -250,7 +243,6 @@ def subsets_of(plan: str) -> Subsets | None:
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _DECISION_FIELDS = frozenset(StoredDecision.__dataclass_fields__)
-_TUPLES = ("also", "command", "notes", "taken", "n_train", "n_test", "account", "left_out")
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
     "replicates", "decisions", "account", "left_out", "preparation",
@@ -297,6 +289,7 @@ class Tally:
         """Cells that were not evaluated yet."""
         return self.cells - self.done - self.failed
 
+    @ready_to_print
     def explain(self) -> str:
         """Return the counts in sentences."""
         parts = [f"{self.done} of {self.cells} fits have a loss"]

@@ -20,7 +20,7 @@ from warnings import warn
 import numpy as np
 
 from bestofk._base.atomic_write import write_text
-from bestofk._base.checks import one_of, probability, whole
+from bestofk._base.checks import check_fields, one_of, probability, whole
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, TableError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented, decided_level, renamed
@@ -315,9 +315,14 @@ class Calibration(Presented):
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Calibration:
-        """Return the calibration that `to_dict` wrote."""
-        values = {attribute.name: content[attribute.name] for attribute in fields(cls)}
-        return cls(**{**values, "learners": tuple(values["learners"])})
+        """Return the calibration that `to_dict` wrote; raise ValueError for anything else."""
+        try:
+            values = {attribute.name: content[attribute.name] for attribute in fields(cls)}
+            calibration = cls(**{**values, "learners": tuple(values["learners"])})
+        except (KeyError, TypeError):
+            raise ValueError("a field is missing") from None
+        check_fields(calibration)
+        return calibration
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a JSON file for ``order(..., df=...)`` and ``--df``."""
@@ -370,13 +375,9 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
         raise TableError(f"{shown}: the calibration cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise TableError(f"{shown}: this is not a calibration (not JSON).") from None
-    names = {attribute.name for attribute in fields(Calibration)}
-    if (
-        not isinstance(content, dict)
-        or content.get("kind") != KIND
-        or not names <= set(content)
-        or not isinstance(content["learners"], list)
-        or not isinstance(content["test"], str)
-    ):
-        raise TableError(f"{shown}: this is not a calibration of bestofk.")
-    return Calibration.from_json(content)
+    try:
+        if not isinstance(content, dict) or content.get("kind") != KIND:
+            raise ValueError
+        return Calibration.from_json(content)
+    except ValueError:
+        raise TableError(f"{shown}: this is not a calibration of bestofk.") from None

@@ -31,7 +31,7 @@ from bestofk.stats.pairwise.skew_corrected import (
     skew_corrected,
     skew_corrected_ends,
 )
-from bestofk.stats.tails import chi2_sf, pvalue_of_t, pvalue_of_z
+from bestofk.stats.tails import chi2_sf, pvalue_of_t, pvalue_of_z, t_quantile
 
 MIN_DIFFERING_CLUSTERS = 3
 """If fewer clusters differ, the standard error is at least about that of one differing cluster."""
@@ -289,9 +289,7 @@ def cluster_t(
     p = np.where(np.isinf(t), np.maximum(p, smallest_pvalue(len(grouping), sides)), p)
 
     def rule(result: PairwiseResult, level: float) -> Interval:
-        from scipy.special import stdtrit
-
-        q = -stdtrit(df, tail_level(level, result.alternative))
+        q = -t_quantile(tail_level(level, result.alternative), df)
         ends = skew_corrected_ends(q, skewness, len(grouping))
         with np.errstate(invalid="ignore"):
             low, high = (np.where(error == 0, mean, mean - end * error) for end in ends)
@@ -435,8 +433,6 @@ def clustered_t_interval(
     a: Floats, b: Floats, grouping: Clusters, *, outside: float, unit: float | None = None
 ) -> tuple[Floats, Floats]:
     """Return the ends (...) of the t interval over clusters with `outside` in each tail."""
-    from bestofk.stats.tails import t_quantile
-
     d = a - b
     totals = grouping.totals(d)
     largest = np.abs(d).max(axis=-1) if unit is None else float(unit)

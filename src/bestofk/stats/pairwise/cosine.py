@@ -18,7 +18,7 @@ from bestofk.stats.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.tails import pvalue_of_t
+from bestofk.stats.tails import pvalue_of_t, t_quantile
 
 MIN_COSINES = 4
 """Fewest cosines; fewer would leave hardly any power."""
@@ -230,9 +230,7 @@ def _series_test(
 
 def _rule(count: Floats, agreeing: float) -> Any:
     def rule(result: PairwiseResult, level: float) -> Interval:
-        from scipy.special import stdtrit
-
-        half = -stdtrit(count, tail_level(level, result.alternative)) * np.asarray(
+        half = -t_quantile(tail_level(level, result.alternative), count) * np.asarray(
             result.standard_error
         )
         if agreeing > 1.0 - level:

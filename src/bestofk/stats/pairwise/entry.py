@@ -66,9 +66,10 @@ class Caution:
         the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
         differences of a pair depend on each other; with `below`, so strongly that they have the
         information of fewer. ``"graded scores"``: some losses are neither 0
-        nor 1.
+        nor 1. ``"unequal runs"``: a learner has fewer runs than others, and fewer than `below`.
+        ``"few rows"``: a data set of fewer than `below` rows, with losses that are not error rates.
     below : int
-        Number of units for ``"few units"`` and ``"skewed"``.
+        Number of units, runs or rows.
     """
 
     words: str
@@ -80,10 +81,14 @@ class Caution:
         "skewed",
         "autocorrelated",
         "graded scores",
+        "unequal runs",
+        "few rows",
     ] = "always"
     below: int = 0
     replaced: bool = False
     """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
+    hides_intervals: bool = False
+    """Intervals of the differences cover too rarely (docs/measured/coverage.md): there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

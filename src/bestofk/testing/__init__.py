@@ -1,0 +1,35 @@
+"""Assertions for your own test suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestofk.release.gate import GateResult, gate
+
+
+def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResult:
+    """Raise an AssertionError with the verdict if the gate does not let a build pass.
+
+    Parameters
+    ----------
+    new, baseline, **options
+        As for `bestofk.release.gate.gate`: logs, tables, or one score per item; `margin`, `alpha`,
+        `ledger`, ...
+
+    Returns
+    -------
+    GateResult
+
+    Examples
+    --------
+    >>> right = [1] * 70 + [0] * 30
+    >>> assert_not_worse(right, right).answer
+    'pass'
+    >>> assert_not_worse([0] * 40 + right[40:], right)
+    Traceback (most recent call last):
+    AssertionError: Blocked: new is worse than the anchor (score 0.3 against 0.7, ...
+    """
+    result = gate(new, baseline, **options)
+    if result.exit_code != 0:
+        raise AssertionError(result.headline())
+    return result

@@ -1,0 +1,279 @@
+"""Measure how often the intervals and bounds that bestofk prints hold, by design.
+
+    python studies/interval_coverage.py               write docs/measured/coverage.csv, coverage.md
+    python studies/interval_coverage.py --smoke       print the table from few tables
+    python studies/interval_coverage.py --only WORDS  measure only the nulls that contain WORDS
+
+The tables are those of ``null_tables.py``, 1,000 each, with learners that differ: learner k of K is
+worse than the first by k / K standard deviations of a loss, or loses 0.4 k / K of its scores.
+Fitted learners (400 data sets) are equal.
+*difference*: all simultaneous intervals of the pairs contain the true differences. *expect*:
+the interval for the recommended learner contains its true loss, or its loss on one more data set.
+*rate*: the interval of a model's mean in `evals` contains its true mean. *bound*: the recommended
+model is at most as much worse than the best as `evals` says. *margin*: no learner that is worse
+than the recommended one by the margin or more is called not worse by more than the margin.
+*Without caution* counts only results without a caution about their error rate.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk import order
+from bestofk.decide.gather import NOT_WORSE
+from bestofk.evals.choosing import _bound, _intervals
+from bestofk.stats.intervals import clopper_pearson
+from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
+
+LEARNERS = (5,)
+SPOILED = 0.4
+OUT = Path("docs/measured")
+SIZES: dict[str, tuple[int, ...]] = {
+    "graded scores, skewed": (50, 200),
+    "graded scores, rarely right": (50,),
+    "graded scores, symmetric": (20,),
+    "right or wrong": (50,),
+    "graded scores, skewed, clusters of 5": (100,),
+    "right or wrong, clusters of 5": (100,),
+    **{f"losses in order of time, autocorrelation {rho}": (200,) for rho in (0.5, 0.95)},
+    "data sets, normal": (6, 60),
+    "data sets, lognormal, opposite skews": (12, 30, 60),
+    "10 folds, normal": (10,),
+    "10 runs of 10 folds, normal": (100,),
+    "30 random splits, normal": (30,),
+    "training runs, normal": (5,),
+    "training runs, every second learner has two": (10,),
+    "training runs, lognormal, opposite skews": (10,),
+    "one test set, right or wrong": (50,),
+    "one test set, lognormal, opposite skews": (50,),
+    "naive-bayes": (30,),
+    "forecasts too low or too high, normal target": (30,),
+    "forecasts too low or too high, lognormal target": (30, 300),
+}
+"""The nulls of ``null_tables.py`` on which coverage is measured, with their numbers of units."""
+FEW_DATA_SETS = 49
+"""With fewer there is no interval for the next data set."""
+
+Held = Iterator[tuple[float | None, bool]]
+"""For each result: the share of its intervals that hold, None without one; and its caution."""
+
+
+MEAN_SCORES = {"graded scores, skewed": 0.2, "graded scores, rarely right": 0.05,
+               "graded scores, symmetric": 0.5, "right or wrong": 2 / 3}  # fmt: skip
+
+
+def mean_score(null: Null) -> float:
+    """Return the exact mean score of every model."""
+    return next(mean for name, mean in MEAN_SCORES.items() if null.name.startswith(name))
+
+
+@cache
+def deviation(draw: Any) -> float:
+    """Return the standard deviation of the numbers of a learner."""
+    return float(np.nanstd(draw(np.random.default_rng(0), 2, 20_000)))
+
+
+def unequal(null: Null, rng: np.random.Generator, K: int, n: int) -> tuple[Any, Any]:
+    """Return a table of learners that differ, and how much worse than the first they are."""
+    table, part = null.draw(rng, K, n), np.arange(K) / K
+    if np.isin(table, (0.0, 1.0)).all():
+        # two thirds of the answers are right, and learner k spoils a part of them
+        table = np.where(rng.random((K, n)) < SPOILED * part[:, np.newaxis], 0.0, table)
+        return 1.0 - table if null.design else table, SPOILED * part * 2 / 3
+    if null.design:
+        sd = deviation(null.draw)
+        return table + sd * part[:, np.newaxis], sd * part
+    # graded scores stay between 0 and 1
+    return table * (1 - SPOILED * part)[:, np.newaxis], mean_score(null) * SPOILED * part
+
+
+def drawn(null: Null, K: int, count: int, *words: object) -> Iterator[tuple[Any, Any]]:
+    rng = np.random.default_rng([K, null.n, *f"{null.name}{words}".encode()])
+    for _ in range(count):
+        yield unequal(null, rng, K, null.n + ("next" in words))
+
+
+@lru_cache(maxsize=1)
+def results(null: Null, K: int, count: int) -> list[tuple[Any, Any]]:
+    """Return the choices of `evals`, or the decisions of `order`, with the true differences."""
+    decide = decided if null.design else chosen
+    return [(decide(null, table), worse) for table, worse in drawn(null, K, count)]
+
+
+def decided(null: Null, table: Any, **options: Any) -> Any:
+    return order(losses_of(null, table), missing="allow", **options)
+
+
+def difference(null: Null, K: int, count: int) -> Held:
+    for result, worse in results(null, K, count):
+        decision = result if null.design else result.decision
+        yield covers(decision, worse), bool(decision.caution)
+
+
+def fitted_difference(null: Null, K: int, count: int) -> Held:
+    for decision in null.decisions(K, count, 0):
+        yield covers(decision, np.zeros(K)), bool(decision.caution)
+
+
+def number(name: object) -> int:
+    """Return the row of a drawn table, whose learners are m0, m1, ..."""
+    return int(str(name)[1:])
+
+
+def covers(decision: Any, worse: Any) -> float | None:
+    """Whether all intervals contain the true differences; None if one has no ends."""
+    evidence = decision.evidence
+    true = worse if not worse.any() else worse[[number(name) for name in evidence.names]]
+    gaps = true[evidence.first] - true[evidence.second]
+    if not np.isfinite(evidence.low).all() or not np.isfinite(evidence.high).all():
+        return None
+    return float(np.all((evidence.low <= gaps + 1e-12) & (gaps - 1e-12 <= evidence.high)))
+
+
+def expected(decision: Any) -> tuple[float, float] | None:
+    for one in decision.select("expectation"):
+        if "low" in one.numbers:
+            return one.numbers["low"], one.numbers["high"]
+    return None
+
+
+def expect(null: Null, K: int, count: int) -> Held:
+    """The mean of all studies is the truth: all learners are equal."""
+    decisions = list(null.decisions(K, count, 1))
+    truth = float(np.mean([list(one.mean_losses.values()) for one in decisions]))
+    for decision in decisions:
+        ends = expected(decision)
+        yield None if ends is None else ends[0] <= truth <= ends[1], bool(decision.caution)
+
+
+def next_data_set(null: Null, K: int, count: int) -> Held:
+    for table, _ in drawn(null, K, count, "next"):
+        decision = decided(null, table[:, :-1])
+        ends = expected(decision)
+        loss = table[number(decision.recommended), -1]
+        yield None if ends is None else ends[0] <= loss <= ends[1], bool(decision.caution)
+
+
+def rate(null: Null, K: int, count: int) -> Held:
+    for result, worse in results(null, K, count):
+        ends = _intervals(result)
+        true = dict(zip(result.scores.learners, mean_score(null) - worse, strict=True))
+        held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]
+        yield float(np.mean(held)), bool(result.decision.caution)
+
+
+def bound(null: Null, K: int, count: int) -> Held:
+    for result, worse in results(null, K, count):
+        most, _ = _bound(result, result.decision.recommended)
+        best = result.decision.recommended
+        held = None if most is None else worse[result.scores.learners.index(best)] <= most + 1e-12
+        yield held, bool(result.decision.caution)
+
+
+def margin(null: Null, K: int, count: int) -> Held:
+    """The margin is the true difference of neighbours."""
+    for table, worse in drawn(null, K, count):
+        decision = decided(null, table, margin=float(worse[1]))
+        best = worse[number(decision.recommended)]
+        called = [name for name, one in decision.margins.items() if one.verdict == NOT_WORSE]
+        wrong = any(worse[number(name)] - best >= worse[1] - 1e-12 for name in called)
+        yield not wrong, bool(decision.caution)
+
+
+def kinds(null: Null) -> dict[str, Any]:
+    """Return what is measured on the tables of a null."""
+    if null.fit is not None:
+        if null.test != "auto":
+            return {}
+        zero_one = "noise" not in null.name and "target" not in null.name
+        return {"difference": fitted_difference} | ({"expect": expect} if zero_one else {})
+    if null.design == "":
+        return {"difference": difference, "rate": rate, "bound": bound}
+    result: dict[str, Any] = {"difference": difference}
+    if null.design == "scores" and null.n >= FEW_DATA_SETS:
+        result["next data set"] = next_data_set
+    if null.design == "test-set" and "right or wrong" in null.name:
+        result["expect"] = expect
+    if null.design in ("scores", "test-set", "cv", "resample") and null.n in (10, 12, 30, 50):
+        result["margin"] = margin
+    return result
+
+
+def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
+    """Return one row per interval, null and number of learners."""
+    rows = []
+    for null in NULLS:
+        if only not in null.name or null.n not in SIZES.get(null.name, ()):
+            continue
+        count = tables if null.fit is None else fitted
+        for name, function in kinds(null).items():
+            # with more learners, hardly any claim against a margin is made
+            for K in (2,) if name == "margin" else LEARNERS:
+                printed = [one for one in function(null, K, count) if one[0] is not None]
+                if not printed:
+                    continue
+                held = np.array([one[0] for one in printed], dtype=float)
+                bare = held[[not one[1] for one in printed]]
+                ends = clopper_pearson(round(held.sum()), len(held))
+                rows.append({
+                    "interval": name, "command": null.command, "null": null.name,
+                    "n": str(null.n), "learners": str(K), "covered": f"{100 * held.mean():.1f}",
+                    "low": f"{100 * ends.low:.1f}", "high": f"{100 * ends.high:.1f}",
+                    "printed": str(len(held)),
+                    "without caution": f"{100 * bare.mean():.1f}" if len(bare) else "",
+                    "without": str(len(bare)), "tables": str(count),
+                })  # fmt: skip
+                print(rows[-1], file=sys.stderr, flush=True)
+    return rows
+
+
+def page(rows: list[dict[str, str]]) -> list[str]:
+    """Return the lines of the page."""
+    lines = []
+    for name in dict.fromkeys(row["interval"] for row in rows):
+        mine = [row for row in rows if row["interval"] == name]
+        learners = list(dict.fromkeys(row["learners"] for row in mine))
+        heads = [f"K = {K}" for K in learners]
+        lines += [
+            f"**{name}**", "", f"| command | tables | n | {' | '.join(heads)} | without caution |",
+            f"|---|---|---:|{'---:|' * len(heads)}---:|",
+        ]  # fmt: skip
+        for key in dict.fromkeys((row["command"], row["null"], row["n"]) for row in mine):
+            group = {row["learners"]: row for row in mine
+                     if (row["command"], row["null"], row["n"]) == key}  # fmt: skip
+            cells = [group[K]["covered"] if K in group else "" for K in learners]
+            bare = [group[K]["without caution"] or "-" for K in learners if K in group]
+            lines.append(f"| {' | '.join((*key, *cells, ' / '.join(bare)))} |")
+        lines.append("")
+    return [
+        *lines,
+        "Percent of results whose intervals hold; 95 are promised. *Without caution*: of the "
+        "results without a caution about their error rate; - if all have one. Made by "
+        "`python studies/interval_coverage.py`.",
+        "",
+    ]
+
+
+def main() -> None:
+    smoke = "--smoke" in sys.argv
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    rows = measure(*((3, 2) if smoke else (STUDIES, FITTED)), only)
+    if smoke or only:
+        print("\n".join(page(rows)))
+        return
+    with (OUT / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    (OUT / "coverage.md").write_text("\n".join(page(rows)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
