@@ -165,6 +165,15 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, rows, words, capsys):
     assert words in " ".join(capsys.readouterr().err.split())
 
 
+def test_scores_of_learners_with_these_names_are_no_battles():
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame(rng.random((8, 2)), columns=COLUMNS[:2]).assign(winner="model_a")
+    scores.insert(0, "dataset", list("abcdefgh"))
+    with pytest.warns(bk.BestOfKWarning, match="no learners by their names: 'winner'"):
+        decision = bk.order(scores, higher_is_better=True)
+    assert set(decision.by_mean) == {"model_a", "model_b"}
+
+
 def test_bad_arguments_are_refused(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False))
     for words, message in [

@@ -36,8 +36,16 @@ def battle_columns(columns: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def refuse_battles(table: Table) -> None:
-    """Raise an error if the table holds battles, which have no losses."""
-    if battle_columns(table.columns) is not None:
+    """Raise an error if the table holds battles, which have no losses.
+
+    Fractions in the columns of the models are scores of learners with these names.
+    """
+    columns = battle_columns(table.columns)
+    if columns is None:
+        return
+    if not all(
+        table.is_numeric(name) and (table.numbers(name) % 1 > 0).any() for name in columns[:2]
+    ):
         raise BattleColumnsError(
             f"{table.source}: the columns model_a, model_b and winner hold battles: use "
             "bestofk.decide.order_battles, or bestofk order on the command line."

@@ -471,7 +471,8 @@ def read_losses(
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
     else:
-        refuse_battles(table)
+        if learners is None and layout is None:
+            refuse_battles(table)
         refuse_markup(table)
         table = plain_cells(table)
     table, splits, split_metric, scorer = layouts.rows_of_splits(table)
