@@ -46,8 +46,11 @@ NOT_FOR_PRINTED_TABLES = (
     "format_", "where", "missing",
 )  # fmt: skip
 """Options that do not apply to printed tables either."""
+NOT_FOR_BATTLES = ("prefer", "test", "correction", "interval")
+"""Options that do not apply to battles either."""
 
 if TYPE_CHECKING:
+    from bestofk.decide.battles import BattleDecision
     from bestofk.decide.decision import Decision
     from bestofk.decide.interval_table import IntervalDecision, IntervalTable
 
@@ -66,6 +69,10 @@ if TYPE_CHECKING:
     help="LOSSES is a printed table with one score per model: what can it show, if every model "
     "answered N items?",
 )  # fmt: skip
+@click.option(
+    "--cluster", metavar="COL",
+    help="For battles: rows with the same COL value, such as a prompt or judge, depend.",
+)  # fmt: skip
 @file_options
 @as_published_option
 @interval_option
@@ -81,6 +88,7 @@ def order(
     scoring: str | None,
     groups: str | None,
     items: int | None,
+    cluster: str | None,
     as_published: bool,
     interval: str | None,
     by: str | None,
@@ -97,7 +105,8 @@ def order(
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
     table (breast-cancer-10x10, digits-5x2). With --truth COL it holds predictions of models for
     one test set instead. A table with the columns low and high holds intervals of losses; the
-    verdict can then be inconclusive.
+    verdict can then be inconclusive. A table with the columns model_a, model_b and winner holds
+    battles between pairs of models.
 
     \b
     Examples:
@@ -113,6 +122,8 @@ def order(
     arguments = decision_arguments(options)
     if as_published:
         arguments = published_settings(arguments)
+    if cluster is not None and (items is not None or truth is not None):
+        raise click.UsageError(_ONLY_BATTLES)
     if items is not None:
         _decide_by_printed_scores(losses, items, prefer, reading, arguments, as_json=as_json,
                                   quiet=quiet)  # fmt: skip
@@ -126,7 +137,16 @@ def order(
                 )
             if groups is not None:
                 raise click.UsageError("--groups needs --truth, the column of true values.")
-            table = read_intervals(losses, reading, missing=missing)
+            from bestofk.losses.columns import BattleColumnsError
+
+            try:
+                table = read_intervals(losses, reading, missing=missing)
+            except BattleColumnsError:
+                _decide_by_battles(losses, cluster, missing, reading, arguments["alpha"],
+                                   as_json=as_json, quiet=quiet)  # fmt: skip
+                return
+            if cluster is not None:
+                raise click.UsageError(_ONLY_BATTLES)
             from bestofk.decide.interval_table import IntervalTable, interval_table
 
             if isinstance(table, IntervalTable) or interval is not None:
@@ -166,6 +186,32 @@ def order(
     )
 
 
+_ONLY_BATTLES = (
+    "--cluster is for battles, a table with the columns model_a, model_b and winner; for "
+    "predictions (--truth) use --groups."
+)
+
+
+def _decide_by_battles(
+    path: str,
+    cluster: str | None,
+    missing: str,
+    reading: dict[str, Any],
+    alpha: float,
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Print the order of models by their battles."""
+    from bestofk.decide.battles import order_battles
+
+    refuse_options("battles", (*NOT_FOR_INTERVALS, *NOT_FOR_BATTLES))
+    for name in reading:
+        raise click.UsageError(f"--{name.replace('_', '-')} does not apply to battles.")
+    decision = order_battles(path, cluster=cluster, alpha=alpha, missing=missing)
+    _print_sentences(decision, as_json=as_json, quiet=quiet)
+
+
 def _decide_by_intervals(
     table: IntervalTable,
     prefer: str | None,
@@ -182,7 +228,7 @@ def _decide_by_intervals(
     decision = order_intervals(
         table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
     )
-    _print_intervals(decision, as_json=as_json, quiet=quiet)
+    _print_sentences(decision, as_json=as_json, quiet=quiet)
 
 
 def _decide_by_printed_scores(
@@ -208,10 +254,12 @@ def _decide_by_printed_scores(
         higher_is_better=reading.get("higher_is_better"),
         **chosen,
     )
-    _print_intervals(decision, as_json=as_json, quiet=quiet)
+    _print_sentences(decision, as_json=as_json, quiet=quiet)
 
 
-def _print_intervals(decision: IntervalDecision, *, as_json: bool, quiet: bool) -> None:
+def _print_sentences(
+    decision: IntervalDecision | BattleDecision, *, as_json: bool, quiet: bool
+) -> None:
     from bestofk.cli.terminal import print_sentences
 
     if as_json:

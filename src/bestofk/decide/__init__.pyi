@@ -1,4 +1,5 @@
 from . import power as power
+from .battles import BattleDecision as BattleDecision, order_battles as order_battles
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .gather import MarginVerdict as MarginVerdict

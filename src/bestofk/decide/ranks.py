@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from bestofk._base.checks import Bools, Ints
+from bestofk._base.checks import Bools, Floats, Ints
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.decide.preference import Name
@@ -15,7 +16,6 @@ from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
-    from bestofk.decide.evidence import Evidence
 
 MAX_NAMED = 5
 """Learners that the sentence names."""
@@ -101,29 +101,59 @@ def ranks_of(decision: Decision) -> Ranks | None:
     if not complete or evidence.alternative != "two-sided":
         return None
     order = [evidence.names.index(name) for name in decision.by_mean]
-    better = evidence.shown()[np.ix_(order, order)]
-    may_be_best = ~(better.any(axis=0) | _beaten(evidence)[order])
-    return Ranks(
-        names=decision.by_mean,
-        low=1 + better.sum(axis=0),
-        high=K - better.sum(axis=1),
-        may_be_best=may_be_best,
+    beaten = cannot_be_best(
+        evidence.first,
+        evidence.second,
+        evidence.direction,
+        evidence.pvalue,
+        K,
+        comparisons=K - 1 if CORRECTIONS[evidence.family.correction].adjusts else 1,
+        alpha=evidence.family.alpha,
+    )
+    return ranks_by_claims(
+        decision.by_mean,
+        evidence.shown()[np.ix_(order, order)],
+        beaten[order],
         alpha=decision.alpha,
         noun=decision.noun,
     )
 
 
-def _beaten(evidence: Evidence) -> Bools:
+def ranks_by_claims(
+    names: tuple[Name, ...], better: Bools, beaten: Bools, *, alpha: float, noun: str
+) -> Ranks:
+    """Return the ranks of learners (the best first) by claims (K, K) that i is better than j.
+
+    `beaten` says which learners cannot be the best, in addition to those that `better` names.
+    """
+    return Ranks(
+        names=names,
+        low=1 + better.sum(axis=0),
+        high=len(names) - better.sum(axis=1),
+        may_be_best=~(better.any(axis=0) | beaten),
+        alpha=alpha,
+        noun=noun,
+    )
+
+
+def cannot_be_best(
+    first: Ints,
+    second: Ints,
+    direction: npt.NDArray[Any],
+    pvalue: Floats,
+    learners: int,
+    *,
+    comparisons: int,
+    alpha: float,
+) -> Bools:
     """Return which learners cannot be the best, by their comparisons with the K - 1 others.
 
     Each comparison asks only whether the other one is better, so half of its two-sided p-value
     counts (Bonferroni). Two learners keep the two-sided test, so that the set agrees with the
-    verdict.
+    verdict. A `direction` above 0 says that the second learner is better.
     """
-    K = len(evidence.names)
-    comparisons = K - 1 if CORRECTIONS[evidence.family.correction].adjusts else 1
-    small = evidence.pvalue * max(comparisons / 2, 1.0) <= evidence.family.alpha
-    beaten = np.zeros(K, dtype=bool)
-    beaten[evidence.first[small & (evidence.direction > 0)]] = True
-    beaten[evidence.second[small & (evidence.direction < 0)]] = True
+    small = pvalue * max(comparisons / 2, 1.0) <= alpha
+    beaten = np.zeros(learners, dtype=np.bool_)
+    beaten[first[small & (direction > 0)]] = True
+    beaten[second[small & (direction < 0)]] = True
     return beaten

@@ -19,6 +19,39 @@ class IntervalColumnsError(TableError):
     """The table holds intervals of losses, in the columns low and high."""
 
 
+BATTLE_COLUMNS = ("model_a", "model_b", "winner")
+"""The columns of a table of battles between pairs of models."""
+
+
+class BattleColumnsError(TableError):
+    """The table holds battles, in the columns model_a, model_b and winner."""
+
+
+def battle_columns(columns: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the columns of battles as they are written; None if one is absent."""
+    written = {name.strip().lower(): name for name in columns}
+    if not written.keys() >= set(BATTLE_COLUMNS):
+        return None
+    return tuple(written[name] for name in BATTLE_COLUMNS)
+
+
+def refuse_battles(table: Table) -> None:
+    """Raise an error if the table holds battles, which have no losses.
+
+    Fractions in the columns of the models are scores of learners with these names.
+    """
+    columns = battle_columns(table.columns)
+    if columns is None:
+        return
+    if not all(
+        table.is_numeric(name) and (table.numbers(name) % 1 > 0).any() for name in columns[:2]
+    ):
+        raise BattleColumnsError(
+            f"{table.source}: the columns model_a, model_b and winner hold battles: use "
+            "bestofk.decide.order_battles, or bestofk order on the command line."
+        )
+
+
 def clean_names(
     names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
 ) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from bestofk.losses.columns import (
     direction_of,
     direction_within,
     is_seed_name,
+    refuse_battles,
 )
 from bestofk.losses.doubts import (
     check_scales,
@@ -470,6 +471,8 @@ def read_losses(
             for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
     else:
+        if learners is None and layout is None:
+            refuse_battles(table)
         refuse_markup(table)
         table = plain_cells(table)
     table, splits, split_metric, scorer = layouts.rows_of_splits(table)

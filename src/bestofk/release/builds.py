@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints, finite_array
-from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.evals import Evals
 from bestofk.evals.reading import read_evals
@@ -122,10 +122,14 @@ def _position(names: Sequence[str], model: str | None, where: str) -> int:
     """Return the position of the model."""
     if model is None and len(names) > 1:
         first = names[0]
+        if where != "new":
+            advice: tuple[Part, ...] = (use(baseline_model=first), ".")
+        else:
+            advice = (use(model=first), ", and give the one to compare it with as ",
+                      use(baseline="FILE"), ".")  # fmt: skip
         raise ArgumentError(
             f"{where} has {len(names)} models ({shortened(list(names), 6)}): name one with ",
-            use(model=first) if where == "new" else use(baseline_model=first),
-            ".",
+            *advice,
         )
     if model is not None and model not in names:
         raise UnknownNameError("model", model, names)

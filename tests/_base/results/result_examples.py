@@ -32,6 +32,13 @@ def interval_table():
     )
 
 
+def battles():
+    rng = np.random.default_rng(0)
+    rows = [(a, b, a if rng.random() < 0.6 else b)
+            for a, b in (("a", "b"), ("b", "c"), ("a", "c")) for _ in range(30)]  # fmt: skip
+    return pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
+
+
 def table(K: int = 4, n: int = 8, seed: int = 3) -> np.ndarray:
     """Losses (K, n), the last learners clearly better."""
     rng = np.random.default_rng(seed)
@@ -241,6 +248,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),
+    "order_battles": lambda: ordering.order_battles(battles()),
     "order_intervals": lambda: ordering.order_intervals(interval_table()),
     "estimate": lambda: estimate("max", bk.load("iris"), methods=["resubstitution", "holdout"]),
     "study_estimators": lambda: study_estimators(

@@ -1,0 +1,200 @@
+"""Battles between pairs of models: strengths, errors, ranks, and tables that are refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import BestOfKError
+from bestofk.cli import main
+from bestofk.decide import order_battles
+from bestofk.decide.battles import POINTS, read_battles
+from bestofk.stats import battles as kernel
+from bestofk.stats.battles import bradley_terry
+
+COLUMNS = ["model_a", "model_b", "winner"]
+COUNTS = {("x", "y"): (30, 12, 8), ("y", "z"): (20, 15, 5), ("z", "x"): (9, 25, 6),
+          ("w", "x"): (7, 18, 4), ("w", "z"): (14, 11, 9), ("w", "y"): (8, 16, 0)}  # fmt: skip
+"""Wins of the first model, wins of the second model, and ties."""
+ROWS = [
+    (*pair, winner)
+    for pair, counts in COUNTS.items()
+    for winner, count in zip(("model_a", "model_b", "tie"), counts, strict=True)
+    for _ in range(count)
+]
+TABLE = pd.DataFrame(ROWS, columns=COLUMNS).assign(question_id=np.arange(len(ROWS)) % 23)
+# bradley_terry of evalica 0.4.2, ilsr_pairwise of choix 0.4.1 (a tie as half a win) and
+# BradleyTerry of arena-rank 0.1.1 agree in these digits
+PEER_POINTS = {"x": 1107.7411, "y": 1000.3420, "w": 946.9614, "z": 944.9555}
+
+
+def written(tmp_path, text):
+    path = tmp_path / "battles.csv"
+    path.write_text(text)
+    return str(path)
+
+
+def test_points_agree_with_other_packages():
+    decision = order_battles(TABLE)
+    assert decision.ranking == tuple(PEER_POINTS)
+    assert decision.points == pytest.approx(list(PEER_POINTS.values()), abs=1e-4)
+
+
+def test_errors_agree_with_other_packages(monkeypatch):
+    battles = read_battles(TABLE)
+    arrays = battles.first, battles.second, battles.outcome
+    fit = bradley_terry(*arrays, 4)
+    # arena-rank 0.1.1 with hessian_reg=1e-7, without the factor for few battles
+    errors = POINTS * np.sqrt(np.diag(fit.covariance) * fit.df / len(TABLE))
+    assert dict(zip(battles.models, errors, strict=True)) == pytest.approx(
+        {"x": 23.9213, "y": 23.5440, "z": 23.0718, "w": 26.7152}, abs=2e-3
+    )
+    # differences from x: GLM of statsmodels 0.15.0, cov_type="cluster", without (n - 1) / (n - k);
+    # its factor has the number of clusters, ours their effective number
+    clusters = TABLE["question_id"].to_numpy()
+    for limit in (kernel._MAX_DENSE, 0):
+        monkeypatch.setattr(kernel, "_MAX_DENSE", limit)
+        fit = bradley_terry(*arrays, 4, clusters)
+        C = fit.covariance / (1 + 1 / fit.df) * 23 / 22
+        errors = POINTS * np.sqrt(C[0, 0] + np.diag(C) - 2 * C[0])
+        assert errors[1:] == pytest.approx([21.5598, 17.1589, 20.8074], abs=1e-4)
+
+
+def test_two_models_by_hand():
+    """30 wins, 10 losses: log odds log 3 with the variance 1 / 30 + 1 / 10."""
+    table = pd.DataFrame([("x", "y", "x")] * 30 + [("y", "x", "x")] * 10, columns=COLUMNS)
+    table.loc[30:, "winner"] = "y"
+    decision = order_battles(table)
+    assert decision.difference == pytest.approx([400 * np.log10(3)])
+    fit = bradley_terry(np.zeros(40, int), np.ones(40, int), np.repeat([2, 0], [30, 10]), 2)
+    assert 4 * fit.covariance[0, 0] == pytest.approx((1 / 30 + 1 / 10) * 40 / 39)
+
+
+def test_all_ways_to_name_the_winner_agree():
+    names = TABLE.assign(
+        winner=[{"model_a": a, "model_b": b}.get(w, "Tie (bothbad)") for a, b, w in ROWS]
+    )
+    numbers = TABLE.assign(winner=TABLE["winner"].map({"model_a": 1, "model_b": 0, "tie": 0.5}))
+    swapped = TABLE.rename(columns={"model_a": "Model_B", "model_b": "Model_A"}).assign(
+        winner=TABLE["winner"].map({"model_a": "B", "model_b": "A", "tie": "draw"})
+    )
+    for table in (names, numbers, swapped):
+        assert order_battles(table).points == pytest.approx(order_battles(TABLE).points)
+
+
+def test_models_with_the_names_a_and_b_win_by_name():
+    rows = [("b", "a", "b")] * 5 + [("a", "b", "b")] * 4 + [("a", "b", "a")] * 2
+    assert order_battles(pd.DataFrame(rows, columns=COLUMNS)).recommended == "b"
+
+
+def test_ranks_follow_from_the_claims():
+    decision = order_battles(TABLE)
+    claims = dict(zip(decision.pairs, decision.adjusted_pvalues <= 0.05, strict=True))
+    assert decision.ranks.low.tolist() == [
+        1 + sum(claims.get((other, name), False) for other in decision.ranking)
+        for name in decision.ranking
+    ]
+    assert decision.verdict == "decided"
+    assert decision.ranks.best == ("x",)
+    assert order_battles(TABLE, alpha=1e-6).verdict == "undecided"
+    frame = decision.to_frame()
+    assert frame["model"].tolist() == list(decision.ranking)
+    assert frame["battles"].sum() == 2 * len(TABLE)
+
+
+def test_command_line_and_python_agree(tmp_path, capsys):
+    path = written(tmp_path, TABLE.to_csv(index=False))
+    assert main(["order", path, "--cluster", "question_id", "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    decision = order_battles(TABLE, cluster="question_id")
+    assert stored == json.loads(json.dumps(decision.to_dict()))
+    assert (stored["clusters"], stored["ties"]) == (23, 32)
+    assert main(["order", path]) == 0
+    text = capsys.readouterr().out
+    assert "Use x (1108 points). It is significantly better than y, w and z." in text
+    assert "A tie counts as half a win for each model (32 ties)." in text
+    assert "name question_id as the cluster" in text
+    assert main(["order", path, "--quiet"]) == 0
+    assert capsys.readouterr().out.split() == list(decision.ranking)
+
+
+def test_cautions():
+    few = order_battles(TABLE.assign(judge=np.arange(len(TABLE)) % 5), cluster="judge")
+    assert "Caution: 5 clusters (as informative as 5 of equal size) are few" in few.explain()
+    ties = pd.DataFrame([("x", "y", "tie")] * 9, columns=COLUMNS)
+    assert order_battles(ties).pvalues.tolist() == [1.0]
+    same = pd.DataFrame([("x", "y", w) for w in "xxy" * 6], columns=COLUMNS)
+    decision = order_battles(same.assign(q=np.arange(18) // 3), cluster="q")
+    assert decision.verdict == "undecided"
+    assert "nothing is claimed about them" in decision.explain()
+
+
+def test_missing_cells_are_refused_or_dropped(tmp_path, capsys):
+    path = written(tmp_path, TABLE.to_csv(index=False) + "x,y,,1\nx,,model_a,2\n")
+    assert main(["order", path]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert "column 'model_b' is empty: --missing drop leaves such battles out" in error
+    assert main(["order", path, "--missing", "drop"]) == 0
+    assert "2 of 219 battles lack a cell and were left out." in capsys.readouterr().out
+
+
+WON = "x,y,model_a\nx,y,model_b\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [("x,y,model_a\nx,y,x\n", "x won every battle against the other models"),
+     (WON + "x,z,x\ny,z,y\n", "z lost every battle against the other models"),
+     (WON + "v,w,v\nv,w,w\n", "no battle connects x and y with the other models"),
+     (WON + "x,y,2\n", "must be model_a, model_b, tie, the name of one of both models, or 1, 0"),
+     (WON + "x,z,y\n", "column 'winner' must be model_a, model_b, tie"),
+     (WON + "x,x,tie\n", "line 4: x cannot battle against itself"),
+     ("1,0,1\n1,0,0\n", "'1' can be the name of a model or an outcome"),
+     ("x,y,tie\n", "at least as many battles as models; got 1 and 2"),
+     ("", "no rows")],
+    ids=["wins all", "loses all", "apart", "unknown", "third model", "itself", "ambiguous", "one",
+         "empty"],
+)  # fmt: skip
+def test_bad_tables_are_refused_in_one_sentence(tmp_path, rows, words, capsys):
+    path = written(tmp_path, "model_a,model_b,winner\n" + rows)
+    with pytest.raises(BestOfKError, match=words):
+        order_battles(path)
+    assert main(["order", path]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_scores_of_learners_with_these_names_are_no_battles():
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame(rng.random((8, 2)), columns=COLUMNS[:2]).assign(winner="model_a")
+    scores.insert(0, "dataset", list("abcdefgh"))
+    with pytest.warns(bk.BestOfKWarning, match="no learners by their names: 'winner'"):
+        decision = bk.order(scores, higher_is_better=True)
+    assert set(decision.by_mean) == {"model_a", "model_b"}
+
+
+def test_bad_arguments_are_refused(tmp_path, capsys):
+    path = written(tmp_path, TABLE.to_csv(index=False))
+    for words, message in [
+        (["--test", "wilcoxon"], "--test does not apply to battles"),
+        (["--metric", "accuracy"], "--metric does not apply to battles"),
+        (["--cluster", "prompt"], "no column 'prompt'"),
+        (["--cluster", "model_b", "--truth", "winner"], "--cluster is for battles"),
+    ]:
+        assert main(["order", path, *words]) == 2
+        assert message in " ".join(capsys.readouterr().err.split())
+    assert main(["order", "digits-5x2", "--cluster", "fold"]) == 2
+    assert "--cluster is for battles" in capsys.readouterr().err
+    with pytest.raises(BestOfKError, match="order_battles"):
+        bk.order(TABLE)
+    with pytest.raises(BestOfKError, match="needs the columns model_a, model_b and winner"):
+        order_battles(TABLE.drop(columns="winner"))
+    with pytest.raises(BestOfKError, match="only one cluster"):
+        order_battles(TABLE.assign(judge="j"), cluster="judge")
+    with pytest.raises(BestOfKError, match="one cluster holds almost all battles"):
+        order_battles(TABLE.assign(judge=["j"] + ["k"] * (len(TABLE) - 1)), cluster="judge")
+    with pytest.raises(BestOfKError, match="path or a data frame"):
+        order_battles([1, 2])
+    with pytest.raises(BestOfKError, match=r"absent\.csv"):
+        order_battles("absent.csv")
