@@ -113,11 +113,11 @@ def test_equal_and_constant_differences():
 
 def test_few_draws_warn_and_bad_input_is_refused():
     d = differences(5, 1, 5, 0.01, 0.02, 5)
-    with pytest.warns(BestOfKWarning, match="more than samples=32"):
+    with pytest.warns(BestOfKWarning, match="more than 32 samples"):
         hierarchical_bayes(d, 0 * d, samples=32)
     with pytest.raises(ArgumentError, match="at least 3 data sets"):
         hierarchical_bayes(d[:2], 0 * d[:2])
-    with pytest.raises(ArgumentError, match="rho"):
+    with pytest.raises(ArgumentError, match="rho must be a number from 0 to below 1"):
         hierarchical_bayes(d, 0 * d, rho=1.0)
 
 

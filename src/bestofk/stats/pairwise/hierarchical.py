@@ -179,8 +179,8 @@ def hierarchical_bayes(
     r_hat = np.array([pair.r_hat for pair in pairs])[index]
     if np.max(r_hat, initial=1.0) > _LARGEST_R_HAT:
         warn(
-            f"hierarchical-bayes: the chains do not agree yet (R-hat {np.max(r_hat):.2f}); use "
-            f"more than samples={samples}.",
+            f"hierarchical-bayes: the chains do not agree yet (R-hat {np.max(r_hat):.2f}), so the "
+            f"probabilities are rough; in Python, draw more than {samples} samples.",
             BestOfKWarning,
             stacklevel=2,
         )
