@@ -69,12 +69,12 @@ def test_the_posterior_equals_its_numerical_integral(datasets, folds, mean, spre
 
 
 def test_nuts_on_the_full_model():
-    # numpyro 0.22 NUTS, 4 x 8000 draws with R-hat 1.00 (studies/hierarchical_nuts.py)
+    # numpyro 0.22 NUTS, 4 x 4000 draws with R-hat 1.00 (studies/hierarchical_nuts.py 4000)
     rng = np.random.default_rng(20)
     d = rng.normal(0.008, 0.02, (20, 1, 1)) + rng.normal(0, 0.03, (20, 10, 10))
     r = hierarchical_bayes(d, 0 * d, rope=0.01, samples=16_000)
-    assert np.array(r.probabilities) == pytest.approx([0.0061, 0.9218, 0.0720], abs=0.015)
-    assert np.array(r.next_dataset) == pytest.approx([0.1225, 0.6202, 0.2573], abs=0.005)
+    assert np.array(r.probabilities) == pytest.approx([0.0061, 0.9258, 0.0681], abs=0.015)
+    assert np.array(r.next_dataset) == pytest.approx([0.1226, 0.6213, 0.2561], abs=0.005)
 
 
 def test_data_set_means_shrink_towards_the_overall_mean():
