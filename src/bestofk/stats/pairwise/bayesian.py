@@ -247,7 +247,7 @@ def correlated_t(
     df = float(n - 1)
     region = width / loss_unit(a, b)
     least = least_variance(step_of(resolution, a, b), n)
-    factor = 1.0 / n + test_over_train(rho, n_train, n_test)
+    factor = 1.0 / n + ratio_of_sizes(rho, n_train, n_test)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
@@ -291,7 +291,7 @@ def correlated_t(
     )
 
 
-def test_over_train(rho: float | None, n_train: Any, n_test: Any) -> float:
+def ratio_of_sizes(rho: float | None, n_train: Any, n_test: Any) -> float:
     """Return rho / (1 - rho), which is n_test / n_train for the default rho."""
     if rho is None:
         if n_train is None or n_test is None:

@@ -16,8 +16,8 @@ from bestofk.stats.pairwise.bayesian import (
     PosteriorResult,
     Probabilities,
     posterior_pvalue,
+    ratio_of_sizes,
     rope_half_width,
-    test_over_train,
 )
 from bestofk.stats.pairwise.differences import loss_unit, over_pairs, paired_losses, without_noise
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
@@ -155,7 +155,7 @@ def hierarchical_bayes(
         )
     if rho is None and n_train is None and n_test is None:
         rho = 1.0 / folds
-    share = test_over_train(rho, n_train, n_test)
+    share = ratio_of_sizes(rho, n_train, n_test)
     region = width / loss_unit(a, b)
     rows_a, rows_b = (x.reshape(*x.shape[:-2], n) for x in (a, b))
     pairs: list[_Posterior] = []
