@@ -101,12 +101,12 @@ class Problem:
         """Whether models that were fitted once are compared, not learners."""
         return self.n_datasets == 1 and self.design.kind in ("test-set", "holdout")
 
-    def describe(self) -> str:
-        """Return the design in words."""
+    def describe(self, axes: int = 1) -> str:
+        """Return the design in words, for a test of that many axes."""
         if self.subject.design:
             return self.subject.design
         if self.n_datasets > 1:
-            words = f"means on {self.n_datasets} data sets"
+            words = f"{'folds' if axes == 3 else 'means'} on {self.n_datasets} data sets"
             if self.design.runs * self.design.folds > 1:
                 words += f" ({self.design.describe()})"
             return words

@@ -150,7 +150,7 @@ def multitest(
         test_reason=choice.reason,
         alpha=hypotheses.alpha,
         correction=correction,
-        design=problem.describe(),
+        design=problem.describe(choice.axes),
         preference=problem.preference,
         guard=guard,
         caution=caution_of(problem, choice),

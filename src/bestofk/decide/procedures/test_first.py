@@ -140,7 +140,7 @@ def test_first(
         test_reason=choice.reason,
         alpha=family.alpha,
         correction=correction,
-        design=problem.describe(),
+        design=problem.describe(choice.axes),
         reasons=(reason,),
         preference=problem.preference,
         caution=caution_of(problem, choice),
