@@ -154,7 +154,7 @@ def test_groups_stay_on_one_side_and_in_one_fold():
 def test_design_in_words_and_situations():
     design = made("2x4+halves:3x5").design
     assert design.situations(n_datasets=1) == ("halves", "repeated-kfold")
-    assert design.situations(n_datasets=2) == ("datasets",)
+    assert design.situations(n_datasets=2) == ("datasets", "dataset-folds")
     assert "3 halvings of the rows, each half with 5-fold cross-validation" in design.describe()
     nested = made("2x4+nested").design
     assert nested.situations(n_datasets=1) == ("nested", "repeated-kfold")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
@@ -137,6 +138,7 @@ def order(
                 )
             if groups is not None:
                 raise click.UsageError("--groups needs --truth, the column of true values.")
+            check_source(losses, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
             from bestofk.losses.columns import BattleColumnsError
 
             try:
