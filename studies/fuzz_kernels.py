@@ -42,6 +42,8 @@ LEARNERS = (
 MAX_SECONDS = 20.0
 MAX_GB = 2.0
 MAX_FAILURES = 20
+MAX_PAPER_VALUES = 256
+"""Nominal values of a column that the tree of the MultiTest paper accepts."""
 """Failures after which to stop."""
 TOP = float(np.finfo(float).max)
 EXTREMES = (
@@ -163,6 +165,8 @@ def check_paper_kernels(rng: Rng) -> str:
     data = drawn(rng)
     if data.n < 4 or data.n_classes < 2:
         return "paper: too small"
+    if max(data.cardinality, default=0) > MAX_PAPER_VALUES:
+        return "paper: too many values"
     prepared = Prepared(
         name="drawn", values=data.values, cardinality=data.cardinality,
         whole=rng.random(data.d) < 0.5, y=data.y, n_classes=data.n_classes, learning_rate=0.05,
