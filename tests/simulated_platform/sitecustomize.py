@@ -89,6 +89,16 @@ class _Finder:
         return spec
 
 
+def _locking(handle, mode, count):
+    """Lock a file as msvcrt does: raise PermissionError if it is locked."""
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise PermissionError(13, "Permission denied") from error
+
+
 def _simulate(platform):
     lacking = LACKING[platform]
     views = {
@@ -96,11 +106,15 @@ def _simulate(platform):
         "signal": _View(signal, lacking["signal"], {}),
         "sys": _View(sys, set(), {"platform": PLATFORMS[platform]}),
     }
+    if platform == "windows":
+        views["msvcrt"] = types.SimpleNamespace(LK_NBLCK=2, locking=_locking)
     real_import = builtins.__import__
 
     def import_view(name, globals=None, locals=None, fromlist=(), level=0):
         if level == 0 and name in MISSING_MODULES[platform]:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        if level == 0 and name == "msvcrt" and name in views:
+            return views[name]
         module = real_import(name, globals, locals, fromlist, level)
         return views.get(name, module) if level == 0 else module
 

@@ -258,18 +258,24 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
         os.close(handle)
 
 
+def _lock(handle: int) -> None:
+    """Lock a file; raise an error at once if another process has locked it."""
+    try:
+        import fcntl
+    except ImportError:
+        # Windows
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        return
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
 def _wait_for_lock(handle: int, target: Path) -> None:
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
-            if os.name == "nt":
-                import msvcrt
-
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-            else:
-                import fcntl
-
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(handle)
             return
         except (BlockingIOError, PermissionError):
             if time.monotonic() > deadline:
