@@ -58,3 +58,13 @@ def test_paired_t_bounds_hold_and_are_attained():
         assert paired_t(a, scaled).pvalue == pytest.approx(low, rel=1e-6, abs=1e-12)
         opposite = 2 * b.mean() - scaled
         assert paired_t(a, opposite).pvalue == pytest.approx(high, rel=1e-6)
+
+
+def test_many_counts_keep_the_smallest_and_the_largest_difference():
+    # ranges of more counts than are tried one by one; brute force over all of them
+    for wrong_a, wrong_b, n in (
+        (range(100, 190), range(150, 260), 1000), (range(10, 90), range(95, 180), 300)
+    ):  # fmt: skip
+        tried = [mcnemar_bounds([a], [b], n) for a in wrong_a for b in wrong_b]
+        expected = min(low for low, _ in tried), max(high for _, high in tried)
+        assert mcnemar_bounds(list(wrong_a), list(wrong_b), n) == pytest.approx(expected, rel=1e-12)

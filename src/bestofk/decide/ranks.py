@@ -77,6 +77,8 @@ class Ranks(Presented):
                 f"Only {best[0]} may be the best of {len(self)} ({confidence}): this needs fewer "
                 "comparisons than a verdict on every pair."
             )
+        if len(best) == len(self) == 2:
+            return f"Either {self.noun} may be the best."
         if len(best) == len(self):
             return f"Any of the {len(self)} {self.noun}s may be the best."
         shown = f": {joined(best)}" if len(best) <= MAX_NAMED else ""

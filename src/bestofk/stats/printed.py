@@ -12,7 +12,7 @@ from bestofk.stats.pairwise.resolution import EXACT_BELOW
 from bestofk.stats.tails import t_sf
 
 _MAX_COUNTS = 60
-"""Numbers of wrong answers per learner that are all tried; of more, evenly spaced ones."""
+"""Numbers of wrong answers per learner that are all tried."""
 
 
 def wrong_counts(rate: float, n: int, half_unit: float) -> Ints:
@@ -51,7 +51,8 @@ def mcnemar_bounds(wrong_a: Any, wrong_b: Any, n: int) -> tuple[float, float]:
     >>> [round(p, 4) for p in mcnemar_bounds([30], [10], 100)]
     [0.0, 0.0027]
     """
-    a, b = (_spaced(np.asarray(wrong)) for wrong in (wrong_a, wrong_b))
+    counts_a, counts_b = np.asarray(wrong_a), np.asarray(wrong_b)
+    a, b = _tried(counts_a, counts_b), _tried(counts_b, counts_a)
     a, b = (one.ravel() for one in np.meshgrid(a, b, indexing="ij"))
     least = np.abs(a - b)
     most = np.minimum(a + b, 2 * n - a - b)
@@ -64,10 +65,15 @@ def mcnemar_bounds(wrong_a: Any, wrong_b: Any, n: int) -> tuple[float, float]:
     return float(p.min()), float(p.max())
 
 
-def _spaced(counts: Ints) -> Ints:
+def _tried(counts: Ints, others: Ints) -> Ints:
+    """Return all counts, or of many the ends and those nearest to the ends of the others.
+
+    The p-value is largest for the smallest difference and smallest for the largest one.
+    """
     if len(counts) <= _MAX_COUNTS:
         return counts
-    return counts[np.linspace(0, len(counts) - 1, _MAX_COUNTS).round().astype(np.int64)]
+    ends = np.array([counts[0], counts[-1], others[0], others[-1]])
+    return np.unique(np.clip(ends, counts[0], counts[-1]))
 
 
 def paired_t_bounds(
