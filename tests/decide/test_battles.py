@@ -198,3 +198,11 @@ def test_bad_arguments_are_refused(tmp_path, capsys):
         order_battles([1, 2])
     with pytest.raises(BestOfKError, match=r"absent\.csv"):
         order_battles("absent.csv")
+
+
+def test_ties_alone_are_refused():
+    frame = pd.DataFrame(
+        [("A", "B", "tie"), ("B", "C", "tie")] * 10, columns=["model_a", "model_b", "winner"]
+    )
+    with pytest.raises(BestOfKError, match="every battle is a tie"):
+        order_battles(frame)

@@ -139,8 +139,8 @@ class BattleDecision(Presented):
         if open_:
             lines.append(
                 f"It is not shown to differ from {_named([name for name, _ in open_])} "
-                f"(adjusted {pvalue_words(min(p for _, p in open_), self.alpha)}"
-                f"{' or more' if len(open_) > 1 else ''})."
+                f"(adjusted {'p-values, the smallest: ' if len(open_) > 1 else ''}"
+                f"{pvalue_words(min(p for _, p in open_), self.alpha)})."
             )
         level = f"{100 * (1 - self.alpha):g} %"
         clusters = (
@@ -380,7 +380,11 @@ def _outcome(word: str) -> int:
 
 
 def _refuse_undefined(battles: Battles, wins: Floats) -> None:
-    """Raise an error if the strengths are not finite."""
+    """Raise an error if the strengths are not finite, or their errors are not known."""
+    if (battles.outcome == 1).all():
+        raise TableError(
+            f"{battles.source}: every battle is a tie, so there is nothing to compare."
+        )
     if (group := unbeaten_group(wins)) is None:
         return
     apart, members = group
