@@ -236,6 +236,10 @@ def order_battles(
         raise TableError(
             f"{battles.source}: there must be at least as many battles as models; got {n} and {K}."
         )
+    if (battles.outcome == 1).all():
+        raise TableError(
+            f"{battles.source}: every battle is a tie, so there is nothing to compare."
+        )
     order = np.argsort(-fit.strengths, kind="stable")
     strengths, covariance = fit.strengths[order], fit.covariance[np.ix_(order, order)]
     names = tuple(battles.models[k] for k in order)
@@ -380,11 +384,7 @@ def _outcome(word: str) -> int:
 
 
 def _refuse_undefined(battles: Battles, wins: Floats) -> None:
-    """Raise an error if the strengths are not finite, or their errors are not known."""
-    if (battles.outcome == 1).all():
-        raise TableError(
-            f"{battles.source}: every battle is a tie, so there is nothing to compare."
-        )
+    """Raise an error if the strengths are not finite."""
     if (group := unbeaten_group(wins)) is None:
         return
     apart, members = group
