@@ -52,9 +52,9 @@ def layout_gate(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     return sheet.finish(
         across.end + 20,
         end + 6,
-        note="Each bar is the interval of one build; all of them cover together with probability "
-        f"{1 - 2 * value.alpha:g}. Orange: blocked. Hollow dots: undecided. "
-        f"Dashed lines: a new anchor. {value.spent:.2g} of alpha = {value.alpha:g} is spent.",
+        note="Each bar is the interval of one build; if each test keeps its level, all of them "
+        f"cover together with probability {1 - 2 * value.alpha:g}. Orange: blocked. "
+        f"Hollow dots: undecided. Dashed lines: a new anchor. {value.spent:.2g} of alpha = {value.alpha:g} is spent.",
         alt=f"{counted(len(builds), 'build')} against the anchor, {blocked} blocked.",
         x_scale=across,
         y_scale=up,

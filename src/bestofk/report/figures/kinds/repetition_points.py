@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk._base.formatting import printable
+from bestofk._base.formatting import capitalised, printable
 from bestofk.report.figures.axes import x_axis, y_axis, y_axis_left
 from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.labels import LINE_HEIGHT
@@ -100,9 +100,9 @@ def layout_repetitions(
     return sheet.finish(
         across.end + 14,
         end + 6,
-        note=f"{printable(metric.name)} of {repetitions} repetitions on {n} splits; "
-        f"{'larger' if metric.higher_is_better else 'smaller'} is better. A few trapped "
-        "repetitions move a mean, but not the interval of the typical repetitions.",
+        note=f"{capitalised(printable(metric.name))} of {repetitions} repetitions on {n} splits; "
+        f"{'larger' if metric.higher_is_better else 'smaller'} is better. From top "
+        "to bottom: the repetitions, their means, and the intervals of the typical repetitions.",
         alt=f"Repetitions, means and intervals of {names[0]} and {names[1]} on {n} splits.",
         x_scale=across,
     )
