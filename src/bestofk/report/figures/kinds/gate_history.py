@@ -54,7 +54,8 @@ def layout_gate(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         end + 6,
         note="Each bar is the interval of one build; if each test keeps its level, all of them "
         f"cover together with probability {1 - 2 * value.alpha:g}. Orange: blocked. "
-        f"Hollow dots: undecided. Dashed lines: a new anchor. {value.spent:.2g} of alpha = {value.alpha:g} is spent.",
+        "Hollow dots: undecided. Dashed lines: a new anchor. "
+        f"{value.spent:.2g} of alpha = {value.alpha:g} is spent.",
         alt=f"{counted(len(builds), 'build')} against the anchor, {blocked} blocked.",
         x_scale=across,
         y_scale=up,
