@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit t
 import strange_learners as strange
 
 DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b", "c"], 10))}
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who belongs to whom")
+LINUX = pytest.mark.needs("linux", "processes, their state and environment are in /proc")
 
 
 def state(pid):
@@ -131,6 +131,7 @@ os.kill(pid, signal.SIGCONT)
         other.wait(timeout=10)
 
 
+@pytest.mark.needs("posix", "forks have hooks")
 def test_a_signal_during_a_fork_is_deferred():
     """Fork hooks, such as that of logging, finish first."""
     forking, done = [True], []
