@@ -149,10 +149,16 @@ def _group_is_alive(leader: int) -> bool:
 def _state_and_group(pid: int | str) -> tuple[str, int]:
     """Return the state and the group of a process (Linux)."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = stat_fields(pid)
         return fields[0], int(fields[2])
     except (OSError, IndexError, ValueError):
         return "X", -1
+
+
+def stat_fields(pid: int | str) -> list[str]:
+    """Return the state of a process and the fields that follow it in its stat file (Linux)."""
+    line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    return line.rpartition(")")[2].split()
 
 
 def _watch_parent(parent: int) -> None:
