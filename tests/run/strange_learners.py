@@ -537,6 +537,23 @@ class StartsProcesses(Majority):
         return super().fit(X, y)
 
 
+class LeavesFork(Majority):
+    """Leaves a fork in a session of its own, as between the fork and the start of a program."""
+
+    def __init__(self, log=""):
+        self.log = log
+
+    def fit(self, X, y):
+        if os.fork() == 0:
+            os.setsid()
+            with Path(self.log).open("a") as log:
+                log.write(f"{os.getpid()}\n")
+            time.sleep(600)
+        while not Path(self.log).exists():
+            time.sleep(0.01)
+        return super().fit(X, y)
+
+
 class LockedLoss:
     """A loss that cannot be pickled."""
 

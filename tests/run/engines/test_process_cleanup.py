@@ -70,6 +70,18 @@ def test_processes_of_a_fit_end_with_its_worker(tmp_path, monkeypatch, how, fork
 
 
 @LINUX
+def test_a_fork_without_a_mark_ends_with_the_run(tmp_path):
+    log = tmp_path / "pids"
+    learners = {"leaves": strange.LeavesFork(log=str(log)), "exits": strange.Exits()}
+    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
+    blocks = blocks_of(experiment, experiment.cells())
+    results = run_in_workers(ComparisonTask(experiment), blocks, jobs=1, here=True)
+    assert [result.failure and result.failure.kind for result in results] == [None, "killed"]
+    assert len(pids_in(log)) == 1
+    assert gone(pids_in(log))
+
+
+@LINUX
 def test_a_group_that_ignores_sigterm_is_killed():
     stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True)"
     process = subprocess.Popen(
