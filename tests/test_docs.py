@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -117,9 +118,19 @@ def test_every_method_and_its_function_link_to_each_other():
     lines = []
     method_links.add_methods(None, "function", "bestofk.stats.pairwise.wilcoxon", None, None, lines)
     assert any("/methods/wilcoxon" in line for line in lines)
-    source = [""]
+    source = ["# Title\n\n**Question**: which?\n\nThe formula."]
     method_links.add_reference(None, "methods/wilcoxon", source)
     assert "<bestofk.stats.pairwise.wilcoxon>" in source[0]
+    assert source[0].index("**Question**") < source[0].index("Compares two learners over data sets")
+    assert source[0].index("Do not use it on fewer than six") < source[0].index("The formula.")
+
+
+def test_every_test_and_procedure_is_explained_on_one_page():
+    pages = "\n".join(map(method_links.explanations, method_links.method_pages()))
+    for module, registry in method_links.REGISTRIES:
+        for name, entry in getattr(import_module(module), registry).items():
+            assert len(entry.explanation) == 3, name
+            assert pages.count(f"`{name}`: {entry.explanation[0]}") == 1, name
 
 
 def test_the_command_line_reference_has_every_option():
