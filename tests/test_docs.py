@@ -257,3 +257,12 @@ def test_scripts_in_the_text_exist():
             assert (root / script).is_file(), f"{page}: {script}"
         for name in re.findall(r"benchmarks/run\.py (\w+)", text):
             assert (root / "benchmarks" / f"{name}.py").is_file(), f"{page}: {name}"
+
+
+@pytest.mark.parametrize("folder", ["methods", "papers", "use"])
+def test_index_pages_describe_every_page(folder):
+    text = (DOCS / folder / "index.md").read_text()
+    toctrees = re.findall(r"```\{toctree\}(.*?)```", text, re.DOTALL)
+    names = [line for tree in toctrees for line in tree.splitlines() if line and line[0] != ":"]
+    lines = re.findall(r"^- \[\]\((\S+)\.md\): .{10,}\.$", text, re.MULTILINE)
+    assert {f"..{name}" if name.startswith("/") else name for name in names} <= set(lines)
