@@ -196,6 +196,11 @@ def test_wrapped_sentences_are_joined():
     html = reflowed(long)
     assert html.startswith("word " * 14 + "a and the rest.\nAnother one.\n\n<span")
     assert "  name   mean\n1 nn    0.1</span>" in html
+    assert "bk-columns" not in reflowed(["Caution: this goes on", "  on an indented line."])
+    assert (
+        reflowed(["  --cv   the plan", "         of splits", "  or so"]).count("of splits</span>")
+        == 1
+    )
 
 
 def _luminance(colour):
