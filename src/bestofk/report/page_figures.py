@@ -26,7 +26,7 @@ MIN_TEXT_PIXELS = 11.2
 PIXELS_PER_POINT = 1.4
 """Scale of a figure without small text."""
 MAX_CHARACTERS = 36_000
-"""If the SVG of a figure is longer, phones scroll it: two variants would make the page too large."""
+"""If the SVG of a figure is longer, phones scroll it: two variants would enlarge the page."""
 PHONE_PIXELS = 350.0
 """Width of a figure on screens that are 390 pixels wide."""
 
