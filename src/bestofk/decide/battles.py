@@ -34,9 +34,18 @@ MIN_ERROR = 1e-7
 """A smaller standard error (log odds) is a rounding error: the battles do not vary."""
 CLUSTER_COLUMNS = ("question_id", "prompt", "prompt_id", "conversation_id", "judge", "user")
 """Columns whose repeated values suggest clusters."""
-WORDS = {"model_a": 2, "a": 2, "model_b": 0, "b": 0, "tie": 1, "draw": 1, "tie (bothbad)": 1,
-         "tie(bothbad)": 1, "bothbad": 1, "both_bad": 1}  # fmt: skip
-"""Outcomes by the word in the column winner: 2 if model_a won, 1 for a tie, 0 if model_b won."""
+WORDS = {
+    "model_a": 2, "model_1": 2, "left": 2, "a": 2, "model_b": 0, "model_2": 0, "right": 0, "b": 0,
+    "tie": 1, "draw": 1, "tie (bothbad)": 1, "tie(bothbad)": 1, "bothbad": 1, "both_bad": 1,
+    "tie (inconsistent)": 1,
+}  # fmt: skip
+"""Outcomes by the word in the column winner: 2 if the first model won, 1 for a tie, 0 if the second
+one won."""
+NUMBERS = {1.0: 2, 0.5: 1, 0.0: 0}
+PREFERENCES = {1.0: 2, 1.5: 1, 0.0: 1, 2.0: 0}
+"""Outcomes by AlpacaEval's preference: 1 for the first model, 2 for the second one."""
+NO_OUTCOME = "error"
+"""MT-bench writes this word if the judge gave no verdict."""
 LETTERS = ("a", "b", "A", "B")
 """If a model has such a name, the letter is the model."""
 
@@ -133,12 +142,18 @@ class BattleDecision(Presented):
         others = list(zip(self.ranking[1:], self.adjusted_pvalues[: K - 1].tolist(), strict=True))
         worse = [name for name, p in others if p <= self.alpha]
         open_ = [(name, p) for name, p in others if p > self.alpha]
+        equal = [name for name, gap in zip(self.ranking[1:], self.difference, strict=False)
+                 if gap <= POINTS * MIN_ERROR]  # fmt: skip
         lines = [f"Use {self.recommended} ({self.points[0]:.0f} points)."]
+        if equal:
+            shown = _named([self.recommended, *equal])
+            lines = [f"Use {shown}: they have the same points ({self.points[0]:.0f})."]
+        subject = self.recommended if equal else "It"
         if worse:
-            lines.append(f"It is significantly better than {_named(worse)}.")
+            lines.append(f"{subject} is significantly better than {_named(worse)}.")
         if open_:
             lines.append(
-                f"It is not shown to differ from {_named([name for name, _ in open_])} "
+                f"{subject} is not shown to differ from {_named([name for name, _ in open_])} "
                 f"(adjusted {'p-values, the smallest: ' if len(open_) > 1 else ''}"
                 f"{pvalue_words(min(p for _, p in open_), self.alpha)})."
             )
@@ -197,9 +212,9 @@ def order_battles(
     Parameters
     ----------
     table : path, data frame or Battles
-        The columns ``model_a``, ``model_b`` and ``winner``. A winner is ``model_a``, ``model_b``,
-        ``tie`` or ``tie (bothbad)``, the name of a model, or 1, 0 and 0.5 (model_a won, lost, tie).
-        A tie counts as half a win for each model.
+        The columns ``model_a``, ``model_b`` and ``winner``, or those of AlpacaEval, MT-bench or
+        evalica. A winner is ``model_a``, ``model_b``, ``tie`` or ``tie (bothbad)``, the name of a
+        model, or 1, 0 and 0.5 (model_a won, lost, tie). A tie counts as half a win for each model.
     cluster : str, optional
         A column; battles with the same value, such as one prompt or judge, may depend on each
         other.
@@ -296,19 +311,24 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
     columns = battle_columns(table.columns)
     if columns is None:
         raise TableError(
-            f"{table.source}: a table of battles needs the columns {joined(list(BATTLE_COLUMNS))}; "
-            f"got {', '.join(table.columns[:12])}."
+            f"{table.source}: a table of battles needs the columns "
+            f"{joined(list(BATTLE_COLUMNS[0]))}; got {', '.join(table.columns[:12])}."
         )
     if cluster is not None and cluster not in table:
         raise UnknownNameError("column", cluster, table.columns, table.source)
+    if columns[2].lower() == "g1_winner":
+        columns += tuple(name for name in table.columns if name.lower() == "g2_winner")
     notes = []
     used = columns if cluster is None else (*columns, cluster)
     empty = np.array([table.levels(column).codes < 0 for column in used])
-    empty[2] |= table.missing(columns[2])
+    for k in range(2, len(columns)):
+        won, words = table.levels(columns[k])
+        empty[k] |= table.missing(columns[k]) | np.append(np.isin(words, [NO_OUTCOME]), False)[won]
     if missing == "refuse" and empty.any():
         at, row = (int(axis[0]) for axis in np.nonzero(empty))
+        reason = "is empty" if table.levels(used[at]).codes[row] < 0 else "holds no outcome"
         raise TableError(
-            f"{table.location(row, used[at])} is empty: ", use(missing="drop"),
+            f"{table.location(row, used[at])} {reason}: ", use(missing="drop"),
             " leaves such battles out.",
         )  # fmt: skip
     if incomplete := int((absent := empty.any(axis=0)).sum()):
@@ -316,7 +336,7 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         table = table.take(np.logical_not(absent))
     if not table.n_rows:
         raise TableError(f"{table.source}: the table holds no battles.")
-    (a, a_names), (b, b_names), (won, words) = (table.levels(column) for column in columns)
+    (a, a_names), (b, b_names) = (table.levels(column) for column in columns[:2])
     models = tuple(dict.fromkeys((*a_names, *b_names)))
     index = {name: k for k, name in enumerate(models)}
     first = np.array([index[name] for name in a_names])[a]
@@ -327,24 +347,17 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
             f"{table.location(row)}: {models[first[row]]} cannot battle against itself; remove "
             "such rows."
         )
-    fixed = np.array([_outcome(word) for word in words])
-    winner = np.array([index.get(word, -1) for word in words])
-    fixed[(winner >= 0) & np.isin(words, LETTERS)] = -1
-    for code in np.flatnonzero((fixed >= 0) & (winner >= 0)):
-        raise TableError(
-            f"{table.source}: the winner {words[code]!r} can be the name of a model or an outcome; "
-            "rename the model."
-        )
-    outcome = fixed[won]
-    champion = winner[won]
-    outcome[(champion >= 0) & (champion == first)] = 2
-    outcome[(champion >= 0) & (champion == second)] = 0
-    if (unknown := outcome < 0).any():
-        row = int(unknown.argmax())
-        raise TableError(
-            f"{table.location(row, columns[2])} must be model_a, model_b, tie, the name of one of "
-            f"both models, or 1, 0 or 0.5; got {words[won[row]]!r}."
-        )
+    outcome, *others = (_outcomes(table, name, index, first, second) for name in columns[2:])
+    for other in others:
+        # a model wins if it wins both games, in both orders of the answers
+        outcome = np.where(outcome == other, outcome, 1)
+    if columns[2].lower() == "preference":
+        values = table.numbers(columns[2])
+        if uncertain := int((~np.isin(values, list(PREFERENCES))).sum()):
+            notes.append(
+                f"{uncertain} of {table.n_rows} preferences lie between 1 and 2; each counts as a "
+                "win of the closer model."
+            )
     clusters = None
     if cluster is not None:
         clusters, values = table.levels(cluster)
@@ -375,12 +388,43 @@ def _table(source: Any) -> Table:
     raise ArgumentError("table must be a path or a data frame with one row per battle.")
 
 
-def _outcome(word: str) -> int:
+def _outcomes(table: Table, column: str, index: dict[str, int], first: Ints, second: Ints) -> Ints:
+    """Return the outcomes in a column; refuse a cell that is none."""
+    won, words = table.levels(column)
+    preferences = column.lower() == "preference"
+    fixed = np.array([_outcome(word, preferences=preferences) for word in words])
+    winner = np.array([index.get(word, -1) for word in words])
+    fixed[(winner >= 0) & np.isin(words, LETTERS)] = -1
+    for code in np.flatnonzero((fixed >= 0) & (winner >= 0)):
+        raise TableError(
+            f"{table.source}: the winner {words[code]!r} can be the name of a model or an outcome; "
+            "rename the model."
+        )
+    outcome = fixed[won]
+    champion = winner[won]
+    outcome[(champion >= 0) & (champion == first)] = 2
+    outcome[(champion >= 0) & (champion == second)] = 0
+    if (unknown := outcome < 0).any():
+        row = int(unknown.argmax())
+        allowed = (
+            "a number from 1 (the first model) to 2 (the second model)"
+            if preferences
+            else "model_a, model_b, tie, the name of one of both models, or 1, 0 or 0.5"
+        )
+        raise TableError(f"{table.location(row, column)} must be {allowed}; got "
+                         f"{words[won[row]]!r}.")  # fmt: skip
+    return np.asarray(outcome)
+
+
+def _outcome(word: str, *, preferences: bool) -> int:
     """Return the outcome that a word or number stands for, -1 if none."""
     try:
-        return {1.0: 2, 0.5: 1, 0.0: 0}.get(float(word), -1)
+        value = float(word)
     except ValueError:
-        return WORDS.get(word.lower(), -1)
+        return -1 if preferences else WORDS.get(word.lower(), -1)
+    if preferences and 1.0 <= value <= 2.0:
+        return 2 if value < 1.5 else int(value == 1.5)
+    return (PREFERENCES if preferences else NUMBERS).get(value, -1)
 
 
 def _refuse_undefined(battles: Battles, wins: Floats) -> None:
