@@ -96,3 +96,12 @@ def test_options_that_do_not_apply_are_refused(tmp_path, capsys):
     assert "--test does not apply to a printed table (--items)" in capsys.readouterr().err
     assert main(["order", path]) == 2
     assert "--items" in capsys.readouterr().err
+
+
+def test_report_shows_the_verdicts(tmp_path):
+    frame = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 71.3, 55.0]})
+    decision = order_printed(frame, 1319)
+    assert "Use A (mean accuracy 0.713; B has the same). A is significantly" in decision.explain()
+    page = decision.report(tmp_path / "r.html").read_text()
+    assert "whatever the items were" in page
+    assert "<title>Which of 3 learners to use</title>" in page

@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, pvalue_words
 from bestofk._base.missing_files import no_such_file
-from bestofk._base.results import Presented, json_ready
+from bestofk._base.results import Presented, Reported, row_dicts
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.ranks import Ranks, cannot_be_best, ranks_by_claims
@@ -65,7 +65,7 @@ class Battles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BattleDecision(Presented):
+class BattleDecision(Reported):
     """The order of models by their battles.
 
     Attributes
@@ -125,6 +125,29 @@ class BattleDecision(Presented):
         """The p-value of each pair."""
         return self.pvalues
 
+    @property
+    def test(self) -> str:
+        """The name of the test."""
+        return "the Bradley-Terry model"
+
+    to_frame = Presented.to_frame
+    title = "The models"
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the tables of a report by title."""
+        return {"The models": self._columns(), "The pairs": self._pair_columns()}
+
+    def _pair_columns(self) -> dict[str, Any]:
+        significant = self.adjusted_pvalues <= self.alpha
+        return {
+            "a": [a for a, _ in self.pairs],
+            "b": [b for _, b in self.pairs],
+            "difference": self.difference,
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+            "verdict": np.where(significant, "significant", "not significant"),
+        }
+
     def _columns(self) -> dict[str, Any]:
         """Return one row per model."""
         return {
@@ -138,6 +161,20 @@ class BattleDecision(Presented):
 
     def explain(self) -> str:
         """Describe the best model, the pairs with it, and every model in sentences."""
+        first, *rest = self.sentences()
+        level = f"{100 * (1 - self.alpha):g} %"
+        models = (
+            f"{name}: {points:.0f} points ({level} interval {low:.0f} to {high:.0f}), rank "
+            f"{self.ranks.of(name)}, wins {100 * rate:.1f} % of {n} battles."
+            for name, points, low, high, rate, n in zip(
+                self.ranking, self.points.tolist(), self.low.tolist(), self.high.tolist(),
+                self.win_rate.tolist(), self.battles.tolist(), strict=True,
+            )
+        )  # fmt: skip
+        return "\n".join([first, rest[0], *models, *rest[1:]])
+
+    def sentences(self) -> list[str]:
+        """Return the verdict, the models that may be the best, the method, and the cautions."""
         K = len(self.ranking)
         others = list(zip(self.ranking[1:], self.adjusted_pvalues[: K - 1].tolist(), strict=True))
         worse = [name for name, p in others if p <= self.alpha]
@@ -157,48 +194,28 @@ class BattleDecision(Presented):
                 f"(adjusted {'p-values, the smallest: ' if len(open_) > 1 else ''}"
                 f"{pvalue_words(min(p for _, p in open_), self.alpha)})."
             )
-        level = f"{100 * (1 - self.alpha):g} %"
         clusters = (
             "" if self.cluster is None else f" in {self.n_clusters} clusters ({self.cluster})"
         )
         ties = ""
         if self.n_ties:
             ties = f" A tie counts as half a win for each model ({counted(self.n_ties, 'tie')})."
-        text = [
+        return [
             " ".join(lines),
             self.ranks.explain(),
-            *(
-                f"{name}: {points:.0f} points ({level} interval {low:.0f} to {high:.0f}), rank "
-                f"{self.ranks.of(name)}, wins {100 * rate:.1f} % of {n} battles."
-                for name, points, low, high, rate, n in zip(
-                    self.ranking, self.points.tolist(), self.low.tolist(), self.high.tolist(),
-                    self.win_rate.tolist(), self.battles.tolist(), strict=True,
-                )
-            ),
             f"Bradley-Terry model of {self.n_battles} battles{clusters} with robust standard "
             f"errors; all pairs are adjusted with Holm's correction, alpha = {self.alpha:g}.{ties}",
             "Points are Elo-like: their mean is 1000, and a model with 100 points more than "
             "another one is expected to win 64 % of their battles.",
-        ]  # fmt: skip
-        return "\n".join([*text, *self.notes])
+            *self.notes,
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON."""
-        columns = {name: json_ready(list(values)) for name, values in self._columns().items()}
-        models = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
-        pairs = [
-            {"a": a, "b": b, "difference": d, "pvalue": p, "adjusted_pvalue": q,
-             "verdict": "significant" if q <= self.alpha else "not significant"}
-            for (a, b), d, p, q in zip(
-                self.pairs, self.difference.tolist(), self.pvalues.tolist(),
-                self.adjusted_pvalues.tolist(), strict=True,
-            )
-        ]  # fmt: skip
         return {
             "recommended": self.recommended, "ranking": list(self.ranking),
-            "verdict": self.verdict, "models": models, "pairs": pairs, "alpha": self.alpha,
+            "verdict": self.verdict, "models": row_dicts(self._columns()),
+            "pairs": row_dicts(self._pair_columns()), "alpha": self.alpha,
             "correction": "holm", "battles": self.n_battles, "ties": self.n_ties,
             "cluster": self.cluster, "clusters": self.n_clusters, "notes": list(self.notes),
         }  # fmt: skip
@@ -291,7 +308,7 @@ def order_battles(
         high=MEAN_POINTS + POINTS * (strengths + half),
         battles=total.round().astype(np.int64),
         win_rate=wins.sum(axis=1)[order] / total,
-        ranks=ranks_by_claims(names, better, beaten, alpha=alpha, noun="model"),
+        ranks=ranks_by_claims(names, better, beaten, alpha=alpha, noun="model", measure="points"),
         pairs=tuple((names[a], names[b]) for a, b in zip(i.tolist(), j.tolist(), strict=True)),
         difference=POINTS * difference,
         pvalues=pvalues,
@@ -352,8 +369,8 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         # a model wins if it wins both games, in both orders of the answers
         outcome = np.where(outcome == other, outcome, 1)
     if columns[2].lower() == "preference":
-        values = table.numbers(columns[2])
-        if uncertain := int((~np.isin(values, list(PREFERENCES))).sum()):
+        preferences = table.numbers(columns[2])
+        if uncertain := int((~np.isin(preferences, list(PREFERENCES))).sum()):
             notes.append(
                 f"{uncertain} of {table.n_rows} preferences lie between 1 and 2; each counts as a "
                 "win of the closer model."

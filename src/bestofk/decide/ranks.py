@@ -39,6 +39,8 @@ class Ranks(Presented):
     alpha : float
     noun : str
         The noun for what is compared.
+    measure : str
+        The number that orders `names`.
     """
 
     names: tuple[Name, ...]
@@ -47,6 +49,7 @@ class Ranks(Presented):
     may_be_best: Bools
     alpha: float
     noun: str = "learner"
+    measure: str = "mean"
 
     def __len__(self) -> int:
         return len(self.names)
@@ -122,7 +125,13 @@ def ranks_of(decision: Decision) -> Ranks | None:
 
 
 def ranks_by_claims(
-    names: tuple[Name, ...], better: Bools, beaten: Bools, *, alpha: float, noun: str
+    names: tuple[Name, ...],
+    better: Bools,
+    beaten: Bools,
+    *,
+    alpha: float,
+    noun: str,
+    measure: str = "mean",
 ) -> Ranks:
     """Return the ranks of learners (the best first) by claims (K, K) that i is better than j.
 
@@ -135,6 +144,7 @@ def ranks_by_claims(
         may_be_best=~(better.any(axis=0) | beaten),
         alpha=alpha,
         noun=noun,
+        measure=measure,
     )
 
 
