@@ -50,6 +50,12 @@ def refuse_battles(table: Table) -> None:
     """
     columns = battle_columns(table.columns)
     if columns is None:
+        absent = set(BATTLE_COLUMNS[0]) - {name.strip().lower() for name in table.columns}
+        if len(absent) == 1 and absent <= {"model_a", "model_b"}:
+            raise TableError(
+                f"{table.source}: a table of battles needs the columns "
+                f"{joined(list(BATTLE_COLUMNS[0]))}; there is no {absent.pop()}."
+            )
         return
     if not all(
         table.is_numeric(name) and (table.numbers(name) % 1 > 0).any() for name in columns[:2]

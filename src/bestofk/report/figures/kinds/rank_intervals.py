@@ -50,12 +50,17 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         sheet.dot(scale(k + 1.0), row, 2.4, fill="paper", colour=colour, width=1.1)
         sheet.write(scale.end + 8, row, texts[k], size=SMALL, colour=colour)
     best = int(ranks.may_be_best.sum())
+    hold = (
+        f"All bars hold together with {100 * (1 - ranks.alpha):g} % confidence if the assumptions "
+        f"of {decision.test} hold."
+    )
+    if ranks.posterior:
+        hold = f"The bars follow from posterior probabilities ({decision.test})."
     return sheet.finish(
         scale.end + text_width + 8,
         end + 6,
         note=f"By {ranks.measure}, the best on top; each circle is the rank by {ranks.measure}. "
-        f"All bars hold together with {100 * (1 - ranks.alpha):g} % confidence if the "
-        f"assumptions of {decision.test} hold. Blue: may be the best.",
+        f"{hold} Blue: may be the best.",
         alt=f"Ranks that the data allow for {counted(K, ranks.noun)}; {best} may be the best.",
         x_scale=scale,
     )
