@@ -201,7 +201,7 @@ def _result_parts(
     battles = isinstance(value, BattleDecision)
     noun = "model" if battles else "learner"
     heading = title or f"Which of {counted(len(value.ranking), noun)} to use"
-    figures = [figure for figure in PAGE_FIGURES if FIGURES[figure.kind].fits(value)]
+    figures = [one.draw(value) for one in PAGE_FIGURES if FIGURES[one.kind].fits(value)]
     tables = [
         rows_table(f"table-{k}", name, columns)
         for k, (name, columns) in enumerate(value._tables().items())
@@ -215,10 +215,7 @@ def _result_parts(
             Row(label="Verdict", value=value.verdict),
             Row(label="Date", notes=(today(),)),
         ),
-        "figures": [
-            drawn(one.kind, FIGURES[one.kind].layout(value), title=one.title, caption=one.caption)
-            for one in figures
-        ],
+        "figures": figures,
         "tables": [_shown(table, folded=k > 0) for k, table in enumerate(tables)],
         "facts": facts_of(None, None, None),
         "repeat": repeat_of(None, None, command),
