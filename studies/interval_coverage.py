@@ -32,31 +32,41 @@ from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
-LEARNERS = (5,)
+LEARNERS = (2, 5, 10)
+ONLY = {"margin": (2,), "expect": (5,), "next data set": (5,)}
+"""Intervals measured for one number of learners: with more, hardly any margin is claimed."""
 SPOILED = 0.4
 OUT = Path("docs/measured")
 SIZES: dict[str, tuple[int, ...]] = {
     "graded scores, skewed": (50, 200),
-    "graded scores, rarely right": (50,),
-    "graded scores, symmetric": (20,),
+    "graded scores, rarely right": (20, 50),
+    "graded scores, symmetric": (200,),
     "right or wrong": (50,),
     "graded scores, skewed, clusters of 5": (100,),
     "right or wrong, clusters of 5": (100,),
-    **{f"losses in order of time, autocorrelation {rho}": (200,) for rho in (0.5, 0.95)},
-    "data sets, normal": (6, 60),
-    "data sets, lognormal, opposite skews": (12, 30, 60),
+    **{f"losses in order of time, autocorrelation {rho:g}": (200,) for rho in (0.0, 0.5, 0.8)},
+    "data sets, normal": (12, 60),
+    **{f"data sets, {shape}, opposite skews": (12, 30, 60)
+       for shape in ("exponential", "contaminated", "lognormal")},
     "10 folds, normal": (10,),
     "10 runs of 10 folds, normal": (100,),
     "30 random splits, normal": (30,),
-    "training runs, normal": (5,),
-    "training runs, every second learner has two": (10,),
-    "training runs, lognormal, opposite skews": (10,),
+    "training runs, normal": (10,),
+    "training runs, every second learner has a third": (30,),
+    **{f"training runs, {shape}, opposite skews": (10, 30)
+       for shape in ("exponential", "contaminated", "lognormal")},
     "one test set, right or wrong": (50,),
-    "one test set, lognormal, opposite skews": (50,),
+    **{f"one test set, {shape}, opposite skews": (50,)
+       for shape in ("exponential", "contaminated", "lognormal")},
     "naive-bayes": (30,),
-    "forecasts too low or too high, normal target": (30,),
-    "forecasts too low or too high, lognormal target": (30, 300),
-}
+    "nn": (30,),
+    **{f"nn, {plan}": (100,) for plan in ("kfold:10, auto", "5x2, 5x2cv-f")},
+    **{f"forecasts too low or too high, {shape} target": (30,)
+       for shape in ("normal", "exponential", "contaminated")},
+    "forecasts too low or too high, lognormal target": (30, 100, 300),
+    **{f"forecasts too low or too high, lognormal target, {plan}": (30, 100)
+       for plan in ("10x10", "resample:30:0.1", "5x2")},
+}  # fmt: skip
 """The nulls of ``null_tables.py`` on which coverage is measured, with their numbers of units."""
 FEW_DATA_SETS = 49
 """With fewer there is no interval for the next data set."""
@@ -190,8 +200,6 @@ def margin(null: Null, K: int, count: int) -> Held:
 def kinds(null: Null) -> dict[str, Any]:
     """Return what is measured on the tables of a null."""
     if null.fit is not None:
-        if null.test != "auto":
-            return {}
         zero_one = "noise" not in null.name and "target" not in null.name
         return {"difference": fitted_difference} | ({"expect": expect} if zero_one else {})
     if null.design == "":
@@ -214,10 +222,15 @@ def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
             continue
         count = tables if null.fit is None else fitted
         for name, function in kinds(null).items():
-            # with more learners, hardly any claim against a margin is made
-            for K in (2,) if name == "margin" else LEARNERS:
+            for K in ONLY.get(name, LEARNERS):
                 printed = [one for one in function(null, K, count) if one[0] is not None]
                 if not printed:
+                    rows.append({
+                        "interval": name, "command": null.command, "null": null.name,
+                        "n": str(null.n), "learners": str(K), "covered": "none", "low": "",
+                        "high": "", "printed": "0", "without caution": "", "without": "0",
+                        "tables": str(count),
+                    })  # fmt: skip
                     continue
                 held = np.array([one[0] for one in printed], dtype=float)
                 bare = held[[not one[1] for one in printed]]
@@ -255,7 +268,8 @@ def page(rows: list[dict[str, str]]) -> list[str]:
     return [
         *lines,
         "Percent of results whose intervals hold; 95 are promised. *Without caution*: of the "
-        "results without a caution about their error rate; - if all have one. Made by "
+        "results without a caution about their error rate; - if all have one. *none*: such "
+        "results have no intervals, because these would cover too rarely. Made by "
         "`python studies/interval_coverage.py`.",
         "",
     ]
@@ -268,6 +282,10 @@ def main() -> None:
     if smoke or only:
         print("\n".join(page(rows)))
         return
+    write(rows)
+
+
+def write(rows: list[dict[str, str]]) -> None:
     with (OUT / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -274,6 +274,7 @@ NULLS = (
             ("t with 3 df", of_shape("t with 3 df"), (3, 6, 12, 30)),
             ("exponential, opposite skews", of_shape("exponential", True), (3, 6, 12, 30, 120)),
             ("lognormal, opposite skews", of_shape("lognormal", True), (3, 6, 12, 30, 60, 120)),
+            ("contaminated, opposite skews", of_shape("contaminated", True), (12, 30, 60)),
             ("variances differ", of_shape("normal", sds=3.0), (6, 12)),
             ("error rates on 20 items", out_of(20), (6, 12, 30)),
         ) for n in sizes
@@ -291,7 +292,9 @@ NULLS = (
             ("every second learner has two", fewer_runs(0.0), (5, 10)),
             ("every second learner has a third", fewer_runs(1 / 3), (9, 15, 30)),
             ("t with 3 df", of_shape("t with 3 df"), (5, 10)),
-            ("lognormal, opposite skews", of_shape("lognormal", True), (3, 5, 10, 30)),
+            ("exponential, opposite skews", of_shape("exponential", True), (5, 10, 30)),
+            ("contaminated, opposite skews", of_shape("contaminated", True), (10, 30)),
+            ("lognormal, opposite skews", of_shape("lognormal", True), (3, 5, 10, 30, 60)),
             ("error rates on 20 items", out_of(20), (3, 5, 10)),
             ("error rates on 5 items", out_of(5), (3, 5, 10)),
         ) for n in sizes
@@ -301,6 +304,8 @@ NULLS = (
         for name, draw, sizes in (
             ("right or wrong", right_or_wrong, (50, 200)),
             ("t with 3 df", of_shape("t with 3 df"), (50, 200)),
+            ("exponential, opposite skews", of_shape("exponential", True), (50,)),
+            ("contaminated, opposite skews", of_shape("contaminated", True), (50,)),
             ("lognormal, opposite skews", of_shape("lognormal", True), (20, 50, 200)),
         ) for n in sizes
     ),
@@ -318,7 +323,8 @@ NULLS = (
     *(
         Null(name=f"forecasts too low or too high, {noise} target", n=n,
              fit=regression(low_or_high, noise))
-        for noise in ("normal", "exponential", "lognormal") for n in (30, 100, 300)
+        for noise in ("normal", "exponential", "contaminated", "lognormal")
+        for n in ((30,) if noise == "contaminated" else (30, 100, 300))
     ),
     *(
         Null(name=f"forecasts too low or too high, lognormal target, {plan}", n=n,

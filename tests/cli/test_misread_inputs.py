@@ -209,7 +209,7 @@ class TestTime:
 class TestSeeds:
     def test_seeds_are_independent_runs(self, ask):
         result = ask(long("seed", range(5)))
-        assert result["test"] == "welch-t"
+        assert result["test"] == "skew-corrected-welch-t"
         assert any("not about new data" in one["text"] for one in result["statements"])
 
     def test_learners_may_have_different_seeds(self):

@@ -12,7 +12,7 @@ from bestofk.run.inputs import default_plan
 @pytest.mark.parametrize(
     ("only", "command", "test"),
     [
-        ("training runs, normal", "order", "welch-t"),
+        ("training runs, normal", "order", "skew-corrected-welch-t"),
         ("c4.5, 5x2, 5x2cv-t", "compare", "5x2cv-t"),
         ("least squares, lognormal", "compare", "nested-cv-t"),
         ("right or wrong, clusters", "evals", "cluster-sign-flip"),
