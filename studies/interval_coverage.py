@@ -12,6 +12,8 @@ the interval for the recommended learner contains its true loss, or its loss on 
 *rate*: the interval of a model's mean in `evals` contains its true mean. *bound*: the recommended
 model is at most as much worse than the best as `evals` says. *margin*: no learner that is worse
 than the recommended one by the margin or more is called not worse by more than the margin.
+*estimate*: the intervals of the
+hold-out in `bestofk estimate` contain the error of the model of all rows.
 *Without caution* counts only results without a caution about their error rate.
 """
 
@@ -25,8 +27,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
-from bestofk import order
+from bestofk import estimate, order
 from bestofk.decide.gather import NOT_WORSE
 from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
@@ -197,6 +201,51 @@ def margin(null: Null, K: int, count: int) -> Held:
         yield not wrong, bool(decision.caution)
 
 
+def hold_out(learner: str, rows: int, count: int) -> Iterator[tuple[str, float]]:
+    """Yield the printed intervals of `bestofk estimate`: name, and whether they hold.
+
+    The truth is the error of the model of all rows on 5,000 new ones.
+    """
+    rng = np.random.default_rng([rows, *learner.encode()])
+    for study in range(count):
+        y = rng.permutation(rows + 5000) % 2
+        X = rng.normal(size=(len(y), 3)) + 0.8 * y[:, np.newaxis]
+        result = estimate(learner, X[:rows], y[:rows], methods=["holdout"], random_state=study)
+        model = {"nn": KNeighborsClassifier(1), "naive-bayes": GaussianNB()}[learner]
+        error = np.mean(model.fit(X[:rows], y[:rows]).predict(X[rows:]) != y[rows:])
+        for name, (low, high) in result["holdout"].intervals.items():
+            yield name, float(low <= error <= high)
+
+
+def measure_estimates(count: int) -> list[dict[str, str]]:
+    """Return one row per interval, learner and number of rows."""
+    rows = []
+    for learner in ("nn", "naive-bayes"):
+        for n in (60, 400):
+            results = list(hold_out(learner, n, count))
+            for name in dict.fromkeys(name for name, _ in results):
+                held = [one for other, one in results if other == name]
+                rows.append(row_of("estimate", "estimate", f"{learner}, {name}", n, 1, held, count))
+    return rows
+
+
+def row_of(
+    interval: str, command: str, null: str, n: int, K: int, held: Any, tables: int, bare: Any = ()
+) -> dict[str, str]:
+    """Return the figures of the intervals that were printed."""
+    ends = clopper_pearson(round(sum(held)), len(held)) if len(held) else None
+    row = {
+        "interval": interval, "command": command, "null": null, "n": str(n), "learners": str(K),
+        "covered": f"{100 * np.mean(held):.1f}" if ends else "none",
+        "low": f"{100 * ends.low:.1f}" if ends else "",
+        "high": f"{100 * ends.high:.1f}" if ends else "", "printed": str(len(held)),
+        "without caution": f"{100 * np.mean(bare):.1f}" if len(bare) else "",
+        "without": str(len(bare)), "tables": str(tables),
+    }  # fmt: skip
+    print(row, file=sys.stderr, flush=True)
+    return row
+
+
 def kinds(null: Null) -> dict[str, Any]:
     """Return what is measured on the tables of a null."""
     if null.fit is not None:
@@ -224,26 +273,9 @@ def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
         for name, function in kinds(null).items():
             for K in ONLY.get(name, LEARNERS):
                 printed = [one for one in function(null, K, count) if one[0] is not None]
-                if not printed:
-                    rows.append({
-                        "interval": name, "command": null.command, "null": null.name,
-                        "n": str(null.n), "learners": str(K), "covered": "none", "low": "",
-                        "high": "", "printed": "0", "without caution": "", "without": "0",
-                        "tables": str(count),
-                    })  # fmt: skip
-                    continue
-                held = np.array([one[0] for one in printed], dtype=float)
-                bare = held[[not one[1] for one in printed]]
-                ends = clopper_pearson(round(held.sum()), len(held))
-                rows.append({
-                    "interval": name, "command": null.command, "null": null.name,
-                    "n": str(null.n), "learners": str(K), "covered": f"{100 * held.mean():.1f}",
-                    "low": f"{100 * ends.low:.1f}", "high": f"{100 * ends.high:.1f}",
-                    "printed": str(len(held)),
-                    "without caution": f"{100 * bare.mean():.1f}" if len(bare) else "",
-                    "without": str(len(bare)), "tables": str(count),
-                })  # fmt: skip
-                print(rows[-1], file=sys.stderr, flush=True)
+                held = [float(one[0]) for one in printed]
+                bare = [float(one[0]) for one in printed if not one[1]]
+                rows.append(row_of(name, null.command, null.name, null.n, K, held, count, bare))
     return rows
 
 
@@ -279,6 +311,8 @@ def main() -> None:
     smoke = "--smoke" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     rows = measure(*((3, 2) if smoke else (STUDIES, FITTED)), only)
+    if not only:
+        rows += measure_estimates(2 if smoke else FITTED)
     if smoke or only:
         print("\n".join(page(rows)))
         return

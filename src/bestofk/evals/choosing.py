@@ -48,7 +48,6 @@ from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
-
 MIN_GRADED_UNITS = 30
 """With fewer items or clusters, intervals of graded scores cover too rarely."""
 
