@@ -208,8 +208,8 @@ def caution_of(problem: Problem, choice: Choice) -> str:
     return " ".join(filter(None, sentences))
 
 
-UNITS_ALLOWANCE, ROWS_ALLOWANCE = 2.5, 1.7
-"""Measured by ``python studies/interval_coverage.py``: the intervals cover skewed losses, too."""
+UNITS_ALLOWANCE, ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.5, 1.7, 7.0
+"""Measured by ``python studies/interval_coverage.py``: the intervals cover such losses, too."""
 
 
 def interval_factor(problem: Problem, choice: Choice) -> float:
@@ -217,7 +217,8 @@ def interval_factor(problem: Problem, choice: Choice) -> float:
 
     On n units the factor is ``1 + c / n``, and c is larger if the differences are visibly skewed:
     then the pairs without visible skewness are suspect as well. Folds do not show how the losses
-    of single rows are distributed, so their factor depends on the number of rows only.
+    of single rows are distributed, so their factor depends on the number of rows only. In a series
+    n is the number of independent rows that have the same information.
     """
     entry = choice.entry
     if entry is None:
@@ -230,6 +231,8 @@ def interval_factor(problem: Problem, choice: Choice) -> float:
         few = next(one for one in entry.cautions if one.when == "few rows")
         rows = _few_rows(problem, few)
         return 1.0 if rows is None else 1.0 + ROWS_ALLOWANCE / float(np.sqrt(_rows(problem)))
+    if entry.widened == "dependent rows":
+        return 1.0 + SERIES_ALLOWANCE / _dependence(problem)[1]
     n = _fewest_units(problem, choice)
     if not entry.widened or n >= MAX_SKEWED_UNITS:
         return 1.0
@@ -299,14 +302,8 @@ def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None
     """Return the largest lag-1 autocorrelation of a pair's differences, if it matters."""
     if "time" not in problem.situations:
         return None
-    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
-
-    values = problem.sample(1)
-    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
-    d = (values[first] - values[second]).T
-    n = len(d)
-    rho = float(lag_one(d - d.mean(axis=0)).max())
-    effective = float(effective_sample(rho, n))
+    n = problem.sample(1).shape[1]
+    rho, effective = _dependence(problem)
     if effective >= caution.below if caution.below else rho <= 2.0 / np.sqrt(n):
         return None
     return {
@@ -314,6 +311,17 @@ def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None
         "units": f"{n} windows",
         "effective": counted(max(round(effective), 1), "independent one"),
     }
+
+
+def _dependence(problem: Problem) -> tuple[float, float]:
+    """Return the largest lag-1 autocorrelation of a pair, and its number of independent rows."""
+    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = (values[first] - values[second]).T
+    rho = float(lag_one(d - d.mean(axis=0)).max())
+    return rho, float(effective_sample(rho, len(d)))
 
 
 MAX_SKEWED_UNITS = 120

@@ -342,7 +342,7 @@ def stricter_intervals(decision: Decision) -> str:
     if evidence.interval_factor > 1:
         return (
             f"The intervals are {_wider(evidence)} than those of the test, so that they cover "
-            "skewed losses, too; that of a significant difference can include 0."
+            "unusual losses, too; that of a significant difference can include 0."
         )
     if evidence.family.size == 1 or not CORRECTIONS[evidence.family.correction].adjusts:
         return (

@@ -120,8 +120,8 @@ class PairwiseTest(FunctionEntry):
     """Situations in which bestofk picks the test by default."""
     interval: str = ""
     """How the interval of the difference is computed, in words; empty: there is none."""
-    widened: Literal["", "skewed units", "skewed rows"] = ""
-    """How a decision widens the intervals of the test, so that they cover skewed losses, too."""
+    widened: Literal["", "skewed units", "skewed rows", "dependent rows"] = ""
+    """How a decision widens the intervals of the test, so that they cover such losses, too."""
     speed: Speed = "vectorised"
     power: PowerModel = "t"
     remarks: tuple[Remark, ...] = ()

@@ -693,6 +693,7 @@ UNIT_TESTS = (
         interval=_T_INTERVAL,
         power="unknown",
         at_least_units=4,
+        widened="dependent rows",
         cautions=(
             Caution(
                 words="The chance of a wrong claim is larger than alpha: successive differences "
