@@ -65,7 +65,7 @@ SIZES: dict[str, tuple[int, ...]] = {
     "naive-bayes": (30,),
     "nn": (30,),
     **{f"nn, {plan}": (100,) for plan in ("kfold:10, auto", "5x2, 5x2cv-f")},
-    **{f"forecasts too low or too high, {shape} target": (30,)
+    **{f"forecasts too low or too high, {shape} target": (100,)
        for shape in ("normal", "exponential", "contaminated")},
     "forecasts too low or too high, lognormal target": (30, 100, 300),
     **{f"forecasts too low or too high, lognormal target, {plan}": (30, 100)

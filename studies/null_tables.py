@@ -267,7 +267,8 @@ NULLS = (
     ),
     *(
         Null(name=f"losses in order of time, autocorrelation {rho:g}", draw=series(rho), n=n,
-             design="time", times=4 if (n, rho) == (200, 0.5) else 1) for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
+             design="time", times=4 if (n, rho) == (200, 0.5) else 1)
+        for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
     ),
     *(
         Null(name=f"data sets, {name}", draw=draw, n=n, design="scores")
@@ -327,7 +328,7 @@ NULLS = (
              fit=regression(low_or_high, noise),
              times=5 if (noise, n) == ("lognormal", 300) else 1)
         for noise in ("normal", "exponential", "contaminated", "lognormal")
-        for n in ((30,) if noise == "contaminated" else (30, 100, 300))
+        for n in ((30, 100) if noise == "contaminated" else (30, 100, 300))
     ),
     *(
         Null(name=f"forecasts too low or too high, lognormal target, {plan}", n=n,

@@ -220,7 +220,8 @@ class TestSeeds:
         a, b = rng.random(5), rng.random(3)
         rows = [("a", seed, x) for seed, x in enumerate(a)]
         rows += [("b", seed + 10, x) for seed, x in enumerate(b)]
-        decision = bk.order(pd.DataFrame(rows, columns=["model", "seed", "accuracy"]))
+        table = pd.DataFrame(rows, columns=["model", "seed", "accuracy"])
+        decision = bk.order(table, test="welch-t")
         expected = ttest_ind(a, b, equal_var=False).pvalue
         assert decision.evidence.pvalue[0] == pytest.approx(expected, rel=1e-9)
         assert decision.means["b"] == pytest.approx(b.mean())
@@ -463,8 +464,10 @@ class TestOddCells:
     def test_ranks_as_scores(self, ask):
         ranks = wide(6, ["a", "b", "c"]).rank(axis=1)
         ranks.insert(0, "dataset", list("abcdef"))
-        result = ask(ranks, "--higher-is-better", higher_is_better=True)
-        assert "pass --lower-is-better if rank 1 is the best" in result["err"]
+        message = ask(ranks, "--higher-is-better", higher_is_better=True)
+        assert "the numbers are the ranks 1 to 3, of which 1 is the best" in message
+        assert "pass --lower-is-better" in message
+        assert ask(ranks, "--lower-is-better", higher_is_better=False)["recommended"] in "abc"
 
 
 class TestArrays:
@@ -555,6 +558,20 @@ class TestItems:
     def test_samples_of_an_item_are_epochs(self, logs, item, sample):
         result = logs(items(item, sample))
         assert result["choice"]["items"] == 30
+
+    @pytest.mark.parametrize("name", ["mean", "Average", "overall", "macro avg"])
+    def test_means_of_the_items_are_no_item(self, logs, ask, name):
+        frame = items("item", "x", answers=1).drop(columns="x")
+        means = frame.groupby("model")["correct"].mean().reset_index()
+        with pytest.warns(bk.BestOfKWarning, match=f"means of the items: {name}"):
+            result = logs(pd.concat([frame, means.assign(item=name)]))
+        assert result["choice"]["items"] == 30
+        assert result["test"] == "mcnemar"
+        table = frame.pivot(index="item", columns="model", values="correct")
+        table.loc[name] = table.mean()
+        result = ask(table.reset_index(), "--higher-is-better", higher_is_better=True)
+        assert result["test"] == "mcnemar"
+        assert f"Left out, as they are summaries: '{name}'" in result["err"]
 
     def test_samples_alone_are_items(self, logs):
         frame = items("sample_id", "x", answers=1).drop(columns="x")

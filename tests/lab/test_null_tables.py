@@ -36,6 +36,10 @@ def test_learners_of_the_study_are_those_of_compare():
         bk.plan(default_plan(rows=40)).materialise(40).design.describe()
     )
     assert "which 40 rows are too few to rule out" in study.decision.caution
+    # `order` decides on the losses as `compare` does
+    again = bk.order(study.losses)
+    for name in ("recommended", "claims", "test", "caution", "ranking"):
+        assert getattr(again, name) == getattr(study.decision, name), name
     # a tenth of the rows belong to the second class
     rare = null_tables.RareClass(learners=2, rows=200).encoded(rng)
     assert rare.values.shape == (200, 10)

@@ -121,7 +121,7 @@ _SKEWED_ROWS = Caution(
     when="few rows",
     below=1000,
 )
-_VERY_FEW_ROWS = no_intervals("few rows", 30)
+_VERY_FEW_ROWS = no_intervals("few rows", 100)
 """Measured by ``python studies/null_tables.py``, as all cautions without another source."""
 
 
