@@ -567,7 +567,7 @@ class TestItems:
             result = logs(pd.concat([frame, means.assign(item=name)]))
         assert result["choice"]["items"] == 30
         assert result["test"] == "mcnemar"
-        table = frame.pivot(index="item", columns="model", values="correct")
+        table = frame.pivot(index="item", columns="model", values="correct").astype(float)
         table.loc[name] = table.mean()
         result = ask(table.reset_index(), "--higher-is-better", higher_is_better=True)
         assert result["test"] == "mcnemar"
