@@ -461,6 +461,27 @@ class TestOddCells:
         assert code == 2
         assert words in " ".join(err.split())
 
+    def test_failures_marked_by_a_number(self, ask):
+        frame = wide(12, ["a", "b"])
+        frame.insert(0, "dataset", [f"d{i}" for i in range(12)])
+        frame.loc[3, "b"] = -1.0
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "'b' has the number -1 among numbers between 0 and 1" in message
+        frame.loc[4, "b"] = -0.3
+        assert ask(frame, "--higher-is-better", higher_is_better=True)["recommended"] == "a"
+
+    @pytest.mark.parametrize("name", ["Params (B)", "#Params", "Context length", "Price ($/1M)"])
+    def test_columns_about_the_models_are_no_benchmark(self, ask, name):
+        rng = np.random.default_rng(2)
+        frame = pd.DataFrame(rng.uniform(50, 70, (4, 6)), columns=[f"bench {i}" for i in range(6)])
+        frame.insert(0, "Model", list("abcd"))
+        frame.insert(1, name, [7.0, 14.0, 28.0, 70.0])
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        means = {row["name"]: row["mean"] for row in result["standings"]}
+        expected = frame.set_index("Model").drop(columns=name).mean(axis=1)
+        for learner, mean in means.items():
+            assert mean == pytest.approx(expected[learner])
+
     def test_ranks_as_scores(self, ask):
         ranks = wide(6, ["a", "b", "c"]).rank(axis=1)
         ranks.insert(0, "dataset", list("abcdef"))
@@ -572,6 +593,16 @@ class TestItems:
         result = ask(table.reset_index(), "--higher-is-better", higher_is_better=True)
         assert result["test"] == "mcnemar"
         assert f"Left out, as they are summaries: '{name}'" in result["err"]
+
+    def test_percentages_of_one_model_among_fractions(self, logs):
+        frame = items("item", "x", answers=1).drop(columns="x").rename(columns={"correct": "score"})
+        frame["score"] = np.random.default_rng(1).random(len(frame))
+        assert logs(frame)["choice"]["items"] == 30
+        frame.loc[frame["model"] == "a", "score"] *= 100
+        assert "the scores of 'a' look like percentages" in logs(frame)
+        # ratings from 1 to 5 are neither
+        frame["score"] = np.where(frame["model"] == "a", 4, 1)
+        assert logs(frame)["choice"]["items"] == 30
 
     def test_samples_alone_are_items(self, logs):
         frame = items("sample_id", "x", answers=1).drop(columns="x")

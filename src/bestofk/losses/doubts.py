@@ -240,6 +240,15 @@ def check_scales(values: Floats, names: Sequence[str], source: str, *, higher: b
                 f"{source}: {names[row]!r} has the number {table[row, column]:g} among fractions "
                 "between 0 and 1; it looks like a percentage: divide it by 100."
             )
+    failed = table == -1.0
+    others = table[~failed]
+    some = failed.any() and not failed.all(axis=1).any()
+    if some and others.min() >= 0.0 and others.max() <= 1.0:
+        raise TableError(
+            f"{source}: {names[int(np.argwhere(failed)[0, 0])]!r} has the number -1 among "
+            "numbers between 0 and 1. If it marks a failure, empty the cell, or write the "
+            "worst number."
+        )
     K = len(table)
     ranks = np.sort(table, axis=0)
     if higher and K > 2 and table.shape[1] > 2 and (ranks == np.arange(1, K + 1)[:, None]).all():

@@ -205,6 +205,7 @@ def _read(
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
     scores = _scores(table, roles["score"])
+    _refuse_mixed_scales(scores, learners, table.source)
     epochs = _epochs(table, roles.get("epoch"))
     status = _statuses(table, roles.get("status"), "status" in query.columns, rows)
     amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
@@ -256,6 +257,28 @@ def _without_means(table: Table, item: str, rows: EvalRows) -> Table:
     rows.note(sentence)
     warnings.warn(BestOfKWarning(sentence), stacklevel=2)
     return table.take(~(summary[levels.codes] & (levels.codes >= 0)))
+
+
+def _refuse_mixed_scales(scores: Floats, learners: Levels, source: str) -> None:
+    """Raise if one model has percentages and another has fractions."""
+    fractions, percentages = [], []
+    for code, name in enumerate(learners.names):
+        own = scores[(learners.codes == code) & np.isfinite(scores)]
+        if not own.size or own.min() < 0.0:
+            return
+        if own.max() > 1.0:
+            percentages.append((name, own))
+        elif ((own > 0.0) & (own < 1.0)).any():
+            fractions.append((name, own))
+    if not fractions or not percentages:
+        return
+    for name, own in percentages:
+        usual = np.median(own) / 100.0 / max(float(np.median(fractions[0][1])), 1e-9)
+        if own.max() <= 100.0 and np.median(own) > 1.0 and 0.25 <= usual <= 4.0:
+            raise TableError(
+                f"{source}: the scores of {name!r} look like percentages and those of "
+                f"{fractions[0][0]!r} like fractions: divide the former by 100."
+            )
 
 
 def _only(table: Table, roles: dict[str, str]) -> Levels:
