@@ -19,7 +19,7 @@ def over_data_sets(n, *, learners=2, skewed=False):
     return bk.Losses(values, dims=("algorithm", "dataset"))
 
 
-@pytest.mark.parametrize("n", [3, 11, 29])
+@pytest.mark.parametrize("n", [3, 11, 29, 59])
 def test_few_data_sets(n):
     decision = bk.order(over_data_sets(n))
     assert decision.caution.startswith("The chance of a wrong claim is larger if")
@@ -28,8 +28,8 @@ def test_few_data_sets(n):
 
 
 def test_many_data_sets():
-    assert bk.order(over_data_sets(40, learners=4)).caution == ""
-    decision = bk.order(over_data_sets(40, skewed=True))
+    assert bk.order(over_data_sets(70, learners=4)).caution == ""
+    decision = bk.order(over_data_sets(70, skewed=True))
     assert "the differences are strongly skewed" in decision.caution
     assert bk.order(over_data_sets(150, skewed=True)).caution == ""
 

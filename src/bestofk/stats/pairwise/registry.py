@@ -539,19 +539,22 @@ SPLIT_TESTS = (
 
 # Tests on independent units: data sets, or the instances of one test set
 
+_STRONGLY_SKEWED = (
+    "The chance of a wrong claim is larger because the differences are strongly skewed (skewness "
+    "{skewness}): the largest measured rate is"
+)
 SKEWNESS_CAUTIONS = (
     Caution(
         words="The chance of a wrong claim is larger if the differences are strongly skewed, which "
         "{units} are too few to rule out. The largest measured rates are 19 percent with fewer "
-        "than 12 and 16 percent with fewer than 30.",
+        "than 12, 16 percent with fewer than 30 and 9 percent with fewer than 60.",
         when="few units",
-        below=30,
+        below=60,
     ),
     Caution(
-        words="The chance of a wrong claim is larger because the differences are strongly skewed "
-        "(skewness {skewness}): the largest measured rate is 9 percent.",
+        words=f"{_STRONGLY_SKEWED} 6 percent.",
         when="skewed",
-        below=30,
+        below=60,
     ),
 )
 """Measured by ``python studies/skewed_differences.py``."""
@@ -899,7 +902,7 @@ RUN_TESTS = (
             Caution(
                 words="The chance of a wrong claim is larger if a learner with fewer runs varies "
                 "more than the others: with two runs against ten, the largest measured rates are "
-                "12 percent for two learners and 28 percent for ten. Equal numbers of runs avoid "
+                "12 percent for two learners and 26 percent for ten. Equal numbers of runs avoid "
                 "it.",
                 when="unequal runs",
                 below=10,
@@ -908,7 +911,7 @@ RUN_TESTS = (
             Caution(
                 words="The chance of a wrong claim is larger if the losses of the runs are "
                 "strongly skewed, which {units} are too few to rule out: the largest measured "
-                "rates are 8 percent for two learners and 18 percent for ten.",
+                "rates are 8 percent for two learners and 19 percent for ten.",
                 when="few units",
                 below=60,
             ),
@@ -1085,7 +1088,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
                 when="few units",
                 below=30,
             ),
-            SKEWNESS_CAUTIONS[1],
+            Caution(words=f"{_STRONGLY_SKEWED} 9 percent.", when="skewed", below=30),
             no_intervals("few units", 30),
         ),
     ),
