@@ -326,14 +326,13 @@ def _dependence(problem: Problem) -> tuple[float, float]:
 
 MAX_SKEWED_UNITS = 120
 """From this number of units on, lognormal differences keep the level."""
-_CLEAR_SKEWNESS = 1.0
 _MAX_CHECKED_PAIRS = 1000
 
 
 def _largest_skewness(problem: Problem) -> tuple[float, float]:
     """Return the largest skewness of the differences of a pair, and the limit for a caution.
 
-    The limit is 1, or what the largest of that many pairs of normal differences rarely exceeds.
+    The largest of that many pairs of normal differences rarely exceeds the limit.
     """
     from bestofk.stats.pairwise.skew_corrected import sample_skewness
     from bestofk.stats.tails import normal_quantile
@@ -344,7 +343,7 @@ def _largest_skewness(problem: Problem) -> tuple[float, float]:
     centred = d - d.mean(axis=1, keepdims=True)
     largest = float(np.abs(sample_skewness(centred, axis=1)).max())
     chance = -float(normal_quantile(0.025 / len(first))) * float(np.sqrt(6.0 / d.shape[1]))
-    return largest, max(_CLEAR_SKEWNESS, chance)
+    return largest, chance
 
 
 def _mean_square_skewness(problem: Problem, n: int) -> float:
