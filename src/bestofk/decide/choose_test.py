@@ -359,17 +359,6 @@ def _mean_square_skewness(problem: Problem, n: int) -> float:
     return float(np.square(skewness).mean() / variance)
 
 
-def subject_of(problem: Problem, choice: Choice) -> str:
-    """Return what the claims are about: ``"learners"`` or ``"fitted models"``.
-
-    On one test set each learner was trained once, so the losses say nothing about models from other
-    training rows.
-    """
-    if "test-set" in problem.situations:
-        return "fitted models"
-    return "learners" if choice.entry is None else choice.entry.about
-
-
 def units(problem: Problem) -> int:
     """Return the number of data sets, instances, clusters or folds that a test counts."""
     if problem.subject.n_clusters is not None:
