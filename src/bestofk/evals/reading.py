@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from bestofk._base.checks import refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
+from bestofk._base.missing_files import SUFFIXES, no_such_file
 from bestofk._base.registry import resolve
 from bestofk.evals.evals import Evals
 from bestofk.evals.prices import read_prices
 from bestofk.evals.query import LogQuery, Names, as_names
 from bestofk.evals.registry import EVAL_FORMATS, EvalFormat, formats_in_order
-from bestofk.evals.rows import EvalRows
+from bestofk.evals.rows import EvalRows, model_name
 from bestofk.evals.sources import Source, find_sources
 
 COLUMNS = (
@@ -28,8 +30,11 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def read_evals(
-    paths: Paths,
+    paths: Paths = (),
     *,
+    models: Mapping[str, str | os.PathLike[str]] | None = None,
+    only: Names = None,
+    exclude: Names = None,
     metric: Names = None,
     task: Names = None,
     filter: Names = None,
@@ -46,7 +51,13 @@ def read_evals(
     paths : path or sequence of paths
         Files, and folders to search for files. bestofk detects the format by content:
         lm-evaluation-harness, Inspect, promptfoo, HELM, Every Eval Ever, SWE-bench, EvalPlus,
-        LiveBench, or any table with one row per learner, item and epoch.
+        LiveBench, or any table with one row per learner, item and epoch. A table without a column
+        of models is one model with the name of the file, or has one column per model.
+    models : mapping, optional
+        The file or folder of each model, by the name that you choose; or the name of a model in
+        the logs, to rename it.
+    only, exclude : str or sequence of str, optional
+        Models and tasks to use or to leave out; ``*`` stands for any characters.
     metric : str or sequence of str, optional
         The score to compare by. If you name several, each task uses the first that it has. None:
         the only one, or the one that the harness itself puts first; if there are several, the
@@ -103,7 +114,9 @@ def read_evals(
     >>> bk.order(evals.losses(), prefer=evals.costs()).best
     'mockllm/medium'
     """
+    files, renamed = _files_and_names(models)
     query = LogQuery(
+        exclude=as_names(exclude, "exclude"),
         metric=as_names(metric, "metric"),
         task=as_names(task, "task"),
         filter=as_names(filter, "filter"),
@@ -115,13 +128,20 @@ def read_evals(
     )
     price_list = read_prices(prices)
     rows = EvalRows()
-    for entry, sources in _by_format(find_sources(paths), format, rows).items():
+    for entry, sources in _by_format(find_sources(paths, files), format, rows).items():
         before = len(rows)
-        resolve(EVAL_FORMATS[entry].function)(sources, query, rows)
+        read = resolve(EVAL_FORMATS[entry].function)
+        for group in [sources] if EVAL_FORMATS[entry].any_table else _by_model(sources):
+            rows.model = group[0].model
+            read(group, query, rows)
+        rows.model = None
         rows.note(
             f"{EVAL_FORMATS[entry].called}: {counted(len(rows) - before, 'row')} from "
             f"{counted(len(sources), 'file')}."
         )
+    rows.rename(renamed)
+    if len(rows) and (only or exclude):
+        rows.select(as_names(only, "only"), query.exclude, query.excluded)
     if not len(rows):
         raise TableError(_no_samples(query, rows))
     evals = _as_evals(rows, query, price_list, higher_is_better)
@@ -130,7 +150,32 @@ def read_evals(
     return evals
 
 
+def _files_and_names(models: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the files of models, and the names of models in the logs, by the user's names."""
+    if models is not None and not isinstance(models, Mapping):
+        raise refuse("models", "a mapping of names to files, or to models of the logs", models)
+    files: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    for name, value in (models or {}).items():
+        path = Path(value)
+        is_file = isinstance(value, os.PathLike) or path.exists()
+        if not is_file and (path.suffix in SUFFIXES or path.parent.exists() and "/" in str(value)):
+            raise TableError(no_such_file(path, "file or folder"))
+        (files if is_file else names)[model_name(name)] = value
+    return files, names
+
+
+def _by_model(sources: Sequence[Source]) -> list[list[Source]]:
+    """Return the files of each model that the user states, and the others."""
+    groups: dict[str | None, list[Source]] = {}
+    for source in sources:
+        groups.setdefault(source.model, []).append(source)
+    return list(groups.values())
+
+
 def _no_samples(query: LogQuery, rows: EvalRows) -> str:
+    if query.exclude and rows.learners:
+        return "No samples are left: everything is excluded."
     if query.task:
         known = f"; their tasks are {shortened(list(rows.tasks), 12)}" if rows.tasks else ""
         return f"The logs have no samples of task {joined(list(map(repr, query.task)))}{known}."
