@@ -51,7 +51,7 @@ log_reading_options = option_group(
     click.option(
         "--format", "format_", metavar="NAME",
         help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
-        "livebench, table. By default the content decides.",
+        "livebench, openai-evals, table. By default the content decides.",
     ),
     click.option(
         "--column", "columns", multiple=True, metavar="ROLE=NAME",
@@ -164,7 +164,8 @@ def evals(
     """Decide which model of the logs to use, how the others rank, and why.
 
     PATH is a log, or a folder of logs, of lm-evaluation-harness, Inspect, promptfoo, HELM, Every
-    Eval Ever, SWE-bench, EvalPlus or LiveBench, or a table with one row per model, item and epoch;
+    Eval Ever, SWE-bench, EvalPlus, LiveBench or OpenAI evals, or a table with one row per model,
+    item and epoch;
     or the name of embedded logs (inspect-sums). Without a column of models a file is one model, or
     has one column per model.
 

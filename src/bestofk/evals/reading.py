@@ -51,7 +51,7 @@ def read_evals(
     paths : path or sequence of paths
         Files, and folders to search for files. bestofk detects the format by content:
         lm-evaluation-harness, Inspect, promptfoo, HELM, Every Eval Ever, SWE-bench, EvalPlus,
-        LiveBench, or any table with one row per learner, item and epoch. A table without a column
+        LiveBench, OpenAI evals, or any table with one row per learner, item and epoch. A table without a column
         of models is one model with the name of the file, or has one column per model.
     models : mapping, optional
         The file or folder of each model, by the name that you choose; or the name of a model in

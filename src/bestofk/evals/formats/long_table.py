@@ -34,10 +34,11 @@ from bestofk.losses.doubts import plain_cells
 ROLES: dict[str, tuple[str, ...]] = {
     "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",
                 "algorithm", "variant", "method", "llm", "engine", "hyperparameters_model",
-                "metadata_model"),
+                "metadata_model", "experiment_name"),
     "item": ("item", "item_id", "question_id", "instance_id", "doc_id", "example_id",
              "problem_id", "case_id", "test_id", "prompt_id", "query_id", "input_id",
-             "dataset_item_id", "dataset_record_id", "trace_id", "question", "instance", "example",
+             "dataset_item_id", "dataset_record_id",
+             "experiment_item_id", "trace_id", "question", "instance", "example",
              "problem", "case", "prompt", "query", "task_id", "sample_id", "sample", "id", "idx",
              "index", "input", "inputs", "user_input", "request"),
     "score": ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
@@ -52,8 +53,9 @@ ROLES: dict[str, tuple[str, ...]] = {
                "criterion", "name"),
     "cluster": ("cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository",
                 "template"),
-    "cost": ("cost", "cost_usd", "price", "total_cost", "usd"),
-    "latency": ("latency", "latency_s", "seconds", "duration", "time", "working_time"),
+    "cost": ("cost", "cost_usd", "price", "total_cost", "usd", "token_cost"),
+    "latency": ("latency", "latency_s", "seconds", "duration", "time", "working_time",
+                "execution_time", "completion_time"),
     "status": ("status", "outcome"),
     "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
     "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
@@ -129,7 +131,7 @@ def _columns(source: Source) -> Sequence[str]:
         import pyarrow.parquet as pq
 
         try:
-            return list(pq.read_schema(source.path).names)
+            return _field_names(pq.read_schema(source.path))
         except (pa.ArrowException, OSError):
             return []
     if source.head[:2] == b"\x1f\x8b":
@@ -139,6 +141,16 @@ def _columns(source: Source) -> Sequence[str]:
     first = re.split(r"[\r\n]", source.text_head.lstrip(), maxsplit=1)[0]
     delimiter = max(",;\t|", key=first.count)
     return [cell.strip().strip('"') for cell in first.split(delimiter)]
+
+
+def _field_names(fields: Any, before: str = "") -> list[str]:
+    """Return the names of the columns of a schema, and dotted names of the fields of structs."""
+    names = []
+    for field in fields:
+        names.append(f"{before}{field.name}")
+        if hasattr(field.type, "fields") and str(field.type).startswith("struct"):
+            names += _field_names(field.type.fields, f"{names[-1]}.")
+    return names
 
 
 def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
@@ -254,7 +266,7 @@ def _with_shared_items(sources: Sequence[Source], query: LogQuery, rows: EvalRow
     first, second = sources[:2]
     candidates = [column for column in _item_columns(_columns(first), query)
                   if column in _columns(second)]  # fmt: skip
-    if len(candidates) < 2 and not (candidates and _is_json(first)):
+    if len(candidates) < 2 and not _is_json(first):
         return query
     tables = [_item_table(source, query) for source in (first, second)]
     if any("learner" in _roles(table.columns, dict(query.columns)) for table in tables):
@@ -384,8 +396,11 @@ def _read(
 
 
 def _with_names(table: Table, roles: dict[str, str]) -> Table:
-    """Skip rows without item and score, such as the last line of a log with a summary."""
+    """Skip rows without item and score, such as a summary, and rows of parts of an answer."""
     empty = (table.levels(roles["item"]).codes < 0) & table.missing(roles["score"])
+    if "is_root" in table and table.is_numeric("is_root"):
+        # a trace has a root, which has the scores, and the spans below it
+        empty |= (table.numbers("is_root") == 0) & table.missing(roles["score"])
     return table.take(~empty) if empty.any() and not empty.all() else table
 
 
