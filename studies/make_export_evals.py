@@ -97,6 +97,7 @@ def make_deepeval(folder: Path) -> None:
             (path,) = Path(temporary).rglob("*.json")
             shutil.copy(path, folder / f"{model}.json")
 
+
 def make_mlflow(folder: Path) -> None:
     """Save the table of ``mlflow.genai.evaluate`` as JSON lines and as CSV."""
     import mlflow
@@ -188,7 +189,7 @@ def make_braintrust(folder: Path) -> None:
         return {"name": "ExactMatch", "score": float(output == expected)}
 
     def style(output: str, **_: Any) -> dict[str, Any]:
-        return {"name": "Style", "score": 1.0}
+        return {"name": "Style", "score": float(bool(output))}
 
     for model in WRONG:
         result = Eval(
@@ -225,8 +226,11 @@ def make_langfuse(folder: Path) -> None:
     """Write experiment items with the types of the client's API, as the server sends them."""
     from datetime import UTC, datetime
 
-    from langfuse.api.experiments.types import ExperimentItem, ExperimentItemsResponse
-    from langfuse.api.experiments.types import ExperimentsResponseMeta
+    from langfuse.api.experiments.types import (
+        ExperimentItem,
+        ExperimentItemsResponse,
+        ExperimentsResponseMeta,
+    )
     from langfuse.api.scores.types import ScoreV3_Numeric
 
     now = datetime(2026, 11, 17, tzinfo=UTC)
@@ -265,8 +269,9 @@ def make_openai_evals(folder: Path) -> None:
     Path("registry/completion_fns/mock.yaml").write_text("".join(
         f"mock/{model}:\n  class: mock_model:Mock\n  args: {{model: {model}}}\n" for model in WRONG
     ))  # fmt: skip
+    answers = {m: {question(k): answer(m, k) for k in range(len(SUMS))} for m in WRONG}
     Path("mock_model.py").write_text(
-        f"ANSWERS = {({m: {question(k): answer(m, k) for k in range(len(SUMS))} for m in WRONG})!r}"
+        f"ANSWERS = {answers!r}"
         """
 class Result:
     def __init__(self, text):
@@ -342,7 +347,11 @@ def make_promptfoo_csv(folder: Path) -> None:
         "tests": [{"vars": {"k": k, "sum": sum(SUMS[k])},
                    "assert": [{"type": "equals", "value": truth(k)}]} for k in range(len(SUMS))],
     }))  # fmt: skip
-    environment = {**os.environ, "PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
+    environment = {
+        **os.environ,
+        "PROMPTFOO_DISABLE_TELEMETRY": "1",
+        "PROMPTFOO_DISABLE_UPDATE": "1",
+    }
     # promptfoo exits with 100 if a test fails
     subprocess.run(
         ["promptfoo", "eval", "-c", "promptfooconfig.json", "--no-cache", "--output",

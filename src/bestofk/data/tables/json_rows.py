@@ -128,9 +128,10 @@ def _rows_within(value: dict[str, Any]) -> list[dict[str, Any]] | None:
         if all(row.isdigit() for row in rows) and all(list(each) == rows for each in by_column):
             return [{name: cells[row] for name, cells in value.items()} for row in rows]
     names, data = value.get("columns"), value.get("data")
-    if isinstance(names, list) and isinstance(data, list) and data:
-        if all(isinstance(row, list) and len(row) == len(names) for row in data):
-            return [dict(zip(map(str, names), row, strict=True)) for row in data]
+    if isinstance(names, list) and isinstance(data, list) and data and all(
+        isinstance(row, list) and len(row) == len(names) for row in data
+    ):  # fmt: skip
+        return [dict(zip(map(str, names), row, strict=True)) for row in data]
     inner = [each for each in value.values() if isinstance(each, dict)]
     lists = [
         each

@@ -140,9 +140,7 @@ def read_table(
     if chosen in ("json", "jsonl"):
         from bestofk.data.tables.json_rows import read_json
 
-        return read_json(
-            content, source, encoding=encoding, file_size=file_size, nested=nested
-        )
+        return read_json(content, source, encoding=encoding, file_size=file_size, nested=nested)
     from bestofk.data.tables.delimited import read_delimited
 
     data = _utf8(data, content, encoding)

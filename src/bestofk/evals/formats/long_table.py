@@ -9,7 +9,7 @@ columns of learners and of scores may be wide: one row per item, and one column 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -245,9 +245,17 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         raise unknown_name(query.task, sorted(tasks), "task", "the table")
 
 
-def _without_copies(
-    sources: Sequence[Source], query: LogQuery, rows: EvalRows
-) -> Sequence[Source]:
+def read_frames(frames: Mapping[str, Any], query: LogQuery, rows: EvalRows) -> None:
+    """Write the rows of data frames by model; the model ``""`` is in a column of the frame."""
+    for model, frame in frames.items():
+        table = Table.from_frame(frame, source=f"the data frame of {model!r}" if model else
+                                 "the data frame")  # fmt: skip
+        rows.model = model or None
+        _read(plain_cells(table), query, rows, set(), whole=True)
+    rows.model = None
+
+
+def _without_copies(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> Sequence[Source]:
     """Skip copies of files whose rows name the model; without that, equal files are two models."""
     copies = [source for source in sources if source.model is None and "learner" in
               _roles(_columns(source), dict(query.columns))]  # fmt: skip
@@ -298,8 +306,7 @@ def _item_columns(columns: Sequence[str], query: LogQuery) -> list[str]:
     """Return the columns that may name the items, the first by name first."""
     plain = {normal(column): column for column in reversed(columns)}
     used = {*query.columns.values(), query.cluster, *query.metric}
-    names = [plain[name] for name in ROLES["item"] if name in plain and plain[name] not in used]
-    return names
+    return [plain[name] for name in ROLES["item"] if name in plain and plain[name] not in used]
 
 
 def _item_table(source: Source, query: LogQuery) -> Table:
@@ -429,7 +436,9 @@ def _only(table: Table, roles: dict[str, str], rows: EvalRows) -> Levels:
     """Return one learner with the name of the file; raise if an item has several answers."""
     answers = [table.levels(roles[role]).codes for role in ("task", "item", "epoch")
                if role in roles]  # fmt: skip
-    if rows.model is None and len(np.unique(np.stack(answers), axis=1).T) < table.n_rows:
+    if rows.model is None and (
+        not table.from_file or len(np.unique(np.stack(answers), axis=1).T) < table.n_rows
+    ):
         raise _absent_columns(["model"], table.columns, table.source)
     name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
     return Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
@@ -645,14 +654,14 @@ def _read_wide(
     names = [str(row + 1) for row in range(table.n_rows)] if levels is None else [
         levels.names[code] if code >= 0 else "" for code in levels.codes
     ]  # fmt: skip
-    if "" in names or len({*names}) < len(names) and "task" not in roles:
+    if "" in names or (len({*names}) < len(names) and "task" not in roles):
         row = names.index("") if "" in names else next(
             row for row, name in enumerate(names) if name in names[:row])  # fmt: skip
         raise TableError(
             f"{table.location(row, item)} must name the item, each once; got {names[row]!r:.60}."
         )
     task = table.levels(roles["task"]) if "task" in roles else None
-    stem = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
+    stem = Path(table.source).name.removesuffix(".gz").rpartition(".")[0] or "task"
     row_tasks = [stem] * table.n_rows if task is None else [
         task.names[code] if code >= 0 else stem for code in task.codes
     ]  # fmt: skip
