@@ -118,8 +118,8 @@ _log_options = option_group(
 
 COMMON = (
     "metric", "task", "models", "only", "exclude", "cluster", "prices", "missing",
-    "count_errors_as_wrong", "prefer", "margin", "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "ranks",
-    "quiet",
+    "count_errors_as_wrong", "prefer", "margin", "alpha", "pass_at", "report_path", "figures",
+    "csv", "as_json", "explain", "ranks", "quiet",
 )  # fmt: skip
 """Options that most people need."""
 

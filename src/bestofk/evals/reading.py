@@ -193,7 +193,7 @@ def _by_model(sources: Sequence[Source]) -> list[list[Source]]:
 
 
 def _no_samples(query: LogQuery, rows: EvalRows) -> str:
-    if query.exclude and rows.learners:
+    if query.exclude and (rows.learners or query.excluded):
         return "No samples are left: everything is excluded."
     if query.task:
         known = f"; their tasks are {shortened(list(rows.tasks), 12)}" if rows.tasks else ""

@@ -613,7 +613,10 @@ def _number_columns(table: Table, roles: dict[str, str], query: LogQuery) -> lis
     """Return the columns without a role that hold numbers or booleans."""
     numbers = []
     for column in table.columns:
-        if column in roles.values() or matches(column, query.exclude):
+        if column in roles.values():
+            continue
+        if matches(column, query.exclude):
+            query.excluded.add(column)
             continue
         try:
             if np.isfinite(_scores(table, column)).any():
