@@ -119,7 +119,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
     EvalFormat(
         name="openai-evals",
         called="OpenAI evals",
-        summary="the JSONL that oaieval records (--record_path)",
+        summary="the JSONL that oaieval records",
         recognise=f"{_FORMATS}.openai_evals:is_openai_evals",
         function=f"{_FORMATS}.openai_evals:read_openai_evals",
     ),
