@@ -148,11 +148,13 @@ def _rows_within(value: dict[str, Any]) -> list[dict[str, Any]] | None:
         ).items()
         if not isinstance(cell, str) or len(cell) <= _MAX_REPEATED
     }
+    same = dict(list(same.items())[:_MAX_REPEATED_COLUMNS])
     return [{**same, **row} for row in max(lists, key=len)]
 
 
 _MAX_REPEATED = 200
 """Characters of a text that is repeated in every row."""
+_MAX_REPEATED_COLUMNS = 50
 _MAX_DEPTH = 4
 
 

@@ -20,7 +20,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError, use
+from bestofk._base.errors import (
+    Advice,
+    ArgumentError,
+    BestOfKError,
+    TableError,
+    UnknownNameError,
+    use,
+)
 from bestofk._base.formatting import joined, shortened
 from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
@@ -42,7 +49,7 @@ ROLES: dict[str, tuple[str, ...]] = {
              "problem", "case", "prompt", "query", "task_id", "sample_id", "sample", "id", "idx",
              "index", "input", "inputs", "user_input", "request"),
     "score": ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
-              "resolved", "exact_match", "value", "result", "reward", "grade"),
+              "resolved", "exact_match", "value", "result", "reward", "grade", "rating"),
     "task": ("task", "task_name", "dataset", "benchmark", "subset", "subject", "category",
              "task_id", "doc_task_name"),
     "epoch": ("epoch", "trial", "attempt", "repeat", "repetition", "rep", "run", "seed",
@@ -76,7 +83,8 @@ _JUDGED = ("answer_correctness", "answer_relevancy", "answer_relevance", "contex
            "context_recall", "correctness", "factual_correctness", "factuality", "faithfulness",
            "groundedness", "helpfulness", "relevance", "relevancy", "similarity")  # fmt: skip
 """Metrics of judges whose scores are better if higher."""
-_SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "passed", "pass", "success", "f1")
+_SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
+                "exact_match", "f1")  # fmt: skip
 """Columns that are scores, if a table has several of them."""
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
@@ -439,7 +447,14 @@ def _only(table: Table, roles: dict[str, str], rows: EvalRows) -> Levels:
     if rows.model is None and (
         not table.from_file or len(np.unique(np.stack(answers), axis=1).T) < table.n_rows
     ):
-        raise _absent_columns(["model"], table.columns, table.source)
+        raise _absent_columns(
+            ["model"],
+            table.columns,
+            table.source,
+            ", or pass ",
+            use(models={"NAME": "FILE"}),
+            " if the file is one model that answered its items several times",
+        )
     name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
     return Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
 
@@ -524,6 +539,7 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
 
 def _unclear_direction(table: Table, roles: dict[str, str], metric: str) -> bool:
     """Return whether only the user can know the direction: an unknown name, or graded values."""
+    metric = metric.rpartition(".")[2]
     if direction_of(metric) in ("loss", "score") or normal(metric) in ("score", *_JUDGED):
         return False
     scores = _scores(table, roles["score"])
@@ -675,7 +691,8 @@ def _read_wide(
         f"items from {'the numbers of the rows' if item is None else repr(item)}."
     )
     metric = "score"
-    if not all(np.isin(each[np.isfinite(each)], (0.0, 1.0)).all() for each in scores.values()):
+    values = np.unique(np.concatenate(list(scores.values())))
+    if not any(set(values[np.isfinite(values)]) <= {0.0, right} for right in (1.0, 100.0)):
         metric = stem if direction_of(stem) in ("loss", "score") else metric
         rows.unclear_metrics |= {metric} - {stem}
     rows.metric(metric)
@@ -691,11 +708,14 @@ def _read_wide(
             rows.add(rows.learner(column), code, score=float(scores[column][row]))
 
 
-def _absent_columns(roles: Sequence[str], columns: Sequence[str], source: str) -> TableError:
+def _absent_columns(
+    roles: Sequence[str], columns: Sequence[str], source: str, *advice: str | Advice
+) -> TableError:
     return TableError(
         f"{source}: no column for {joined(roles)} among "
         f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
         use(columns={roles[0]: "NAME"}),
+        *advice,
         "; for tables with one row per fold or data set use 'bestofk order'.",
     )
 
