@@ -179,6 +179,13 @@ def test_equal_files_without_a_column_of_models_are_two_models(tmp_path):
     assert bk.read_evals(paths).learners == ("a", "b")
 
 
+def test_files_of_one_name_are_named_after_their_folders(tmp_path):
+    for model, rows in ROWS.items():
+        (tmp_path / model).mkdir()
+        write(tmp_path / model / "results.csv", rows)
+    assert bk.read_evals(tmp_path).learners == ("new", "old")
+
+
 def test_a_stated_model_may_repeat_its_items(tmp_path):
     twice = write(tmp_path / "a.csv", ROWS["new"] + ROWS["new"])
     with pytest.raises(bk.TableError, match="no column for model"):
@@ -293,6 +300,12 @@ def test_models_in_columns(table, tmp_path):
     assert evals.learners == ("new", "old")
     assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
     assert bk.read_evals(table).learners == ("new", "old")
+
+
+def test_a_workbook(tmp_path):
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    WIDE.to_excel(tmp_path / "wide.xlsx", index=False)
+    assert bk.read_evals(tmp_path / "wide.xlsx").learners == ("new", "old")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ columns of learners and of scores may be wide: one row per item, and one column 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -104,6 +105,8 @@ _STATUS_SYNONYMS = {
 def is_long_table(source: Source) -> bool:
     """Return whether the file is a named table, or has columns with the names of the roles."""
     name = source.path.name.lower().removesuffix(".gz")
+    if source.named and name.endswith(".xlsx") and source.size:
+        return True
     if not name.endswith(_SUFFIXES):
         return False
     if source.named and name.endswith(_TABLES) and source.size and not source.is_binary:
@@ -229,18 +232,19 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
     sources = _without_copies(sources, query, rows)
     query = _with_shared_items(sources, query, rows)
     tasks: set[str] = set()
-    for source in sources:
+    names = _file_names(sources)
+    for source, name in zip(sources, names, strict=True):
         rows.model = source.model
         quick = read_named_columns(source.path, partial(_columns_to_read, query=query))
         try:
             if quick is not None:
-                _read(quick, query, rows, tasks)
+                _read(quick, query, rows, tasks, name=name)
                 continue
         except BestOfKError:
             # read again with the slower reader, whose errors name the line
             pass
         table = plain_cells(read_table(source.path, nested=True))
-        _read(table, query, rows, tasks, whole=True)
+        _read(table, query, rows, tasks, whole=True, name=name)
     rows.model = None
     if query.task and not len(rows):
         if not tasks:
@@ -271,6 +275,19 @@ def _without_copies(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
     return [source for source in sources if source not in copies or id(source) in originals]
 
 
+def _file_names(sources: Sequence[Source]) -> list[str]:
+    """Return a name for each file: without its suffix, or of its folder if that is not unique."""
+    forms = ([source.stem for source in sources],
+             [source.path.resolve().parent.name for source in sources],
+             [source.path.name for source in sources])  # fmt: skip
+    counted = [(names, Counter(names)) for names in forms]
+    paths = [str(source.path) for source in sources]
+    return [
+        next((names[k] for names, count in counted if count[names[k]] == 1), paths[k])
+        for k in range(len(sources))
+    ]
+
+
 def _with_shared_items(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> LogQuery:
     """Name the column of the items if the first one by name differs from file to file.
 
@@ -279,7 +296,8 @@ def _with_shared_items(sources: Sequence[Source], query: LogQuery, rows: EvalRow
     """
     if "item" in query.columns or len(sources) < 2:
         return query
-    first, second = sources[:2]
+    first = sources[0]
+    second = next((each for each in sources[1:] if each.stem != first.stem), sources[1])
     candidates = [column for column in _item_columns(_columns(first), query)
                   if column in _columns(second)]  # fmt: skip
     if len(candidates) < 2 and not _is_json(first):
@@ -336,9 +354,18 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
 
 
 def _read(
-    table: Table, query: LogQuery, rows: EvalRows, tasks: set[str], *, whole: bool = False
+    table: Table,
+    query: LogQuery,
+    rows: EvalRows,
+    tasks: set[str],
+    *,
+    whole: bool = False,
+    name: str = "",
 ) -> None:
-    """Read a table; `whole` says that it has all columns of the file."""
+    """Read a table; `whole` says that it has all columns of the file.
+
+    `name` is that of the model if no column names the models.
+    """
     roles = _checked_roles(table.columns, table.source, query, table if whole else None)
     if "score" not in roles:
         _read_wide(table, roles, query, rows, tasks)
@@ -348,7 +375,9 @@ def _read(
     metric = _metric_name(metric, table.columns)
     table = _with_names(table, roles)
     _share_items(table, roles, query, whole=whole)
-    learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles, rows)
+    learners = (
+        table.levels(roles["learner"]) if "learner" in roles else _only(table, roles, rows, name)
+    )
     _refuse_unclear_repeats(table, roles, whole=whole)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
@@ -440,7 +469,7 @@ def _share_items(table: Table, roles: dict[str, str], query: LogQuery, *, whole:
             return
 
 
-def _only(table: Table, roles: dict[str, str], rows: EvalRows) -> Levels:
+def _only(table: Table, roles: dict[str, str], rows: EvalRows, name: str) -> Levels:
     """Return one learner with the name of the file; raise if an item has several answers."""
     answers = [table.levels(roles[role]).codes for role in ("task", "item", "epoch")
                if role in roles]  # fmt: skip
@@ -455,8 +484,7 @@ def _only(table: Table, roles: dict[str, str], rows: EvalRows) -> Levels:
             use(models={"NAME": "FILE"}),
             " if the file is one model that answered its items several times",
         )
-    name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
-    return Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
+    return Levels(names=(name or "model",), codes=np.zeros(table.n_rows, dtype=np.int64))
 
 
 def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) -> None:
