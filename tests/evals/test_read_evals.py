@@ -33,6 +33,7 @@ EXPECTED = {
     "swe-bench": (["org/agent-a", "org/agent-b"], 6, 12, [2 / 3, 1 / 3]),
     "evalplus": (["model-a", "model-b"], 3, 12, [5 / 6, 1 / 3]),
     "livebench": (["model-a", "model-b"], 4, 8, [1.0, 0.5]),
+    "openai-evals": (["mock/large", "mock/small"], 12, 24, [10 / 12, 6 / 12]),
     "table": (["small", "large"], 3, 12, [0.5, 2 / 3]),
 }
 

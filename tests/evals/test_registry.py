@@ -210,6 +210,7 @@ def test_the_same_log_in_two_folders_counts_once(name, tmp_path):
 EVIL = {
     "lm-eval": ['"org/a"'], "inspect": ['"mockllm/b"'], "helm": ['"made/good"'],
     "promptfoo": ['"fake-model"'], "every-eval-ever": ['"org/a"'], "livebench": ['"model-a"'],
+    "openai-evals": ['"mock/large"'],
 }  # fmt: skip
 """How the name of a model stands in the golden logs; the others have it in the name of a file."""
 

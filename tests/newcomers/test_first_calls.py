@@ -117,6 +117,42 @@ def test_polars():
     assert bk.order(table, higher_is_better=False, design="cv").recommended == "a"
 
 
+ROWS = [(m, f"q{k}", k % 2, int(k % n > 0)) for m, n in (("a", 9), ("b", 2)) for k in range(40)]
+LONG = pd.DataFrame(ROWS, columns=["model", "item", "part", "accuracy"])
+BATTLES = pd.DataFrame(
+    [("a", "b", ("model_a", "tie", "model_b", "model_a")[k % 4]) for k in range(40)],
+    columns=["model_a", "model_b", "winner"],
+)
+PRINTED = pd.DataFrame({"model": ["A", "B"], "accuracy": [71.3, 55.0]})
+INTERVALS = pd.DataFrame(
+    [(m, f"d{k}", low, low + 0.05) for m, low in (("a", 0.1), ("b", 0.3)) for k in range(9)],
+    columns=["learner", "dataset", "low", "high"],
+)
+
+
+@pytest.mark.parametrize("package", ["pyarrow", "polars"])
+@pytest.mark.parametrize(
+    ("call", "frame"),
+    [
+        (lambda frame: bk.choose_model(bk.read_evals(frame)).recommended, LONG),
+        (
+            lambda frame: bk.read_evals(models={"x": frame}).learners,
+            LONG[:40][["item", "accuracy"]],
+        ),
+        (lambda frame: str(bk.decide.order_by(frame, "part")), LONG),
+        (lambda frame: bk.read_losses(frame).values.tolist(), LONG.drop(columns="part")),
+        (lambda frame: str(bk.decide.order_battles(frame)), BATTLES),
+        (lambda frame: bk.decide.order_printed(frame, 1319).tested.verdicts, PRINTED),
+        (lambda frame: str(bk.decide.order_intervals(frame)), INTERVALS),
+    ],
+)
+def test_frames_of_other_packages(package, call, frame):
+    module = pytest.importorskip(package, reason=f"{package} is not installed")
+    frame = frame.reset_index(drop=True)
+    convert = module.Table.from_pandas if package == "pyarrow" else module.from_pandas
+    assert call(convert(frame)) == call(frame)
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [

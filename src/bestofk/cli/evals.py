@@ -51,12 +51,12 @@ log_reading_options = option_group(
     click.option(
         "--format", "format_", metavar="NAME",
         help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
-        "livebench, table. By default the content decides.",
+        "livebench, openai-evals, table. By default the content decides.",
     ),
     click.option(
         "--column", "columns", multiple=True, metavar="ROLE=NAME",
         help="For a table: the column of model, task, item, cluster, epoch, score, cost, latency "
-        "or status.",
+        "or status. Dots lead into objects: score=scores.Factuality.",
     ),
     click.option(
         "--higher-is-better/--lower-is-better", default=None,
@@ -66,6 +66,18 @@ log_reading_options = option_group(
 """How to read evaluation logs; `log_arguments` returns their values."""
 _log_options = option_group(
     log_reading_options,
+    click.option(
+        "--model", "models", multiple=True, metavar="NAME=FILE",
+        help="The file or folder of one model; or NAME=MODEL to rename a model. Repeatable.",
+    ),
+    click.option(
+        "--only", multiple=True, metavar="NAME",
+        help="Use only this model or task; * stands for any characters. Repeatable.",
+    ),
+    click.option(
+        "--exclude", multiple=True, metavar="NAME",
+        help="Leave out this model or task, or column of a wide table. Repeatable.",
+    ),
     click.option(
         "--prices", metavar="FILE",
         help="Table with the columns model, input, output (per million tokens), or model, cost "
@@ -105,15 +117,15 @@ _log_options = option_group(
 
 
 COMMON = (
-    "metric", "task", "cluster", "prices", "missing", "count_errors_as_wrong", "prefer", "margin",
-    "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "ranks",
-    "quiet",
+    "metric", "task", "models", "only", "exclude", "cluster", "prices", "missing",
+    "count_errors_as_wrong", "prefer", "margin", "alpha", "pass_at", "report_path", "figures",
+    "csv", "as_json", "explain", "ranks", "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("paths", cls=RepeatedArgument, metavar="PATH...", nargs=-1, required=True)
+@click.argument("paths", cls=RepeatedArgument, metavar="[PATH...]", nargs=-1)
 @_log_options
 @by_option
 @file_options
@@ -130,6 +142,9 @@ def evals(
     format_: str | None,
     columns: tuple[str, ...],
     higher_is_better: bool | None,
+    models: tuple[str, ...],
+    only: tuple[str, ...],
+    exclude: tuple[str, ...],
     count_errors_as_wrong: bool,
     limits: str,
     missing: str,
@@ -149,8 +164,10 @@ def evals(
     """Decide which model of the logs to use, how the others rank, and why.
 
     PATH is a log, or a folder of logs, of lm-evaluation-harness, Inspect, promptfoo, HELM, Every
-    Eval Ever, SWE-bench, EvalPlus or LiveBench, or a table with one row per model, item and epoch;
-    or the name of embedded logs (inspect-sums).
+    Eval Ever, SWE-bench, EvalPlus, LiveBench or OpenAI evals, or a table with one row per model,
+    item and epoch;
+    or the name of embedded logs (inspect-sums). Without a column of models a file is one model, or
+    has one column per model.
 
     With --prefer cost, bestofk recommends the cheapest model that is not significantly worse. The
     costs come from the logs or from --prices; tokens and latency work alike. With --cluster, each
@@ -167,6 +184,11 @@ def evals(
       bestofk evals inspect-sums --metric match --cluster passage --json
     """
     outputs = planned_outputs(options)
+    stated = _pairs(models, "--model", "NAME=FILE", "new=new.csv")
+    if not paths and not stated:
+        raise click.UsageError(
+            "Name the logs: bestofk evals PATH, or bestofk evals --model NAME=FILE for each model."
+        )
     for path in paths:
         check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
@@ -174,7 +196,7 @@ def evals(
 
     with warnings_as_lines():
         reading = {
-            "prices": prices,
+            "prices": prices, "models": stated, "only": only or None, "exclude": exclude or None,
             **log_arguments(
                 metric=metric, task=task, filters=filters, cluster=None, format_=format_,
                 columns=columns, higher_is_better=higher_is_better,
@@ -237,19 +259,22 @@ def log_arguments(
     """Return the arguments of `bestofk.read_evals` that were typed."""
     arguments = {
         "metric": metric, "task": task, "filter": filters, "cluster": cluster, "format": format_,
-        "columns": _columns(columns), "higher_is_better": higher_is_better,
+        "columns": _pairs(columns, "--column", "ROLE=NAME", "item=id"),
+        "higher_is_better": higher_is_better,
     }  # fmt: skip
     return {name: value for name, value in arguments.items() if value not in (None, (), {})}
 
 
-def _columns(texts: tuple[str, ...]) -> dict[str, str]:
-    columns = {}
+def _pairs(texts: tuple[str, ...], option: str, form: str, example: str) -> dict[str, str]:
+    """Return the values of a repeated option by name."""
+    pairs: dict[str, str] = {}
     for text in texts:
-        role, _, name = text.partition("=")
-        if not role or not name:
-            raise click.UsageError(f"--column must be ROLE=NAME, such as item=id; got {text!r}.")
-        columns[role.strip()] = name
-    return columns
+        name, _, value = text.partition("=")
+        if not name.strip() or not value:
+            raise click.UsageError(f"{option} must be {form}, such as {example}; got {text!r}.")
+        if pairs.setdefault(name.strip(), value) != value:
+            raise click.UsageError(f"{option} states {name.strip()!r} twice.")
+    return pairs
 
 
 def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:

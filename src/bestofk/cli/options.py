@@ -486,7 +486,7 @@ def _option(verb: str, keyword: str) -> click.Option | None:
     from bestofk.cli.app import bestofk
 
     command = bestofk.get_command(click.Context(bestofk), verb)
-    name = _NAMES.get(keyword, keyword).replace("_", "-")
+    names = [_NAMES.get(keyword, keyword), keyword, keyword.removesuffix("s")]
     options = {
         text: parameter
         for one in (command, *getattr(command, "commands", {}).values())
@@ -494,4 +494,5 @@ def _option(verb: str, keyword: str) -> click.Option | None:
         if isinstance(parameter, click.Option)
         for text in parameter.opts
     }
-    return options.get(f"--{name}") or options.get(f"--{name}-column")
+    texts = [f"--{name.replace('_', '-')}{end}" for name in names for end in ("", "-column")]
+    return next((options[text] for text in texts if text in options), None)

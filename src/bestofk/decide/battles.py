@@ -16,6 +16,7 @@ from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, us
 from bestofk._base.formatting import counted, joined, pvalue_words
 from bestofk._base.missing_files import no_such_file
 from bestofk._base.results import Presented, Reported, row_dicts
+from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.ranks import Ranks, cannot_be_best, ranks_by_claims
@@ -400,6 +401,7 @@ def _table(source: Any) -> Table:
         if not Path(source).is_file():
             raise TableError(no_such_file(Path(source), "file"))
         return read_table(source)
+    source = as_pandas(source, "table")
     if hasattr(source, "columns") and hasattr(source, "iloc"):
         return Table.from_frame(source)
     raise ArgumentError("table must be a path or a data frame with one row per battle.")

@@ -18,6 +18,7 @@ from bestofk._base.checks import Floats, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import joined, number
 from bestofk._base.results import Presented, Reported, json_ready, row_dicts
+from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.preference import PreferenceLike, arrange
@@ -167,6 +168,7 @@ _PRINTED_WORDS = {
 
 
 def table_of(source: Any) -> Table | None:
+    source = as_pandas(source, "table")
     if hasattr(source, "columns") and hasattr(source, "to_dict"):
         columns = {str(name): source[name].tolist() for name in source.columns}
         return Table.from_columns(columns, source="the data frame")

@@ -374,7 +374,10 @@ def _common_items(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[
         )
         raise TableError(
             f"There is no item for which all {len(evals.learners)} models have a score "
-            f"({shortened(counts, 6)}, of {len(evals.items)}): {reason}; choose models or tasks."
+            f"({shortened(counts, 6)}, of {len(evals.items)}): {reason}; choose models or tasks, "
+            "or name the column of the items in your tables with ",
+            use(columns={"item": "NAME"}),
+            ".",
         )
     account.append(
         f"{int(keep.sum())} of {len(evals.items)} items have a score of every model and are "

@@ -10,7 +10,7 @@ from typing import Any
 from bestofk._base.checks import refuse
 from bestofk._base.errors import Advice, ArgumentError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
-from bestofk.evals.rows import clean_name
+from bestofk.evals.rows import clean_name, matches
 
 Names = str | Sequence[str] | None
 MAX_SETTING_LENGTH = 60
@@ -27,9 +27,16 @@ class LogQuery:
     filter: tuple[str, ...] = ()
     cluster: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    """Names and patterns of models and tasks to leave out."""
+    excluded: set[str] = field(default_factory=set)
+    """Tasks that were left out while reading."""
 
     def wants_task(self, *names: str) -> bool:
         """Return whether to read the task, under any of its names."""
+        if any(matches(name, self.exclude) for name in names):
+            self.excluded.update(names)
+            return False
         return not self.task or any(name in self.task for name in names)
 
 

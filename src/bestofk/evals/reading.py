@@ -11,25 +11,33 @@ from typing import Any
 
 import numpy as np
 
+from bestofk._base.checks import refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
+from bestofk._base.missing_files import SUFFIXES, no_such_file
 from bestofk._base.registry import resolve
+from bestofk.data.frames import as_pandas
 from bestofk.evals.evals import Evals
+from bestofk.evals.formats.long_table import read_frames
 from bestofk.evals.prices import read_prices
 from bestofk.evals.query import LogQuery, Names, as_names
 from bestofk.evals.registry import EVAL_FORMATS, EvalFormat, formats_in_order
-from bestofk.evals.rows import EvalRows
+from bestofk.evals.rows import EvalRows, model_name
 from bestofk.evals.sources import Source, find_sources
 
 COLUMNS = (
     "learner", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
 )  # fmt: skip
-Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Paths = Any
+"""A path, paths, or a data frame."""
 
 
 def read_evals(
-    paths: Paths,
+    paths: Paths = (),
     *,
+    models: Mapping[str, Any] | None = None,
+    only: Names = None,
+    exclude: Names = None,
     metric: Names = None,
     task: Names = None,
     filter: Names = None,
@@ -43,10 +51,17 @@ def read_evals(
 
     Parameters
     ----------
-    paths : path or sequence of paths
+    paths : path, sequence of paths or data frame
         Files, and folders to search for files. bestofk detects the format by content:
         lm-evaluation-harness, Inspect, promptfoo, HELM, Every Eval Ever, SWE-bench, EvalPlus,
-        LiveBench, or any table with one row per learner, item and epoch.
+        LiveBench, OpenAI evals, or any table with one row per learner, item and epoch. A table
+        without a column of models is one model with the name of the file, or has one column per
+        model.
+    models : mapping, optional
+        The file, folder or data frame (pandas, polars, Arrow) of each model, by the name that you
+        choose; or the name of a model in the logs, to rename it.
+    only, exclude : str or sequence of str, optional
+        Models and tasks to use or to leave out; ``*`` stands for any characters.
     metric : str or sequence of str, optional
         The score to compare by. If you name several, each task uses the first that it has. None:
         the only one, or the one that the harness itself puts first; if there are several, the
@@ -103,7 +118,12 @@ def read_evals(
     >>> bk.order(evals.losses(), prefer=evals.costs()).best
     'mockllm/medium'
     """
+    files, renamed, frames = _inputs_by_model(models)
+    paths = as_pandas(paths, "paths")
+    if hasattr(paths, "iloc"):
+        frames, paths = {"": paths, **frames}, ()
     query = LogQuery(
+        exclude=as_names(exclude, "exclude"),
         metric=as_names(metric, "metric"),
         task=as_names(task, "task"),
         filter=as_names(filter, "filter"),
@@ -115,13 +135,24 @@ def read_evals(
     )
     price_list = read_prices(prices)
     rows = EvalRows()
-    for entry, sources in _by_format(find_sources(paths), format, rows).items():
+    read_frames(frames, query, rows)
+    by_format: dict[str, list[Source]] = {}
+    if files or not frames or len(paths):
+        by_format = _by_format(find_sources(paths, files), format, rows)
+    for entry, sources in by_format.items():
         before = len(rows)
-        resolve(EVAL_FORMATS[entry].function)(sources, query, rows)
+        read = resolve(EVAL_FORMATS[entry].function)
+        for group in [sources] if EVAL_FORMATS[entry].any_table else _by_model(sources):
+            rows.model = group[0].model
+            read(group, query, rows)
+        rows.model = None
         rows.note(
             f"{EVAL_FORMATS[entry].called}: {counted(len(rows) - before, 'row')} from "
             f"{counted(len(sources), 'file')}."
         )
+    rows.rename(renamed)
+    if len(rows) and (only or exclude):
+        rows.select(as_names(only, "only"), query.exclude, query.excluded)
     if not len(rows):
         raise TableError(_no_samples(query, rows))
     evals = _as_evals(rows, query, price_list, higher_is_better)
@@ -130,7 +161,40 @@ def read_evals(
     return evals
 
 
+def _inputs_by_model(models: Any) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
+    """Return the files, the names in the logs and the data frames, by the user's names."""
+    if models is not None and not isinstance(models, Mapping):
+        raise refuse("models", "a mapping of names to files, or to models of the logs", models)
+    files: dict[str, Any] = {}
+    names: dict[str, str] = {}
+    frames: dict[str, Any] = {}
+    for name, value in (models or {}).items():
+        value, key = as_pandas(value, "models"), model_name(name)
+        if hasattr(value, "iloc"):
+            frames[key] = value
+            continue
+        if not isinstance(value, str | os.PathLike):
+            raise refuse("models", "a mapping of names to files, or to models of the logs", models)
+        path = Path(value)
+        is_file = isinstance(value, os.PathLike) or path.exists()
+        in_folder = path.parent.exists() and path.name != str(value)
+        if not is_file and (path.suffix in SUFFIXES or in_folder):
+            raise TableError(no_such_file(path, "file or folder"))
+        (files if is_file else names)[key] = os.fspath(value)
+    return files, names, frames
+
+
+def _by_model(sources: Sequence[Source]) -> list[list[Source]]:
+    """Return the files of each model that the user states, and the others."""
+    groups: dict[str | None, list[Source]] = {}
+    for source in sources:
+        groups.setdefault(source.model, []).append(source)
+    return list(groups.values())
+
+
 def _no_samples(query: LogQuery, rows: EvalRows) -> str:
+    if query.exclude and (rows.learners or query.excluded):
+        return "No samples are left: everything is excluded."
     if query.task:
         known = f"; their tasks are {shortened(list(rows.tasks), 12)}" if rows.tasks else ""
         return f"The logs have no samples of task {joined(list(map(repr, query.task)))}{known}."

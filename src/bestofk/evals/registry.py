@@ -117,6 +117,13 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         function=f"{_FORMATS}.livebench:read_livebench",
     ),
     EvalFormat(
+        name="openai-evals",
+        called="OpenAI evals",
+        summary="the JSONL that oaieval records",
+        recognise=f"{_FORMATS}.openai_evals:is_openai_evals",
+        function=f"{_FORMATS}.openai_evals:read_openai_evals",
+    ),
+    EvalFormat(
         name="table",
         called="table",
         summary="any CSV, JSONL or Parquet with one row per model, item and epoch",

@@ -6,14 +6,15 @@ import json
 import re
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import TableError
+from bestofk._base.errors import TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, printable, shortened
 
 STATUSES = ("scored", "error", "limit", "unscored", "missing")
@@ -123,6 +124,17 @@ def value_at(record: Any, path: str) -> Any:
     return None
 
 
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Return whether one of the patterns is the name, or matches it with ``*`` and ``?``.
+
+    Examples
+    --------
+    >>> matches("gpt-4o", ["gpt-*"]), matches("a[1]", ["a[1]"]), matches("b", ["a", "c"])
+    (True, True, False)
+    """
+    return any(name == each or fnmatchcase(name, each.replace("[", "[[]")) for each in patterns)
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a JSON object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
@@ -164,6 +176,9 @@ class EvalRows:
         self._added: dict[str, array[Any]] = _empty_columns()
         """Rows that were added one by one, after the blocks."""
         self._blocks: list[dict[str, Any]] = []
+        self.model: str | None = None
+        """The name of the only model of the files that are being read, if the user states it."""
+        self._stated: dict[str, str] = {}
         self.totals: Counter[str] = Counter()
         """Counts by the template of the sentence about them."""
 
@@ -180,6 +195,17 @@ class EvalRows:
 
     def learner(self, name: Any, *, model: str | None = None) -> int:
         """Return the code of a learner, a new one for a new name."""
+        if self.model is not None:
+            original = clean_name(name)
+            first = self._stated.setdefault(self.model, original)
+            if first != original:
+                raise TableError(
+                    f"The files of model {self.model!r} have several models ({first!r} and "
+                    f"{original!r}): name a file of one model, or one of them, such as ",
+                    use(models={self.model: first}),
+                    ".",
+                )
+            model, name = original if model is None else model, self.model
         raw = clean_name(name)
         label = model_name(raw)
         while self._raw_names.setdefault(label, raw) != raw:
@@ -342,6 +368,56 @@ class EvalRows:
         if len(set(new_names)) == len(new_names):
             self.models = {names.get(name, name): model for name, model in self.models.items()}
             self.learners = {name: code for code, name in enumerate(new_names)}
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give learners the names that the user states: new names to names in the logs."""
+        for old in names.values():
+            if old not in self.learners:
+                raise UnknownNameError("file or model", old, self.learners, "the logs")
+        new_names = {old: new for new, old in names.items()}
+        after = [new_names.get(name, name) for name in self.learners]
+        twice = next((name for name in after if after.count(name) > 1), None)
+        if twice is not None:
+            raise TableError(f"Two models would be named {twice!r}: state another name.")
+        self.models = {new_names.get(name, name): self.models.get(name, name)
+                       for name in self.learners}  # fmt: skip
+        self.learners = {name: code for code, name in enumerate(after)}
+
+    def select(self, only: Sequence[str], exclude: Sequence[str], excluded: set[str]) -> None:
+        """Keep the models and tasks that match `only`, without those that match `exclude`."""
+        for pattern in (*only, *exclude):
+            known = (*self.learners, *self.tasks, *excluded)
+            if not any(matches(name, (pattern,)) for name in known):
+                raise UnknownNameError("model or task", pattern, known, "the logs")
+
+        def chosen(names: Mapping[str, int]) -> npt.NDArray[np.bool_]:
+            wanted = [name for name in names if matches(name, only)] or list(names)
+            return np.array([name in wanted and not matches(name, exclude) for name in names])
+
+        learners, tasks = chosen(self.learners), chosen(self.tasks)
+        task_of = np.array(self.item_task)
+        keep = learners[self.column("learner")] & tasks[task_of[self.column("item")]]
+        if keep.all():
+            return
+        columns = {name: self.column(name)[keep] for name in _KINDS}
+        left, columns["learner"] = np.unique(columns["learner"], return_inverse=True)
+        names = list(self.learners)
+        self.learners = {names[old]: new for new, old in enumerate(left.tolist())}
+        left, columns["item"] = np.unique(columns["item"], return_inverse=True)
+        left_tasks, item_task = np.unique(task_of[left], return_inverse=True)
+        task_names = list(self.tasks)
+        self.tasks = {task_names[old]: new for new, old in enumerate(left_tasks.tolist())}
+        items = list(self.items)
+        self.items = {(int(item_task[new]), items[old][1]): new
+                      for new, old in enumerate(left.tolist())}  # fmt: skip
+        self.item_task = array("i", item_task.tolist())
+        self.item_cluster = array("i", np.array(self.item_cluster)[left].tolist())
+        used = [code for code in dict.fromkeys(self.item_cluster) if code >= 0]
+        clusters = list(self.clusters)
+        self.clusters = {clusters[old]: new for new, old in enumerate(used)}
+        position = {old: new for new, old in enumerate(used)}
+        self.item_cluster = array("i", [position.get(code, -1) for code in self.item_cluster])
+        self._blocks, self._added = [columns], _empty_columns()
 
     def note(self, sentence: str) -> None:
         """Add a sentence to the account."""

@@ -382,6 +382,8 @@ class Source:
 
     def __init__(self, path: Path, *, named: bool, root: Path | None = None) -> None:
         self.path = path
+        self.model: str | None = None
+        """The name of the model, if the user states it."""
         self.named = named
         """Whether the user named the file itself, not a folder."""
         self.root = path.parent if root is None else root
@@ -519,22 +521,30 @@ def _keys(text: str) -> dict[str, frozenset[str]]:
     return {key: frozenset(below) for key, below in keys.items()}
 
 
-def find_sources(paths: Any) -> list[Source]:
-    """Return the files of `paths`, which names files and folders; sorted by name within folders."""
+def find_sources(paths: Any, models: Mapping[str, Any] | None = None) -> list[Source]:
+    """Return the files of `paths`, which names files and folders; sorted by name within folders.
+
+    `models` are files and folders of one model each.
+    """
     if isinstance(paths, str | os.PathLike):
         paths = [paths]
     if not isinstance(paths, Iterable):
         raise ArgumentError(f"paths must be a path or a list of paths; got {paths!r:.80}.")
     sources: list[Source] = []
-    seen: set[Path] = set()
-    for path in paths:
+    seen: dict[Path, Source] = {}
+    for model, path in [*(models or {}).items(), *((None, path) for path in paths)]:
         if not isinstance(path, str | os.PathLike):
             raise ArgumentError(f"paths must be a path or a list of paths; got {path!r:.80}.")
         for source in _below(Path(path)):
-            resolved = source.path.resolve()
-            if resolved not in seen:
-                seen.add(resolved)
+            first = seen.setdefault(source.path.resolve(), source)
+            if first is source:
+                source.model = model
                 sources.append(source)
+            elif model is not None:
+                raise ArgumentError(
+                    f"{source.name} is the file of the models {first.model!r} and {model!r}; a "
+                    "file belongs to one model."
+                )
     if not sources:
         raise TableError("paths names no file to read.")
     return sources

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from bestofk._base.errors import TableError
@@ -13,12 +14,14 @@ from bestofk.data.tables.values import arrow_column
 _CHUNK = 20_000
 
 
-def read_json(content: str, source: str, *, encoding: str, file_size: int | None = None) -> Table:
-    """Read a table from JSON text."""
+def read_json(
+    content: str, source: str, *, encoding: str, file_size: int | None = None, nested: bool = False
+) -> Table:
+    """Read a table from JSON text; `nested` reads objects in cells as columns with dotted names."""
     file_size = len(content) if file_size is None else file_size
     if not content.strip():
         raise TableError(f"{source}: the file is empty.")
-    whole = _whole(content, source, file_size)
+    whole = _whole(content, source, file_size, nested=nested)
     columns: dict[str, list[Any]] = {}
     if isinstance(whole, dict):
         return _from_columns(whole, source)
@@ -28,6 +31,7 @@ def read_json(content: str, source: str, *, encoding: str, file_size: int | None
                 raise TableError(
                     f"{source}: row {row} must be an object of cells; got {_short(item)}."
                 )
+        whole = [flat_row(row) for row in whole] if nested else whole
         _check_cells(columns, whole, 0, source, file_size)
         _extend(columns, whole, 0)
         return _table(columns, source, f"JSON array, {encoding}", None)
@@ -36,6 +40,7 @@ def read_json(content: str, source: str, *, encoding: str, file_size: int | None
     for at in range(0, len(numbers), _CHUNK):
         part = numbers[at : at + _CHUNK]
         rows = _objects([lines[n - 1] for n in part], part, source, file_size)
+        rows = [flat_row(row) for row in rows] if nested else rows
         _check_cells(columns, rows, at, source, file_size)
         _extend(columns, rows, at)
     return _table(columns, source, f"JSON lines, {encoding}", RowLines(numbers))
@@ -74,7 +79,7 @@ def _check_cells(
     check_cells(source, file_size=file_size, rows=count, columns=len(names), bytes_per_cell=8)
 
 
-def _whole(content: str, source: str, file_size: int) -> Any:
+def _whole(content: str, source: str, file_size: int, *, nested: bool) -> Any:
     """Parse the text as one array or one object of lists; return None if it is JSON lines."""
     start = content.lstrip()[:1]
     if start == "[":
@@ -91,20 +96,101 @@ def _whole(content: str, source: str, file_size: int) -> Any:
                 f"{source}: line {error.lineno} is not JSON ({error.msg}, column {error.colno})."
             ) from None
     if start == "{":
-        first = content.lstrip().split("\n", 1)[0]
+        first, _, rest = content.lstrip().partition("\n")
         check_json(first, source, file_size=file_size)
         try:
             value = _loads(first)
         except _JsonError:
+            rest = ""
             check_json(content, source, file_size=file_size)
             try:
                 value = _loads(content)
             except _JsonError:
                 return None
+        if nested and not rest.strip() and (rows := _rows_within(value)) is not None:
+            return rows
         if isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values()):
             return value
         return None
     raise TableError(f"{source}: line 1 must begin a JSON object or array; got {_short(content)}.")
+
+
+def _rows_within(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of an object that contains them; None if there are none.
+
+    The rows are the longest list of objects, at most two levels deep. The other values of the
+    outer object become columns with the same cell in every row. pandas writes ``columns`` and
+    ``data`` with ``orient="split"``, and an object of numbered cells for each column by default.
+    """
+    by_column = [each for each in value.values() if isinstance(each, dict)]
+    if by_column and len(by_column) == len(value):
+        rows = list(by_column[0])
+        if all(row.isdigit() for row in rows) and all(list(each) == rows for each in by_column):
+            return [{name: cells[row] for name, cells in value.items()} for row in rows]
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and data and all(
+        isinstance(row, list) and len(row) == len(names) for row in data
+    ):  # fmt: skip
+        return [dict(zip(map(str, names), row, strict=True)) for row in data]
+    inner = [each for each in value.values() if isinstance(each, dict)]
+    lists = [
+        each
+        for outer in (value, *inner)
+        for each in outer.values()
+        if isinstance(each, list) and each and all(isinstance(row, dict) for row in each)
+    ]
+    if not lists:
+        return None
+    same = {
+        name: cell
+        for name, cell in flat_row(
+            {key: each for key, each in value.items() if not isinstance(each, list)}
+        ).items()
+        if not isinstance(cell, str) or len(cell) <= _MAX_REPEATED
+    }
+    same = dict(list(same.items())[:_MAX_REPEATED_COLUMNS])
+    return [{**same, **row} for row in max(lists, key=len)]
+
+
+_MAX_REPEATED = 200
+"""Characters of a text that is repeated in every row."""
+_MAX_REPEATED_COLUMNS = 50
+_MAX_DEPTH = 4
+
+
+def flat_row(row: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
+    """Return a row with a column for each value within its objects, and the objects as text.
+
+    A list of objects with different names is read like an object with these names.
+
+    Examples
+    --------
+    >>> flat_row({"id": 1, "scores": {"acc": 0.5}, "notes": [{"name": "a", "value": 2}]})
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'id': 1, 'scores': '{"acc": 0.5}', 'scores.acc': 0.5,
+     'notes': '[{"name": "a", "value": 2}]', 'notes.a': '{"name": "a", "value": 2}',
+     'notes.a.name': 'a', 'notes.a.value': 2}
+    """
+    cells: dict[str, Any] = {}
+    for key, value in row.items():
+        name = f"{before}{key}"
+        if not isinstance(value, dict | list):
+            cells[name] = value
+            continue
+        cells[name] = json.dumps(value, sort_keys=True, default=str)
+        inside = value if isinstance(value, dict) else _names(value)
+        if inside and depth < _MAX_DEPTH:
+            cells.update(flat_row(inside, f"{name}.", depth + 1))
+    return cells
+
+
+def _names(values: list[Any]) -> dict[str, Any]:
+    """Return objects by their names (``name`` or ``key``); none unless the names are distinct."""
+    for key in ("name", "key"):
+        names = [each.get(key) if isinstance(each, dict) else None for each in values]
+        if names and all(isinstance(name, str) for name in names) and len({*names}) == len(names):
+            return dict(zip(map(str, names), values, strict=True))
+    return {}
 
 
 def _objects(

@@ -6,13 +6,16 @@ from collections import Counter
 from typing import Any
 
 from bestofk._base.errors import TableError
+from bestofk.data.tables.json_rows import flat_row
 from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import RowLocation, Table, size_words
 from bestofk.data.tables.values import arrow_column
 
 
-def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> Table:
-    """Read a table from the bytes of a Parquet file."""
+def read_parquet(
+    data: bytes, source: str, *, file_size: int | None = None, nested: bool = False
+) -> Table:
+    """Read a table from the bytes of a Parquet file; `nested` as for `read_table`."""
     import pyarrow as pa
     import pyarrow.types as kinds
 
@@ -30,6 +33,14 @@ def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> T
         raise TableError(f"{source}: two columns are named {twice[0]!r}.")
     if not table.num_rows:
         raise TableError(f"{source}: the file holds {len(names)} columns and no rows.")
+    if nested and any(kinds.is_nested(column.type) for column in table.columns):
+        flat = [flat_row(row) for row in table.to_pylist()]
+        names = list(dict.fromkeys(name for row in flat for name in row))
+        check_columns(source, len(names))
+        table = pa.table({
+            name: arrow_column([row.get(name) for row in flat], where=RowLocation(source, name))
+            for name in names
+        })  # fmt: skip
     declared: dict[str, tuple[str, ...]] = {}
     cells: dict[str, Any] = {}
     for name, column in zip(names, table.columns, strict=True):

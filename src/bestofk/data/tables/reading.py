@@ -45,6 +45,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     format: str | None = None,
+    nested: bool = False,
 ) -> Table:
     r"""Read a file into columns of cells with their locations in the file.
 
@@ -61,6 +62,9 @@ def read_table(
     format : str, optional
         ``"csv"``, ``"tsv"``, ``"xlsx"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``;
         detected by content and suffix if None.
+    nested : bool
+        Read objects in the cells of JSON and Parquet as columns with dotted names
+        (``scores.accuracy``), and the rows of a JSON object that contains a list of objects.
 
     Returns
     -------
@@ -118,7 +122,7 @@ def read_table(
     ):
         from bestofk.data.tables.parquet import read_parquet
 
-        return read_parquet(data, source, file_size=file_size)
+        return read_parquet(data, source, file_size=file_size, nested=nested)
     if is_workbook(data) and format in (None, "xlsx"):
         return read_workbook(data, source)
     if format == "xlsx":
@@ -136,7 +140,7 @@ def read_table(
     if chosen in ("json", "jsonl"):
         from bestofk.data.tables.json_rows import read_json
 
-        return read_json(content, source, encoding=encoding, file_size=file_size)
+        return read_json(content, source, encoding=encoding, file_size=file_size, nested=nested)
     from bestofk.data.tables.delimited import read_delimited
 
     data = _utf8(data, content, encoding)

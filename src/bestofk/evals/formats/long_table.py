@@ -1,15 +1,18 @@
-"""Any table with one row per learner, item and epoch: CSV, TSV, JSONL, Parquet.
+"""Any table with one row per learner, item and epoch: CSV, TSV, JSON, JSONL, Parquet.
 
 A table without a column of learners holds one learner, named after the file. bestofk finds the
 columns by their names, or the user names them: learner, task, item, cluster, epoch, score, cost,
-latency, status, tokens_in, tokens_out.
+latency, status, tokens_in, tokens_out. Values within objects have dotted names. A table without
+columns of learners and of scores may be wide: one row per item, and one column per learner.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ import pandas as pd
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import (
+    Advice,
     ArgumentError,
     BestOfKError,
     BestOfKWarning,
@@ -32,22 +36,25 @@ from bestofk.data.tables.named_columns import ColumnSelection, read_named_column
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name
-from bestofk.evals.rows import NAN, STATUSES, EvalRows, number_of
+from bestofk.evals.rows import NAN, STATUSES, EvalRows, matches, number_of
 from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.columns import direction_of, normal
 from bestofk.losses.doubts import plain_cells
 
 ROLES: dict[str, tuple[str, ...]] = {
     "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",
-                "algorithm", "variant", "method", "llm", "engine"),
+                "algorithm", "variant", "method", "llm", "engine", "hyperparameters_model",
+                "metadata_model", "experiment_name"),
     "item": ("item", "item_id", "question_id", "instance_id", "doc_id", "example_id",
-             "problem_id", "case_id", "test_id", "prompt_id", "query_id", "input_id", "trace_id",
-             "question", "instance", "example", "problem", "case", "prompt", "query", "task_id",
-             "sample_id", "sample", "id", "idx", "index"),
+             "problem_id", "case_id", "test_id", "prompt_id", "query_id", "input_id",
+             "dataset_item_id", "dataset_record_id",
+             "experiment_item_id", "trace_id", "question", "instance", "example",
+             "problem", "case", "prompt", "query", "task_id", "sample_id", "sample", "id", "idx",
+             "index", "input", "inputs", "user_input", "request"),
     "score": ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
-              "resolved", "exact_match", "value", "result", "reward", "grade"),
+              "resolved", "exact_match", "value", "result", "reward", "grade", "rating"),
     "task": ("task", "task_name", "dataset", "benchmark", "subset", "subject", "category",
-             "task_id"),
+             "task_id", "doc_task_name"),
     "epoch": ("epoch", "trial", "attempt", "repeat", "repetition", "rep", "run", "seed",
               "sample_index", "sample_idx", "sample_number", "sample_no", "sample_num",
               "generation", "generation_id", "completion_id", "attempt_id", "trial_id", "sample_id",
@@ -56,8 +63,9 @@ ROLES: dict[str, tuple[str, ...]] = {
                "criterion", "name"),
     "cluster": ("cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository",
                 "template"),
-    "cost": ("cost", "cost_usd", "price", "total_cost", "usd"),
-    "latency": ("latency", "latency_s", "seconds", "duration", "time", "working_time"),
+    "cost": ("cost", "cost_usd", "price", "total_cost", "usd", "token_cost"),
+    "latency": ("latency", "latency_s", "seconds", "duration", "time", "working_time",
+                "execution_time", "completion_time"),
     "status": ("status", "outcome"),
     "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
     "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
@@ -66,7 +74,20 @@ ROLES: dict[str, tuple[str, ...]] = {
 _SAMPLES = ("sample", "sample_id", "sample_index", "sample_idx", "sample_number", "sample_no",
             "sample_num")  # fmt: skip
 """Names of columns that hold items, or the answers to an item if another column names items."""
-_SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "passed", "pass", "success", "f1")
+_CONTENTS = ("question", "prompt", "query", "problem", "input", "inputs", "user_input", "request")
+"""Names of columns that hold the content of an item."""
+_ANSWERS = ("answer", "response", "output", "outputs", "completion", "prediction", "generation",
+            "actual_output", "model_response", "reference", "ground_truth", "expected_output",
+            "retrieved_contexts", "contexts")  # fmt: skip
+"""Columns of a table about one model, whose columns of numbers are metrics."""
+_CONTAINERS = ("scores", "feedback", "metrics_data", "evaluations", "score", "metric", "metrics")
+"""Objects that hold scores by the name of the metric, the most specific first."""
+_JUDGED = ("answer_correctness", "answer_relevancy", "answer_relevance", "context_precision",
+           "context_recall", "correctness", "factual_correctness", "factuality", "faithfulness",
+           "groundedness", "helpfulness", "relevance", "relevancy", "similarity")  # fmt: skip
+"""Metrics of judges whose scores are better if higher."""
+_SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
+                "exact_match", "f1")  # fmt: skip
 """Columns that are scores, if a table has several of them."""
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
@@ -77,7 +98,8 @@ _MEANS = ("mean", "average", "avg", "overall", "mean_score", "average_score", "o
 """Names of rows that summarise the items."""
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
-_SUFFIXES = (*_TABLES, ".jsonl", ".ndjson", ".json")
+_JSON = (".jsonl", ".ndjson", ".json")
+_SUFFIXES = (*_TABLES, *_JSON)
 _STATUS_SYNONYMS = {
     "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
     "failed": "error", "failure": "error", "timeout": "limit", "truncated": "limit",
@@ -88,16 +110,30 @@ _STATUS_SYNONYMS = {
 def is_long_table(source: Source) -> bool:
     """Return whether the file is a named table, or has columns with the names of the roles."""
     name = source.path.name.lower().removesuffix(".gz")
+    if source.named and name.endswith(".xlsx") and source.size:
+        return True
     if not name.endswith(_SUFFIXES):
         return False
     if source.named and name.endswith(_TABLES) and source.size and not source.is_binary:
         # the reader names missing columns
         return True
     try:
-        required = _REQUIRED if source.named else ("learner", *_REQUIRED)
-        return set(required) <= set(_roles(_columns(source), {}))
+        if _has_scores(_columns(source), named=source.named):
+            return True
+        # rows within an object, or values within the objects of a row
+        return name.endswith(_JSON) and _has_scores(
+            read_table(source.path, nested=True).columns, named=source.named
+        )
     except TableError:
         return False
+
+
+def _has_scores(columns: Sequence[str], *, named: bool) -> bool:
+    """Return whether there are columns of items and of scores; for a named file, of other cells."""
+    roles = _roles(columns, {})
+    return "item" in roles and (
+        "score" in roles or bool(_metric_columns(columns)) or (named and len(columns) > 2)
+    )
 
 
 def public_role(role: str) -> str:
@@ -111,7 +147,7 @@ def _columns(source: Source) -> Sequence[str]:
         import pyarrow.parquet as pq
 
         try:
-            return list(pq.read_schema(source.path).names)
+            return _field_names(pq.read_schema(source.path))
         except (pa.ArrowException, OSError):
             return []
     if source.head[:2] == b"\x1f\x8b":
@@ -123,16 +159,30 @@ def _columns(source: Source) -> Sequence[str]:
     return [cell.strip().strip('"') for cell in first.split(delimiter)]
 
 
+def _field_names(fields: Any, before: str = "") -> list[str]:
+    """Return the names of the columns of a schema, and dotted names of the fields of structs."""
+    names = []
+    for field in fields:
+        names.append(f"{before}{field.name}")
+        if hasattr(field.type, "fields") and str(field.type).startswith("struct"):
+            names += _field_names(field.type.fields, f"{names[-1]}.")
+    return names
+
+
 def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
     """Return the column of each role, those that the user named first."""
     roles = dict(named)
     plain = {normal(column): column for column in reversed(columns)}
+    objects = _objects_of(columns)
     for role, names in ROLES.items():
         if role in roles:
             continue
         for name in names:
             column = plain.get(name)
-            if column is not None and column not in roles.values():
+            if column is None or column in roles.values():
+                continue
+            # the text of an object can name an item
+            if role == "item" or column not in objects:
                 roles[role] = column
                 break
     if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
@@ -141,20 +191,66 @@ def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
     return roles
 
 
+def _objects_of(columns: Sequence[str]) -> set[str]:
+    """Return the columns whose values are in other columns, such as ``a`` of ``a.b``."""
+    before = {column[:at] for column in columns for at, sign in enumerate(column) if sign == "."}
+    return before & set(columns)
+
+
+def _metric_columns(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns that hold scores by the name of their metric.
+
+    Examples
+    --------
+    >>> _metric_columns(["id", "scores.Factuality", "exact/value", "metricsData.A.score"])
+    {'exact': 'exact/value', 'Factuality': 'scores.Factuality'}
+    """
+    metrics = {
+        match[1]: column
+        for column in columns
+        if (match := re.fullmatch(r"(.+?)(?:/v\d+)?/(?:score|value)", column))
+    }
+    for container in _CONTAINERS:
+        groups: dict[str, list[str]] = {}
+        for column in columns:
+            parts = column.split(".")
+            at = next((i for i, part in enumerate(parts[:-1]) if normal(part) == container), None)
+            if at is not None:
+                groups.setdefault(parts[at + 1], []).append(column)
+        for name, group in groups.items():
+            scores = [column for column in group if column.endswith((".score", ".value"))]
+            if len(group) == 1 or scores:
+                metrics.setdefault(name, (scores or group)[0])
+        if metrics:
+            break
+    return metrics
+
+
+def _metric_name(column: str, columns: Sequence[str]) -> str:
+    """Return the name of the metric whose scores a column holds."""
+    names = [name for name, each in _metric_columns(columns).items() if each == column]
+    return names[0] if names else column
+
+
 def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of tables."""
-    sources = without_copies(sources, rows.note)
+    sources = _without_copies(sources, query, rows)
+    query = _with_shared_items(sources, query, rows)
     tasks: set[str] = set()
-    for source in sources:
+    names = _file_names(sources)
+    for source, name in zip(sources, names, strict=True):
+        rows.model = source.model
         quick = read_named_columns(source.path, partial(_columns_to_read, query=query))
         try:
             if quick is not None:
-                _read(quick, query, rows, tasks)
+                _read(quick, query, rows, tasks, name=name)
                 continue
         except BestOfKError:
             # read again with the slower reader, whose errors name the line
             pass
-        _read(plain_cells(read_table(source.path)), query, rows, tasks, whole=True)
+        table = plain_cells(read_table(source.path, nested=True))
+        _read(table, query, rows, tasks, whole=True, name=name)
+    rows.model = None
     if query.task and not len(rows):
         if not tasks:
             raise TableError(
@@ -164,6 +260,93 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
                 ", or omit the task.",
             )
         raise unknown_name(query.task, sorted(tasks), "task", "the table")
+
+
+def read_frames(frames: Mapping[str, Any], query: LogQuery, rows: EvalRows) -> None:
+    """Write the rows of data frames by model; the model ``""`` is in a column of the frame."""
+    for model, frame in frames.items():
+        table = Table.from_frame(frame, source=f"the data frame of {model!r}" if model else
+                                 "the data frame")  # fmt: skip
+        rows.model = model or None
+        _read(plain_cells(table), query, rows, set(), whole=True)
+    rows.model = None
+
+
+def _without_copies(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> Sequence[Source]:
+    """Skip copies of files whose rows name the model; without that, equal files are two models."""
+    copies = [source for source in sources if source.model is None and "learner" in
+              _roles(_columns(source), dict(query.columns))]  # fmt: skip
+    originals = set(map(id, without_copies(copies, rows.note)))
+    return [source for source in sources if source not in copies or id(source) in originals]
+
+
+def _file_names(sources: Sequence[Source]) -> list[str]:
+    """Return a name for each file: without its suffix, or of its folder if that is not unique."""
+    forms = ([source.stem for source in sources],
+             [source.path.resolve().parent.name for source in sources],
+             [source.path.name for source in sources])  # fmt: skip
+    counted = [(names, Counter(names)) for names in forms]
+    paths = [str(source.path) for source in sources]
+    return [
+        next((names[k] for names, count in counted if count[names[k]] == 1), paths[k])
+        for k in range(len(sources))
+    ]
+
+
+def _with_shared_items(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> LogQuery:
+    """Name the column of the items if the first one by name differs from file to file.
+
+    Many tools number the answers of every run anew, so that two runs share no number, or share
+    numbers of different questions.
+    """
+    if "item" in query.columns or len(sources) < 2:
+        return query
+    first = sources[0]
+    second = next((each for each in sources[1:] if each.stem != first.stem), sources[1])
+    candidates = [column for column in _item_columns(_columns(first), query)
+                  if column in _columns(second)]  # fmt: skip
+    if len(candidates) < 2 and not _is_json(first):
+        return query
+    tables = [_item_table(source, query) for source in (first, second)]
+    if any("learner" in _roles(table.columns, dict(query.columns)) for table in tables):
+        return query
+    candidates = [column for column in _item_columns(tables[0].columns, query)
+                  if column in tables[1]]  # fmt: skip
+    if not candidates:
+        return query
+    names = {column: [table.text(column).tolist() for table in tables] for column in candidates}
+    shared = [column for column, (one, two) in names.items() if {*one} & {*two} - {None}]
+    content = next((column for column in shared if normal(column) in _CONTENTS), None)
+    if content is not None and shared[0] != content:
+        one, two = (dict(zip(names[shared[0]][k], names[content][k], strict=True)) for k in (0, 1))
+        if any(two.get(name, text) != text for name, text in one.items()):
+            shared = [content]
+    if not shared or shared[0] == candidates[0]:
+        return query
+    rows.note(
+        f"Items are paired by {shared[0]!r}, because {candidates[0]!r} differs from file to file."
+    )
+    return replace(query, columns={**query.columns, "item": shared[0]})
+
+
+def _is_json(source: Source) -> bool:
+    return source.path.name.lower().removesuffix(".gz").endswith(_JSON)
+
+
+def _item_columns(columns: Sequence[str], query: LogQuery) -> list[str]:
+    """Return the columns that may name the items, the first by name first."""
+    plain = {normal(column): column for column in reversed(columns)}
+    used = {*query.columns.values(), query.cluster, *query.metric}
+    return [plain[name] for name in ROLES["item"] if name in plain and plain[name] not in used]
+
+
+def _item_table(source: Source, query: LogQuery) -> Table:
+    """Return the columns that may name the items."""
+
+    def choose(columns: tuple[str, ...]) -> ColumnSelection:
+        return ColumnSelection(_item_columns(columns, query), [])
+
+    return read_named_columns(source.path, choose) or read_table(source.path, nested=True)
 
 
 def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSelection:
@@ -176,14 +359,30 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
 
 
 def _read(
-    table: Table, query: LogQuery, rows: EvalRows, tasks: set[str], *, whole: bool = False
+    table: Table,
+    query: LogQuery,
+    rows: EvalRows,
+    tasks: set[str],
+    *,
+    whole: bool = False,
+    name: str = "",
 ) -> None:
-    """Read a table; `whole` says that it has all columns of the file."""
-    roles = _checked_roles(table.columns, table.source, query)
+    """Read a table; `whole` says that it has all columns of the file.
+
+    `name` is that of the model if no column names the models.
+    """
+    roles = _checked_roles(table.columns, table.source, query, table if whole else None)
+    if "score" not in roles:
+        _read_wide(table, roles, query, rows, tasks)
+        return
     _refuse_unclear_items(table, roles, query)
     table, metric = _one_metric(table, roles, query)
-    table = _without_means(table, roles["item"], rows)
-    learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles)
+    metric = _metric_name(metric, table.columns)
+    table = _without_means(_with_names(table, roles), roles["item"], rows)
+    _share_items(table, roles, query, whole=whole)
+    learners = (
+        table.levels(roles["learner"]) if "learner" in roles else _only(table, roles, rows, name)
+    )
     _refuse_unclear_repeats(table, roles, whole=whole)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
@@ -261,6 +460,8 @@ def _without_means(table: Table, item: str, rows: EvalRows) -> Table:
 
 def _refuse_mixed_scales(scores: Floats, learners: Levels, source: str) -> None:
     """Raise if one model has percentages and another has fractions."""
+    if not (scores > 1.0).any():
+        return
     fractions, percentages = [], []
     for code, name in enumerate(learners.names):
         own = scores[(learners.codes == code) & np.isfinite(scores)]
@@ -281,14 +482,52 @@ def _refuse_mixed_scales(scores: Floats, learners: Levels, source: str) -> None:
             )
 
 
-def _only(table: Table, roles: dict[str, str]) -> Levels:
+def _with_names(table: Table, roles: dict[str, str]) -> Table:
+    """Skip rows without item and score, such as a summary, and rows of parts of an answer."""
+    empty = (table.levels(roles["item"]).codes < 0) & table.missing(roles["score"])
+    if "is_root" in table and table.is_numeric("is_root"):
+        # a trace has a root, which has the scores, and the spans below it
+        empty |= (table.numbers("is_root") == 0) & table.missing(roles["score"])
+    return table.take(~empty) if empty.any() and not empty.all() else table
+
+
+def _share_items(table: Table, roles: dict[str, str], query: LogQuery, *, whole: bool) -> None:
+    """Choose another column of items if each item of the first belongs to one learner only."""
+    if "learner" not in roles or "item" in query.columns:
+        return
+
+    def shared(column: str) -> bool:
+        items, learners = table.levels(column), table.levels(roles["learner"])
+        pairs = pd.unique(items.codes * (len(learners.names) + 1) + learners.codes)
+        return len(pairs) > len(items.names) or len(learners.names) < 2
+
+    if shared(roles["item"]):
+        return
+    if not whole:
+        raise TableError("the other columns are needed")
+    used = [column for role, column in roles.items() if role != "item"]
+    for column in _item_columns(table.columns, query):
+        if column not in used and shared(column):
+            roles["item"] = column
+            return
+
+
+def _only(table: Table, roles: dict[str, str], rows: EvalRows, name: str) -> Levels:
     """Return one learner with the name of the file; raise if an item has several answers."""
     answers = [table.levels(roles[role]).codes for role in ("task", "item", "epoch")
                if role in roles]  # fmt: skip
-    if len(np.unique(np.stack(answers), axis=1).T) < table.n_rows:
-        raise _absent_columns(["model"], table.columns, table.source)
-    name = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
-    return Levels(names=(name,), codes=np.zeros(table.n_rows, dtype=np.int64))
+    if rows.model is None and (
+        not table.from_file or len(np.unique(np.stack(answers), axis=1).T) < table.n_rows
+    ):
+        raise _absent_columns(
+            ["model"],
+            table.columns,
+            table.source,
+            ", or pass ",
+            use(models={"NAME": "FILE"}),
+            " if the file is one model that answered its items several times",
+        )
+    return Levels(names=(name or "model",), codes=np.zeros(table.n_rows, dtype=np.int64))
 
 
 def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) -> None:
@@ -371,7 +610,8 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
 
 def _unclear_direction(table: Table, roles: dict[str, str], metric: str) -> bool:
     """Return whether only the user can know the direction: an unknown name, or graded values."""
-    if direction_of(metric) in ("loss", "score") or normal(metric) == "score":
+    metric = metric.rpartition(".")[2]
+    if direction_of(metric) in ("loss", "score") or normal(metric) in ("score", *_JUDGED):
         return False
     scores = _scores(table, roles["score"])
     known = scores[np.isfinite(scores)]
@@ -402,9 +642,15 @@ def _set_clusters(
         rows.item(tasks[task], items[item], cluster=cluster.names[group], where=table.source)
 
 
-def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> dict[str, str]:
-    """Return the column of each role, or raise an error that names what is missing."""
+def _checked_roles(
+    columns: tuple[str, ...], source: str, query: LogQuery, table: Table | None = None
+) -> dict[str, str]:
+    """Return the column of each role, or raise an error that names what is missing.
+
+    A whole `table` may be wide, without a column of scores.
+    """
     named: dict[str, str] = {}
+    metrics = _metric_columns(columns)
     for role, column in query.columns.items():
         if role not in ROLES:
             raise UnknownNameError("role of a column", role, [public_role(name) for name in ROLES])
@@ -417,10 +663,12 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
         named["cluster"] = query.cluster
     by_rows = query.metric and "metric" in _roles(columns, named)
     if query.metric and "score" not in named and not by_rows:
-        metric = next((name for name in query.metric if name in columns), None)
+        metric = next((name for name in query.metric if name in (*columns, *metrics)), None)
         if metric is None:
-            raise UnknownNameError("column", query.metric[0], columns, source)
-        named["score"] = metric
+            raise UnknownNameError(
+                "metric" if metrics else "column", query.metric[0], metrics or columns, source
+            )
+        named["score"] = metric if metric in columns else metrics[metric]
     if len(set(named.values())) < len(named):
         raise ArgumentError(f"columns must be different for each role; got {named!r:.200}.")
     roles = _roles(columns, named)
@@ -431,6 +679,15 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
             use(metric=scores[0]),
             ".",
         )
+    if "score" not in roles and metrics:
+        roles["score"] = metrics[pick_name((), metrics, what="metric", where=source) or ""]
+    if "score" not in roles and table is not None and "learner" not in roles:
+        numbers = _number_columns(table, roles, query)
+        if len(numbers) > 1 and not _is_one_model(table, numbers):
+            return roles
+        if numbers and "item" in roles:
+            pick_name((), numbers, what="metric", where=source)
+            roles["score"] = numbers[0]
     absent = [public_role(role) for role in _REQUIRED if role not in roles]
     if absent:
         raise _absent_columns(absent, columns, source)
@@ -439,11 +696,97 @@ def _checked_roles(columns: tuple[str, ...], source: str, query: LogQuery) -> di
     return roles
 
 
-def _absent_columns(roles: Sequence[str], columns: Sequence[str], source: str) -> TableError:
+def _number_columns(table: Table, roles: dict[str, str], query: LogQuery) -> list[str]:
+    """Return the columns without a role that hold numbers or booleans."""
+    numbers = []
+    for column in table.columns:
+        if column in roles.values():
+            continue
+        if matches(column, query.exclude):
+            query.excluded.add(column)
+            continue
+        try:
+            if np.isfinite(_scores(table, column)).any():
+                numbers.append(column)
+        except TableError:
+            continue
+    return numbers
+
+
+def _is_one_model(table: Table, numbers: Sequence[str]) -> bool:
+    """Return whether columns of numbers are metrics of one model, not models."""
+    others = {normal(column) for column in table.columns}
+    return bool(others & set(_ANSWERS)) or any(
+        direction_of(column) is not None or normal(column) in _JUDGED for column in numbers
+    )
+
+
+def _read_wide(
+    table: Table, roles: dict[str, str], query: LogQuery, rows: EvalRows, tasks: set[str]
+) -> None:
+    """Read a table with one row per item and one column per learner."""
+    models = _number_columns(table, roles, query)
+    scores = {column: _scores(table, column) for column in models}
+    binary = [column for column in models if np.nanmax(np.abs(scores[column])) <= 1]
+    if binary and len(binary) < len(models):
+        other = next(column for column in models if column not in binary)
+        raise TableError(
+            f"{table.source}: the column {other!r} has numbers up to {np.nanmax(scores[other]):g}, "
+            f"and {binary[0]!r} has none above 1, so they are not scores of two models: pass ",
+            use(exclude=other),
+            " if it is not a model.",
+        )
+    item = roles.get("item") or next(
+        (column for column in table.columns if column not in (*models, *roles.values())
+         and len(table.levels(column).names) == table.n_rows), None
+    )  # fmt: skip
+    levels = None if item is None else table.levels(item)
+    names = [str(row + 1) for row in range(table.n_rows)] if levels is None else [
+        levels.names[code] if code >= 0 else "" for code in levels.codes
+    ]  # fmt: skip
+    if "" in names or (len({*names}) < len(names) and "task" not in roles):
+        row = names.index("") if "" in names else next(
+            row for row, name in enumerate(names) if name in names[:row])  # fmt: skip
+        raise TableError(
+            f"{table.location(row, item)} must name the item, each once; got {names[row]!r:.60}."
+        )
+    task = table.levels(roles["task"]) if "task" in roles else None
+    stem = Path(table.source).name.removesuffix(".gz").rpartition(".")[0] or "task"
+    row_tasks = [stem] * table.n_rows if task is None else [
+        task.names[code] if code >= 0 else stem for code in task.codes
+    ]  # fmt: skip
+    tasks.update(row_tasks)
+    rows.account += [sentence for sentence in table.account if sentence not in rows.account]
+    rows.note(
+        f"{table.source}: a model in each of the columns {joined(list(map(repr, models)))}; "
+        f"items from {'the numbers of the rows' if item is None else repr(item)}."
+    )
+    metric = "score"
+    values = np.unique(np.concatenate(list(scores.values())))
+    if not any(set(values[np.isfinite(values)]) <= {0.0, right} for right in (1.0, 100.0)):
+        metric = stem if direction_of(stem) in ("loss", "score") else metric
+        rows.unclear_metrics |= {metric} - {stem}
+    rows.metric(metric)
+    clusters = None if query.cluster is None else table.levels(query.cluster)
+    for row, (name, each) in enumerate(zip(names, row_tasks, strict=True)):
+        if not query.wants_task(each):
+            continue
+        cluster = None
+        if clusters is not None and clusters.codes[row] >= 0:
+            cluster = clusters.names[clusters.codes[row]]
+        code = rows.item(each, name, cluster=cluster, where=table.source)
+        for column in models:
+            rows.add(rows.learner(column), code, score=float(scores[column][row]))
+
+
+def _absent_columns(
+    roles: Sequence[str], columns: Sequence[str], source: str, *advice: str | Advice
+) -> TableError:
     return TableError(
         f"{source}: no column for {joined(roles)} among "
         f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
         use(columns={roles[0]: "NAME"}),
+        *advice,
         "; for tables with one row per fold or data set use 'bestofk order'.",
     )
 

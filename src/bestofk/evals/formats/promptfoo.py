@@ -40,6 +40,8 @@ _ENCODE = json.JSONEncoder(sort_keys=True).encode
 def is_promptfoo(source: Source) -> bool:
     """Return whether the file is an output file, or a JSONL of results."""
     keys = source.keys
+    if _is_csv(source):
+        return True
     if "results" not in keys:
         return _is_result(keys)
     if {"evalId", "shareableUrl"} & set(keys):
@@ -47,6 +49,12 @@ def is_promptfoo(source: Source) -> bool:
     if {"stats", "prompts", "table", "promptIdx"} & keys["results"]:
         return True
     return "version" in keys and bool({"stats", "table"} & set(keys))
+
+
+def _is_csv(source: Source) -> bool:
+    """Return whether the file is promptfoo's table, which lacks costs and has rounded scores."""
+    header = source.text_head.partition("\n")[0]
+    return "Grader Reason" in header and "Score" in header and not source.keys
 
 
 def _is_result(keys: Mapping[str, Any]) -> bool:
@@ -78,6 +86,13 @@ def read_promptfoo(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -
     numbers: dict[str, int] = {}
     file_of: dict[tuple[int, int], int] = {}
     older = 0
+    for source in sources:
+        if _is_csv(source):
+            raise TableError(
+                f"{source.name} is promptfoo's CSV, which has rounded scores and no costs: write "
+                f"JSON instead with 'promptfoo eval --output {source.stem}.json', and name "
+                f"{source.stem}.json."
+            )
     for file, source in enumerate(sorted(sources, key=_time, reverse=True)):
         reader = _File(source, query, rows)
         before = len(rows)

@@ -1,0 +1,330 @@
+"""Exports of evaluation tools, read with the commands of the documentation.
+
+The two mock models of every export are wrong on 2 and on 6 of 12 sums
+(studies/make_export_evals.py).
+"""
+
+import gzip
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import bestofk as bk
+from bestofk.cli.app import bestofk
+from bestofk.cli.options import with_options
+from bestofk.evals.reading import example_path
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "use" / "exports.md"
+SECTIONS = {
+    title: re.findall(r"^bestofk (.+)$", "".join(re.findall(r"```console\n(.*?)```", text, re.S)),
+                      re.M)
+    for title, text in re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S)
+}  # fmt: skip
+OTHERS = {
+    "OpenAI evals": (HERE / "golden" / "openai-evals", "."),
+    "promptfoo": (HERE / "golden" / "promptfoo-0.123.1", "."),
+    "Inspect": (example_path("inspect-sums"), "logs"),
+    "lm-evaluation-harness": (HERE / "golden" / "lm-eval", "results"),
+}
+COMMANDS = [(title, command) for title, commands in SECTIONS.items() for command in commands]
+
+
+def test_every_tool_has_a_command():
+    assert len([title for title, commands in SECTIONS.items() if commands]) == 11
+
+
+@pytest.mark.parametrize(("title", "command"), COMMANDS)
+def test_the_documented_command_reads_the_export(title, command, tmp_path, monkeypatch):
+    source, name = OTHERS.get(title, (HERE / "exports" / title.lower(), "."))
+    shutil.copytree(source, tmp_path / "export" / name)
+    monkeypatch.chdir(tmp_path / "export")
+    result = CliRunner().invoke(bestofk, [*shlex.split(command), "--json"])
+    assert result.exit_code == 0, result.output
+    evals = json.loads(result.stdout)["evals"]
+    assert len(evals["learners"]) > 1
+    if title in OTHERS and title != "OpenAI evals":
+        return
+    assert evals["items"] == 12
+    means = {each["learner"].rpartition("/")[2]: each["mean"] for each in evals["learners"]}
+    assert means == {"large": pytest.approx(10 / 12), "small": pytest.approx(6 / 12)}
+    assert [each["rows"] for each in evals["learners"]] == [12, 12]
+
+
+def exports(tool, suffix, **how):
+    files = [HERE / "exports" / tool / f"{model}{suffix}" for model in ("large", "small")]
+    return bk.read_evals(files, **how)
+
+
+@pytest.mark.parametrize(
+    ("tool", "suffix", "names"),
+    [
+        ("mlflow", ".csv", "3 metrics .length, correctness and expected_response"),
+        ("langsmith", ".csv", "2 metrics .correct and length"),
+        ("braintrust", ".jsonl", "2 metrics .ExactMatch and Style"),
+    ],
+)
+def test_without_a_metric_the_error_lists_them(tool, suffix, names):
+    with pytest.raises(bk.BestOfKError, match=names):
+        exports(tool, suffix)
+
+
+def test_an_unknown_metric_names_the_known_ones():
+    with pytest.raises(bk.UnknownNameError, match=r"'Exactmatch'.*did you mean 'ExactMatch'"):
+        exports("braintrust", ".jsonl", metric="Exactmatch")
+
+
+def test_traces_are_paired_by_their_content():
+    evals = exports("mlflow", ".csv", metric="correctness")
+    assert "Items are paired by 'request', because 'trace_id' differs" in evals.explain()
+    assert len(evals.items) == 12
+
+
+def test_costs_and_times_of_an_export():
+    evals = exports("deepeval", ".json", metric="Correctness")
+    assert evals.costs("cost") == pytest.approx({"large": 0.001, "small": 0.001})
+    assert evals.costs("latency") == {"large": 0.5, "small": 0.5}
+
+
+def test_the_csv_of_promptfoo_names_the_json():
+    with pytest.raises(bk.TableError, match=r"'promptfoo eval --output out\.json'"):
+        bk.read_evals(HERE / "exports" / "promptfoo-csv" / "out.csv")
+
+
+# One file per model, in any form
+
+
+RIGHT = {"new": [int(k % 5 > 0) for k in range(20)], "old": [int(k % 3 > 0) for k in range(20)]}
+ROWS = {
+    model: [{"id": f"q{k}", "correct": right} for k, right in enumerate(each)]
+    for model, each in RIGHT.items()
+}
+
+
+def write(path, rows):
+    frame = pd.DataFrame(rows)
+    name = path.name.removesuffix(".gz")
+    text = {
+        ".csv": lambda: frame.to_csv(index=False),
+        ".jsonl": lambda: frame.to_json(orient="records", lines=True),
+        ".json": lambda: frame.to_json(),
+    }[Path(name).suffix]()
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("suffixes", [
+    (".csv", ".csv"), (".csv", ".jsonl"), (".json", ".json"), (".csv.gz", ".jsonl.gz"),
+])  # fmt: skip
+def test_files_of_any_kind(suffixes, tmp_path):
+    paths = [write(tmp_path / f"{model}{end}", rows)
+             for (model, rows), end in zip(ROWS.items(), suffixes, strict=True)]  # fmt: skip
+    evals = bk.read_evals(paths)
+    assert evals.learners == ("new", "old")
+    assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
+    assert bk.read_evals(tmp_path).learners == ("new", "old")
+
+
+@pytest.mark.parametrize("change", [
+    lambda text: "\ufeff" + text,
+    lambda text: text.replace("\n", "\r\n"),
+    lambda text: text.replace(",1\n", ",true\n").replace(",0\n", ",false\n"),
+    lambda text: text.replace(",1\n", ",100%\n").replace(",0\n", ",0%\n"),
+    lambda text: text.replace("id,correct", '" id "," correct "'),
+    lambda text: text + "q99,\n",
+])  # fmt: skip
+def test_messy_files(change, tmp_path):
+    paths = []
+    for model, rows in ROWS.items():
+        paths.append(tmp_path / f"my {model} model.csv")
+        text = pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
+        paths[-1].write_bytes(change(text).encode())
+    evals = bk.read_evals(paths)
+    assert evals.learners == ("my new model", "my old model")
+    assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
+
+
+def test_names_of_the_models(tmp_path):
+    new, old = (write(tmp_path / f"{model}.csv", rows) for model, rows in ROWS.items())
+    evals = bk.read_evals(models={"a b": new, "c": str(old)})
+    assert evals.learners == ("a b", "c")
+    long = write(tmp_path / "long.csv",
+                 [{"model": f"org/{m}-2024", **row} for m in ROWS for row in ROWS[m]])  # fmt: skip
+    evals = bk.read_evals(long, models={"new": "org/new-2024"},
+                          prices={"org/new-2024": 2.0, "org/old-2024": 1.0})  # fmt: skip
+    assert evals.learners == ("new", "org/old-2024")
+    assert evals.costs() == {"new": 2.0, "org/old-2024": 1.0}
+    with pytest.raises(bk.TableError, match=r"several models.*models={'x': 'org/new-2024'}") as e:
+        bk.read_evals(models={"x": long})
+    assert "--model x=org/new-2024" in with_options(e.value, ["bestofk", "evals"])
+    with pytest.raises(bk.TableError, match=r"no file or folder.*did you mean.*new\.csv"):
+        bk.read_evals(models={"x": str(tmp_path / "nwe.csv")})
+    with pytest.raises(bk.UnknownNameError, match="no file or model 'org/nw'"):
+        bk.read_evals(long, models={"x": "org/nw"})
+    with pytest.raises(bk.TableError, match="Two models would be named 'org/old-2024'"):
+        bk.read_evals(long, models={"org/old-2024": "org/new-2024"})
+    with pytest.raises(bk.ArgumentError, match="the models 'a' and 'b'; a file belongs to one"):
+        bk.read_evals(models={"a": new, "b": new})
+
+
+def test_equal_files_without_a_column_of_models_are_two_models(tmp_path):
+    paths = [write(tmp_path / f"{name}.csv", ROWS["new"]) for name in "ab"]
+    assert bk.read_evals(paths).learners == ("a", "b")
+
+
+def test_files_of_one_name_are_named_after_their_folders(tmp_path):
+    for model, rows in ROWS.items():
+        (tmp_path / model).mkdir()
+        write(tmp_path / model / "results.csv", rows)
+    assert bk.read_evals(tmp_path).learners == ("new", "old")
+
+
+def test_a_stated_model_may_repeat_its_items(tmp_path):
+    twice = write(tmp_path / "a.csv", ROWS["new"] + ROWS["new"])
+    with pytest.raises(bk.TableError, match="no column for model"):
+        bk.read_evals(twice)
+    assert bk.read_evals(models={"a": twice}).epoch.max() == 2
+
+
+@pytest.mark.parametrize("golden", ["lm-eval/org__a", "inspect/whole_0-3-285.eval"])
+def test_a_name_for_the_logs_of_a_harness(golden):
+    how = {"metric": ["exact_match", "acc", "match"], "filter": ["strict-match", "none"]}
+    evals = bk.read_evals(models={"mine": HERE / "golden" / golden}, **how)
+    assert evals.learners == ("mine",)
+
+
+# Selecting models and tasks
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    return write(tmp_path / "tasks.csv", [
+        {"model": model, "task": task, "item": k, "passage": k // 4, "score": RIGHT[name][k]}
+        for model, name in (("gpt-4", "new"), ("gpt-5", "old"), ("other", "old"))
+        for task in ("sums", "logic") for k in range(20)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("how", "learners", "names"),
+    [
+        ({"only": "gpt-*"}, ("gpt-4", "gpt-5"), ("sums", "logic")),
+        ({"exclude": "gpt-5"}, ("gpt-4", "other"), ("sums", "logic")),
+        ({"exclude": ["gpt-5", "logic"]}, ("gpt-4", "other"), ("sums",)),
+        ({"only": ["sums", "gpt-*"]}, ("gpt-4", "gpt-5"), ("sums",)),
+        ({"only": "gpt-*", "exclude": "*-5"}, ("gpt-4",), ("sums", "logic")),
+    ],
+)
+def test_models_and_tasks_are_selected(how, learners, names, tasks):
+    evals = bk.read_evals(tasks, cluster="passage", **how)
+    assert (evals.learners, evals.tasks) == (learners, names)
+    assert len(evals.items) == 20 * len(names)
+    assert len(evals.clusters) == 5
+    whole = bk.read_evals(tasks, cluster="passage").to_frame()
+    part = whole[whole.learner.isin(learners) & whole.task.isin(names)].reset_index(drop=True)
+    pd.testing.assert_frame_equal(evals.to_frame(), part)
+
+
+def test_items_of_an_excluded_model_do_not_count(tmp_path):
+    rows = [{"model": m, "item": k, "score": 1} for m in "ab" for k in range(5)]
+    rows += [{"model": "c", "item": k, "score": s} for k in range(9) for s in (0, 1)]
+    path = write(tmp_path / "t.csv", rows)
+    assert len(bk.read_evals(path, exclude="c").items) == 5
+
+
+def test_an_unknown_name_is_refused(tasks):
+    with pytest.raises(bk.UnknownNameError, match=r"no model or task 'gpt-6'.*did you mean"):
+        bk.read_evals(tasks, exclude="gpt-6")
+    with pytest.raises(bk.TableError, match="everything is excluded"):
+        bk.read_evals(tasks, exclude="*")
+
+
+# Nested rows
+
+
+def test_nested_values_have_dotted_names(tmp_path):
+    path = tmp_path / "n.jsonl"
+    path.write_text("".join(
+        json.dumps({"run": {"model": m}, "inputs": {"q": k}, "scores": {"A": RIGHT[m][k], "B": 1},
+                    "trace": [{"role": "user"}], "usage": {"cost": 2}}) + "\n"
+        for m in RIGHT for k in range(20)
+    ))  # fmt: skip
+    columns = {"model": "run.model", "score": "scores.A", "cost": "usage.cost"}
+    evals = bk.read_evals(path, columns=columns, higher_is_better=True)
+    assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
+    assert (evals.metric, evals.costs()["new"]) == ("A", 2)
+    with pytest.raises(bk.TableError, match="Cannot tell whether higher or lower 'A' is better"):
+        bk.read_evals(path, columns={"model": "run.model"}, metric="A")
+    with pytest.raises(bk.UnknownNameError, match=r"'scores\.a'.*did you mean 'scores\.A'"):
+        bk.read_evals(path, columns={"score": "scores.a"})
+
+
+def test_row_numbers_of_other_questions_do_not_pair(tmp_path):
+    paths = []
+    for model, order in (("new", 1), ("old", -1)):
+        questions = list(range(20))[::order]
+        rows = [{"id": n, "input": f"question {k}", "score": RIGHT[model][k]}
+                for n, k in enumerate(questions)]  # fmt: skip
+        paths.append(write(tmp_path / f"{model}.csv", rows))
+    evals = bk.read_evals(paths)
+    assert set(evals.items) == {f"question {k}" for k in range(20)}
+
+
+def test_ids_of_single_answers_do_not_pair(tmp_path):
+    rows = [{"id": f"{m}-{k}", "model": m, "input": f"q{k}", "score": s}
+            for m in RIGHT for k, s in enumerate(RIGHT[m])]  # fmt: skip
+    assert len(bk.read_evals(write(tmp_path / "t.csv", rows)).items) == 20
+
+
+# Wide tables
+
+
+WIDE = pd.DataFrame({"question": [f"q{k}" for k in range(20)], **RIGHT})
+
+
+@pytest.mark.parametrize("table", [
+    WIDE, WIDE.drop(columns="question"), WIDE.assign(notes="text", category="c"),
+    WIDE.assign(new=WIDE.new.map({1: "yes", 0: "no"}), old=WIDE.old.astype(bool)),
+    WIDE.rename(columns={"question": "text of the question"}),
+])  # fmt: skip
+def test_models_in_columns(table, tmp_path):
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    evals = bk.read_evals(tmp_path / "wide.csv")
+    assert evals.learners == ("new", "old")
+    assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
+    assert bk.read_evals(table).learners == ("new", "old")
+
+
+def test_a_workbook(tmp_path):
+    pytest.importorskip("openpyxl", reason="openpyxl is not installed")
+    WIDE.to_excel(tmp_path / "wide.xlsx", index=False)
+    assert bk.read_evals(tmp_path / "wide.xlsx").learners == ("new", "old")
+
+
+@pytest.mark.parametrize(
+    ("table", "how", "message"),
+    [
+        (WIDE.assign(level=3), {}, r"'level' has numbers up to 3.*exclude='level'"),
+        (WIDE.assign(new=WIDE.new * 0.5), {}, "Cannot tell whether higher or lower"),
+        (WIDE.assign(question="q"), {}, "must name the item, each once; got 'q'"),
+        (WIDE.assign(answer="x"), {}, "2 metrics .new and old.*metric='new'"),
+    ],
+)  # fmt: skip
+def test_unclear_wide_tables_are_refused(table, how, message, tmp_path):
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    with pytest.raises(bk.BestOfKError, match=message):
+        bk.choose_model(bk.read_evals(tmp_path / "wide.csv", **how))
+
+
+def test_frames_by_model():
+    frames = {model: pd.DataFrame(rows) for model, rows in ROWS.items()}
+    assert bk.read_evals(models=frames).by_item().means() == pytest.approx([16 / 20, 13 / 20])
+    with pytest.raises(bk.TableError, match="no column for model"):
+        bk.read_evals(frames["new"])
