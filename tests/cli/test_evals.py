@@ -19,7 +19,7 @@ def test_the_cheapest_that_is_not_shown_to_be_worse(run):
     assert (code, err) == (0, "")
     # 12 tokens in, 9 out at 0.4 and 1.6 for a million; 0.344 / 0.0192 is 17.9
     assert out.startswith(
-        "Use mockllm/medium (mean match 0.85, cost 0.0192 per 1,000 samples): it is "
+        "Use mockllm/medium (mean match 0.854, cost 0.0192 per 1,000 samples): it is "
         "significantly better than mockllm/small, which costs less"
     )
     assert "mockllm/large costs 0.344 per 1,000 samples, 18 times as much." in out

@@ -18,6 +18,7 @@ from bestofk._base.formatting import (
 from bestofk.decide.preference import Name
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.tails import normal_quantile
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
@@ -84,12 +85,21 @@ def shown_means(decision: Decision) -> dict[Name, str]:
 
 
 def uncertainty_of(decision: Decision) -> float | None:
-    """Return half the width of the shortest interval of a difference; None if there is none."""
+    """Return half the width of the shortest interval of a difference; None if there is none.
+
+    If no interval is printed, the p-values imply a width that is good enough to round by.
+    """
     widths = [
         (one.high - one.low) / 2
         for one in decision.standings
         if isfinite(one.high - one.low) and one.high > one.low
     ]
+    if not widths:
+        widths = [
+            2.0 * abs(one.difference) / -float(normal_quantile(one.pvalue / 2.0))
+            for one in decision.standings
+            if one.pvalue is not None and 0.0 < one.pvalue < 1.0 and one.difference
+        ]
     return min(widths, default=None)
 
 
