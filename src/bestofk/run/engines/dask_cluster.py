@@ -24,7 +24,7 @@ from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.engines.forked_workers import START_SECONDS
 from bestofk.run.engines.workers import Pool, run_in_workers, without_local_items
-from bestofk.run.task import Block, ItemT, ResultT, Task, describe_error, load_task
+from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task, describe_error, load_task
 
 BLOCKS_PER_THREAD = 2
 """Blocks sent per cluster thread, so that no worker waits for the next block."""
@@ -45,6 +45,7 @@ def run_on_dask(
     task: Task[ItemT, ResultT],
     blocks: Iterable[Block[ItemT]],
     *,
+    sizer: BlockSizer | None = None,
     jobs: int = -1,
     scheduler: Any = None,
     timeout: float | None = None,
@@ -59,6 +60,8 @@ def run_on_dask(
         The task of the items. Each worker receives it once.
     blocks : iterable of Block
         Consumed lazily, as the cluster has free threads.
+    sizer : BlockSizer, optional
+        Receives the number of threads of the cluster before the first block is requested.
     jobs : int
         Number of blocks evaluated at the same time; -1 uses all threads of the cluster. Without a
         scheduler, the number of threads of the local cluster.
@@ -92,6 +95,8 @@ def run_on_dask(
     cluster: DaskCluster[ItemT, ResultT] = DaskCluster(
         shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout
     )
+    if sizer is not None:
+        sizer.workers = cluster.threads
     pending: dict[int, Block[ItemT]] = {}
     sent_at: dict[int, float] = {}
     try:

@@ -19,6 +19,8 @@ from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task
 ENGINES = ("auto", "serial", "threads", "processes", "dask")
 START_COST = 3.0
 """Seconds of remaining work above which starting worker processes pays off."""
+MIN_TIMED_SECONDS = 0.1
+"""Seconds of fits from which the remaining work is estimated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,19 +100,20 @@ class Engine:
         claim : callable, optional
             Yields the parts of blocks that no other process works on.
         """
-        sizer = BlockSizer(workers=self.workers)
+        sizer = BlockSizer(workers=1 if self.name == "serial" else self.workers)
         blocks = task.blocks(items, sizer, hurried=deadline is not None)
         if claim is not None:
             blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, blocks, total, deadline, cut)
+        results = self._results(task, blocks, sizer, total, deadline, cut)
         return sizer.counting(limited(results, task.threads))
 
     def _results(
         self,
         task: Task[ItemT, ResultT],
         blocks: Iterator[Block[ItemT]],
+        sizer: BlockSizer,
         total: int,
         deadline: float | None,
         cut: dict[ItemT, float] | None,
@@ -121,6 +124,7 @@ class Engine:
             return run_on_dask(
                 task,
                 blocks,
+                sizer=sizer,
                 jobs=self.jobs,
                 scheduler=self.scheduler,
                 timeout=self.timeout,
@@ -181,7 +185,11 @@ class Engine:
                     timed += 1
                 done += 1
                 yield result
-            if self.workers > 1 and timed and spent / timed * (total - done) > START_COST:
+            if (
+                self.workers > 1
+                and spent > MIN_TIMED_SECONDS
+                and spent / timed * (total - done) > START_COST
+            ):
                 yield from self._in_workers(task, blocks)
                 return
 
