@@ -108,7 +108,7 @@ def workers() -> Iterator[Row]:
 
     def much_work(**options: Any) -> None:
         X, y = sets["10000x20"]
-        bk.compare(chosen, X, y, cv="2x10", progress=False, **options)
+        bk.compare(chosen, X, y, cv="2x10", progress=False, execution=bk.Execution(**options))
 
     def little_work(jobs: int) -> None:
         X, y = sets["iris"]

@@ -1,5 +1,6 @@
 """The benchmarks of running comparisons work, on the smallest cases."""
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -27,3 +28,26 @@ def test_sleeping_learners():
     assert name == "sleep-2-2x2"
     assert ratio > 0
     assert math.isfinite(ideal)
+
+
+def test_stopping():
+    import stopping_speed
+
+    name, ratio, *_ = stopping_speed.stopped_and_full(
+        "iris", ["nmc", "max"], "iris", cv="3x3", n_jobs=1
+    )
+    assert name == "stopping-iris"
+    assert ratio > 0
+
+
+def test_stored_cells(monkeypatch, tmp_path, capsys):
+    import store_speed
+
+    for name, count in {"LEARNERS": 2, "DATASETS": 2, "FOLDS": 2, "REPETITIONS": 1}.items():
+        monkeypatch.setattr(store_speed, name, count)
+    path = tmp_path / "study.db"
+    store_speed.fill(path, 8)
+    for command in ("resume", "show"):
+        store_speed.child(command, str(path), 8)
+        assert float(json.loads(capsys.readouterr().out)[0]) > 0
+    assert store_speed.select_seconds(path) > 0

@@ -29,7 +29,7 @@ class Pace:
 
     def __init__(self, experiment: Experiment, sizer: BlockSizer) -> None:
         self.experiment, self.sizer = experiment, sizer
-        self.seconds: dict[tuple[str, str], float] = {}
+        self.seconds = sizer.seconds
         self.longest: dict[str, tuple[int, float]] = {}
         """Rows and seconds of the largest data set on which a learner was timed."""
         self.rows = {data.fingerprint: data.n for data in experiment.datasets}

@@ -70,6 +70,8 @@ class BlockSizer:
         self.workers = workers
         self.observe: Callable[[Any], None] | None = None
         """Receives each result, if the task estimates the time of its items."""
+        self.seconds: dict[Hashable, float] = {}
+        """Estimated seconds by kind of item, for tasks that estimate them."""
         self._results = 0
         self._first_result = 0.0
         self._size = 1

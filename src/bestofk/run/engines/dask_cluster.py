@@ -51,6 +51,7 @@ def run_on_dask(
     timeout: float | None = None,
     deadline: float | None = None,
     cut: dict[ItemT, float] | None = None,
+    pools: list[Any] | None = None,
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks on a Dask cluster and yield results as they arrive.
 
@@ -74,6 +75,8 @@ def run_on_dask(
         End of the run, on the clock of `time.monotonic`.
     cut : dict, optional
         Receives the items that the deadline cut off, with the seconds since they were sent.
+    pools : list, optional
+        Holds the connection between two calls for the same task; the caller closes it.
 
     Raises
     ------
@@ -92,13 +95,16 @@ def run_on_dask(
     to_send = source
     if shipment.is_local is not None:
         to_send = without_local_items(source, shipment.is_local, local)
-    cluster: DaskCluster[ItemT, ResultT] = DaskCluster(
-        shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout
+    cluster: DaskCluster[ItemT, ResultT] = (
+        pools.pop()
+        if pools
+        else DaskCluster(shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout)
     )
     if sizer is not None:
         sizer.workers = cluster.threads
     pending: dict[int, Block[ItemT]] = {}
     sent_at: dict[int, float] = {}
+    finished = False
     try:
         last_result = time.monotonic()
         while True:
@@ -109,6 +115,7 @@ def run_on_dask(
                 ticket = cluster.send(block)
                 pending[ticket], sent_at[ticket] = block, time.monotonic()
             if not pending:
+                finished = True
                 break
             wait = _seconds_to_wait(pending, timeout, last_result, deadline)
             if wait is not None and wait <= 0:
@@ -130,7 +137,10 @@ def run_on_dask(
             else:
                 yield from results
     finally:
-        cluster.close()
+        if finished and pools is not None:
+            pools.append(cluster)
+        else:
+            cluster.close()
     yield from _run_here(task, chain(local, source), jobs, timeout, deadline, cut)
 
 
