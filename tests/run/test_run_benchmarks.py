@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
@@ -38,6 +39,16 @@ def test_stopping():
     )
     assert name == "stopping-iris"
     assert ratio > 0
+
+
+def test_dask():
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    import dask_speed
+
+    ((name, ratio, *_),) = dask_speed.cells(1, [1])
+    assert name == "dask-cells-1"
+    assert ratio > 0
+    assert dask_speed.memory_of(os.getpid()) > 0 or sys.platform != "linux"
 
 
 def test_stored_cells(monkeypatch, tmp_path, capsys):

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.engines.engine import Engine
-from bestofk.run.engines.forked_workers import START_SECONDS
+from bestofk.run.engines.forked_workers import START_SECONDS, WorkerSource
 from bestofk.run.engines.workers import Pool, run_in_workers, without_local_items
 from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task, describe_error, load_task
 
@@ -353,6 +353,8 @@ def _check_address(scheduler: Any) -> None:
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.
 
 _POOLS: dict[tuple[str, int], Pool[Hashable, object]] = {}
+_SOURCES: dict[str, tuple[Task[Hashable, object], WorkerSource]] = {}
+"""The task and the origin of its worker processes, shared by all threads."""
 _ENDED: set[str] = set()
 """Tokens of ended tasks, whose late blocks are ignored."""
 _LOCK = threading.Lock()
@@ -367,9 +369,12 @@ def evaluate_block(
     key = (token, threading.get_ident())
     with _LOCK:
         pool = _POOLS.get(key)
-    if pool is None:
-        pool = Pool(load_task(packed), packed, jobs=1, timeout=timeout)
-        with _LOCK:
+        if pool is None:
+            if token not in _SOURCES:
+                task = load_task(packed)
+                _SOURCES[token] = task, WorkerSource(packed, threads=task.threads)
+            task, source = _SOURCES[token]
+            pool = Pool(task, packed, jobs=1, timeout=timeout, source=source)
             _POOLS[key] = pool
     return list(pool.run(iter([block])))
 
@@ -378,6 +383,7 @@ def end_task(token: str) -> None:
     """End the worker processes of a task."""
     with _LOCK:
         _ENDED.add(token)
+        _SOURCES.pop(token, None)
         pools = [_POOLS.pop(key) for key in list(_POOLS) if key[0] == token]
     for pool in pools:
         pool.close()

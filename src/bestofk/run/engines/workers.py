@@ -158,7 +158,8 @@ def without_local_items(
 class Pool(Generic[ItemT, ResultT]):
     """Workers for the items of one task, which stay alive between two calls of `run`.
 
-    If `packed` is None, the workers are forks of this process.
+    If `packed` is None, the workers are forks of this process. Pools of one task can share the
+    `source` of their workers, and end together.
     """
 
     def __init__(
@@ -169,6 +170,7 @@ class Pool(Generic[ItemT, ResultT]):
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
+        source: WorkerSource | None = None,
     ) -> None:
         self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
@@ -179,7 +181,9 @@ class Pool(Generic[ItemT, ResultT]):
         self.closed = False
         self._idle = threading.Event()
         self._idle.set()
-        if packed is None:
+        if source is not None:
+            self.source = source
+        elif packed is None:
             evaluator: ItemEvaluator[Any, Any] = task.evaluator()
             self.source = WorkerSource(evaluator=evaluator, threads=task.threads)
         else:
