@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -71,7 +72,7 @@ def limited_threads(threads: int) -> Iterator[None]:
     from threadpoolctl import ThreadpoolController
 
     before = {name: os.environ.get(name) for name in VARIABLES}
-    known = ThreadpoolController()
+    known, modules = ThreadpoolController(), len(sys.modules)
     os.environ.update(thread_environment(threads))
     try:
         with known.limit(limits=threads):
@@ -82,7 +83,8 @@ def limited_threads(threads: int) -> Iterator[None]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        _release({library.filepath for library in known.lib_controllers})
+        if len(sys.modules) > modules:
+            _release({library.filepath for library in known.lib_controllers})
 
 
 def _release(known: set[str]) -> None:
