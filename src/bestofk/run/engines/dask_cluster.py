@@ -62,7 +62,7 @@ def run_on_dask(
     blocks : iterable of Block
         Consumed lazily, as the cluster has free threads.
     sizer : BlockSizer, optional
-        Receives the number of threads of the cluster before the first block is requested.
+        Receives the number of blocks that are sent at once before the first one is requested.
     jobs : int
         Number of blocks evaluated at the same time; -1 uses all threads of the cluster. Without a
         scheduler, the number of threads of the local cluster.
@@ -101,7 +101,7 @@ def run_on_dask(
         else DaskCluster(shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout)
     )
     if sizer is not None:
-        sizer.workers = cluster.threads
+        sizer.workers = BLOCKS_PER_THREAD * cluster.threads
     pending: dict[int, Block[ItemT]] = {}
     sent_at: dict[int, float] = {}
     finished = False
