@@ -11,7 +11,9 @@
 The first takes 100,000 cells, the others 500 MB; the times of the latter are wall times.
 
     python benchmarks/run.py dask_speed:cells
+    python benchmarks/run.py dask_speed:cells-20000    fewer cells
     python benchmarks/run.py dask_speed:data
+    python benchmarks/run.py dask_speed:data-100       fewer megabytes
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ def seconds(
     return clock() - begin
 
 
-def cells(runs: int = 5000, workers: Sequence[int] = WORKERS) -> Iterator[Row]:
+def cells(number: int = 100_000, workers: Sequence[int] = WORKERS) -> Iterator[Row]:
+    runs = number // 20
     X, y = np.zeros((40, 2)), np.arange(40) % 2
     for count in workers:
         spent = seconds(X, y, f"{runs}x10", time.process_time, engine="dask", n_jobs=count)
@@ -98,4 +101,5 @@ PARTS = {"cells": cells, "data": data}
 
 def measure(parts: Sequence[str] = tuple(PARTS)) -> Iterator[Row]:
     for part in parts:
-        yield from PARTS[part]()
+        name, _, size = part.partition("-")
+        yield from PARTS[name](int(size)) if size else PARTS[name]()

@@ -45,7 +45,7 @@ def test_dask():
     pytest.importorskip("distributed", reason="Dask is not installed")
     import dask_speed
 
-    ((name, ratio, *_),) = dask_speed.cells(1, [1])
+    ((name, ratio, *_),) = dask_speed.cells(20, [1])
     assert name == "dask-cells-1"
     assert ratio > 0
     assert dask_speed.memory_of(os.getpid()) > 0 or sys.platform != "linux"
