@@ -48,6 +48,9 @@ from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
+MIN_GRADED_UNITS = 30
+"""With fewer items or clusters, intervals of graded scores cover too rarely."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusteredTest:
@@ -650,12 +653,15 @@ def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:
 
 
 def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
-    """Return the interval of each model's mean, in the user's metric."""
+    """Return the interval of each model's mean, in the user's metric; NaN: it covers too rarely."""
     metric, mean, alpha = decided.table.metric, decided.scores.mean, decided.decision.alpha
     within_unit = mean.min() >= 0.0 and mean.max() <= 1.0
     losses = np.stack(list(decided.losses.values()))
     ends: Any
-    if decided.binary:
+    graded = not np.isin(mean, (0.0, 1.0)).all()
+    if graded and len(decided.clusters) < MIN_GRADED_UNITS:
+        ends = np.full((len(losses), 2), np.nan)
+    elif decided.binary:
         bounds = [wilson(int(loss.sum()), loss.size, level=1.0 - alpha) for loss in losses]
         ends = [(one.low, one.high) for one in bounds]
     else:
@@ -667,7 +673,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     intervals = {}
     for name, pair in zip(decided.losses, ends, strict=True):
         low, high = sorted(metric.shown(float(end)) for end in pair)
-        if within_unit:
+        if within_unit and isfinite(low):
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
         intervals[name] = (low, high)
     return intervals

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import BestOfKWarning, TableError, use
+from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import shortened
 from bestofk.data.tables.table import Table
 from bestofk.data.tables.values import is_number
@@ -83,7 +83,9 @@ def refuse_markup(table: Table) -> None:
         form = "LaTeX"
     elif table.n_rows and table.delimiter == "|":
         form = (
-            "Markdown" if re.fullmatch(r":?-+:?", _cell(table, 0, len(table.columns) // 2)) else ""
+            "Markdown"
+            if re.fullmatch(r":?-+:?", _first_cell(table, table.columns[len(table.columns) // 2]))
+            else ""
         )
     if form:
         raise TableError(
@@ -92,7 +94,7 @@ def refuse_markup(table: Table) -> None:
         )
     unnamed = [name for name in table.columns if re.fullmatch(r"column \d+", name)]
     if len(unnamed) >= max(2, len(table.columns) - 1) and table.n_rows:
-        row = [_cell(table, 0, at) for at in range(len(table.columns))]
+        row = [_first_cell(table, name) for name in table.columns]
         if sum(bool(cell) and not is_number(cell) for cell in row) == len(row):
             raise TableError(
                 f"{table.source}: the first line names {len(table.columns) - len(unnamed)} of "
@@ -100,8 +102,8 @@ def refuse_markup(table: Table) -> None:
             )
 
 
-def _cell(table: Table, row: int, at: int) -> str:
-    return (table.raw(table.columns[at])[row].as_py() or "").strip()
+def _first_cell(table: Table, column: str) -> str:
+    return (table.raw(column)[0].as_py() or "").strip()
 
 
 def refuse_phases(table: Table, roles: dict[str, str]) -> None:
@@ -218,7 +220,7 @@ def refuse_negative_losses(cells: Cells, name: str, source: str) -> None:
 
 
 def check_scales(values: Floats, names: Sequence[str], source: str, *, higher: bool) -> None:
-    """Raise if percentages are mixed with fractions; warn of ranks that count as scores.
+    """Raise if percentages are mixed with fractions, or if ranks count as scores.
 
     `values` (K, ...) are as in the file. A single percentage among losses may be an outlier.
     """
@@ -240,14 +242,20 @@ def check_scales(values: Floats, names: Sequence[str], source: str, *, higher: b
                 f"{source}: {names[row]!r} has the number {table[row, column]:g} among fractions "
                 "between 0 and 1; it looks like a percentage: divide it by 100."
             )
+    failed = table == -1.0
+    others = table[~failed]
+    some = failed.any() and not failed.all(axis=1).any()
+    if some and others.min() >= 0.0 and others.max() <= 1.0:
+        raise TableError(
+            f"{source}: {names[int(np.argwhere(failed)[0, 0])]!r} has the number -1 among "
+            "numbers between 0 and 1. If it marks a failure, empty the cell, or write the "
+            "worst number."
+        )
     K = len(table)
     ranks = np.sort(table, axis=0)
     if higher and K > 2 and table.shape[1] > 2 and (ranks == np.arange(1, K + 1)[:, None]).all():
-        warnings.warn(
-            BestOfKWarning(
-                f"{source}: the numbers are the ranks 1 to {K}; pass ",
-                use(higher_is_better=False),
-                " if rank 1 is the best.",
-            ),
-            stacklevel=3,
+        raise TableError(
+            f"{source}: the numbers are the ranks 1 to {K}, of which 1 is the best: pass ",
+            use(higher_is_better=False),
+            ", or give the scores themselves.",
         )

@@ -339,6 +339,11 @@ def stricter_intervals(decision: Decision) -> str:
     evidence = decision.evidence
     if not evidence.claims_near_zero:
         return ""
+    if evidence.interval_factor > 1:
+        return (
+            f"The intervals are {_wider(evidence)} than those of the test, so that they cover "
+            "unusual losses, too; that of a significant difference can include 0."
+        )
     if evidence.family.size == 1 or not CORRECTIONS[evidence.family.correction].adjusts:
         return (
             "The interval is not made by inverting the test, so that of a significant difference "
@@ -351,14 +356,22 @@ def stricter_intervals(decision: Decision) -> str:
     )
 
 
+def _wider(evidence: Evidence) -> str:
+    return f"{max(round(100 * (evidence.interval_factor - 1)), 1)} % wider"
+
+
 def caution_statements(decision: Decision) -> tuple[Statement, ...]:
     """State what is known against the test; nothing if it promises no error rate."""
     if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
         return ()
     short = first_sentence(decision.caution)
     evidence = decision.evidence
-    finite = len(evidence) > 0 and bool(np.isfinite(evidence.low).any())
-    too = " Intervals miss as often as claims are wrong." if finite else ""
+    finite = len(evidence) > 0 and bool(np.isfinite([evidence.low, evidence.high]).any())
+    too = ""
+    if finite and evidence.interval_factor > 1:
+        too = f" The intervals allow for it: they are {_wider(evidence)} than those of the test."
+    elif finite:
+        too = " Intervals miss as often as claims are wrong."
     return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
 
 
@@ -415,11 +428,13 @@ def promise(decision: Decision) -> Promise:
     """State the error rate of the claims."""
     family = decision.evidence.family
     if decision.test_choice is not None and decision.test_choice.posterior:
-        return Promise(
+        text = (
             "The values in place of p come from posterior probabilities and are not p-values: no "
-            "error rate is promised.",
-            bounded=False,
+            "error rate is promised."
         )
+        if np.isfinite(decision.evidence.low).any():
+            text += " The intervals are credible intervals, not confidence intervals."
+        return Promise(text, bounded=False)
     hold = "If the test's assumptions hold, "
     at_most = f"is at most {decision.alpha:g}"
     if decides_by(decision.procedure) == "one challenge":

@@ -71,20 +71,28 @@ def limited_threads(threads: int) -> Iterator[None]:
         return
     from threadpoolctl import ThreadpoolController
 
-    before = {name: os.environ.get(name) for name in VARIABLES}
     known, modules = ThreadpoolController(), len(sys.modules)
-    os.environ.update(thread_environment(threads))
     try:
-        with known.limit(limits=threads):
+        with changed_environment(thread_environment(threads)), known.limit(limits=threads):
             yield
+    finally:
+        if len(sys.modules) > modules:
+            _release({library.filepath for library in known.lib_controllers})
+
+
+@contextmanager
+def changed_environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables, and restore them afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
     finally:
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        if len(sys.modules) > modules:
-            _release({library.filepath for library in known.lib_controllers})
 
 
 def _release(known: set[str]) -> None:
