@@ -44,7 +44,7 @@ def metrics() -> Iterator[Row]:
         "bayes": GaussianNB(),
     }
     for name in ("iris", "breast-cancer"):
-        options = {"data": bk.load(name), "plan": "2x5"}
+        options = {"data": bk.load(name), "cv": "2x5"}
         alone = comparison(learners, loss=["accuracy"], **options)
         for label, losses in METRICS.items():
             together = comparison(learners, loss=losses, **options)
@@ -69,9 +69,9 @@ def splitters() -> Iterator[Row]:
     for name, splitter, plan, group in cases:
         options = {"X": X, "y": y, "groups": group}
         pairs = list(splitter.split(X, y, group))
-        ours = comparison(learners, plan=splitter, **options)
+        ours = comparison(learners, cv=splitter, **options)
         for label, peer in (("pairs", pairs), ("name", plan)):
-            seconds = turns(ours, comparison(learners, plan=peer, **options), rounds=9)
+            seconds = turns(ours, comparison(learners, cv=peer, **options), rounds=9)
             yield row(f"{label}-{name}", *seconds)
 
 

@@ -39,7 +39,7 @@ def comparison() -> Row:
     import bestofk as bk
 
     learners = {"dummy": DummyClassifier(), "bayes": GaussianNB()}
-    options = {"plan": "kfold:5", "engine": "serial", "progress": False}
+    options = {"cv": "kfold:5", "execution": bk.Execution(engine="serial"), "progress": False}
     rng = np.random.default_rng(0)
     small = rng.normal(size=(200, 5))
     bk.compare(learners, small, (small[:, 0] > 0).astype(int), **options)

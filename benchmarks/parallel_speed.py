@@ -9,6 +9,9 @@
 - ``two-workers``: two worker processes against one, a tree and a forest of 20 trees in twice ten
   folds of 10,000 x 20 (limit: 1.8). Start-up counts on both sides.
 - ``two-workers-serial``: two worker processes against the serial engine.
+- ``sleep-W-KxF``: the ideal time over the time of W worker processes, for K learners that sleep
+  in F folds (limit: 1 / 1.15). The ideal is the sum of all fits over W, or the longest fit, as
+  they were timed. The clock starts with the first fit.
 - ``workers-small-work``: `n_jobs=-1` against `n_jobs=1` on a small task (limit: not slower).
 
 The sets are UCI's from the folder BESTOFK_DATA, or generated ones of the same sizes. Seconds are
@@ -22,12 +25,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
 import bestofk as bk
+from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.engines.engine import Engine
+from bestofk.run.experiment import Experiment
+from bestofk.run.inputs import named_estimators
+from bestofk.run.metrics import as_loss
 from overhead_speed import data_sets, learners
 from paper_learners_speed import uci_sets
 from timing import Row, one_thread, row, turns
 
 LARGE = ("segment", "wave", "spambase", "pendigits")
+SHAPES = ((20, 5), (5, 10), (20, 2), (10, 100))
+"""Learners and folds of those that sleep."""
 SIX = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
 
 
@@ -45,28 +58,27 @@ def large_sets() -> list[Any]:
     ]
 
 
-def runner(
-    sets: list[Any], learners: tuple[str, ...], plan: str, **options: Any
-) -> Callable[[], dict[str, float]]:
-    """Return a function that evaluates all cells and returns their losses."""
-    from bestofk.run.comparison_task import ComparisonTask
-    from bestofk.run.engines.engine import Engine
-    from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs import named_estimators
-    from bestofk.run.metrics import as_loss
-
+def task_of(sets: list[Any], learners: Any, plan: str) -> ComparisonTask:
     experiment = Experiment(
-        learners=named_estimators(list(learners)),
+        learners=named_estimators(learners),
         datasets=tuple(sets),
         splits=tuple(bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets),
         loss=as_loss("zero-one", classes=sets[0].classes),
         repetitions=1,
         random_state=0,
     )
+    return ComparisonTask(experiment)
+
+
+def runner(
+    sets: list[Any], learners: Any, plan: str, **options: Any
+) -> Callable[[], dict[str, float]]:
+    """Return a function that evaluates all cells and returns their losses."""
+    task = task_of(sets, learners, plan)
 
     def go() -> dict[str, float]:
-        cells = list(experiment.cells())
-        run = Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
+        cells = list(task.experiment.cells())
+        run = Engine(**options).run(task, cells, total=len(cells))
         return {cell.key.digest: cell.loss for cell in run}
 
     return go
@@ -96,7 +108,7 @@ def workers() -> Iterator[Row]:
 
     def much_work(**options: Any) -> None:
         X, y = sets["10000x20"]
-        bk.compare(chosen, X, y, cv="2x10", progress=False, **options)
+        bk.compare(chosen, X, y, cv="2x10", progress=False, execution=bk.Execution(**options))
 
     def little_work(jobs: int) -> None:
         X, y = sets["iris"]
@@ -118,7 +130,52 @@ def workers() -> Iterator[Row]:
     yield row("workers-small-work", *small)
 
 
-PARTS = {"threads": threads, "workers": workers}
+class Sleeper(BaseEstimator, ClassifierMixin):
+    """Sleep in `fit`, and predict the first class."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+
+    def fit(self, X: Any, y: Any) -> Sleeper:  # noqa: ARG002
+        time.sleep(self.seconds)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.classes_[0])
+
+
+def slept(seconds: Sequence[float], folds: int, workers: int) -> tuple[float, float]:
+    """Return the seconds from the start of the first fit to the last result, and the ideal."""
+    from bestofk.data import as_dataset
+
+    rows = max(40, 2 * folds)
+    data = as_dataset(np.zeros((rows, 1)), np.arange(rows) % 2)
+    named = {f"sleeps {number}": Sleeper(each) for number, each in enumerate(seconds)}
+    task = task_of([data], named, f"kfold:{folds}")
+    cells = list(task.experiment.cells())
+    begin, fits = 0.0, []
+    for result in Engine(name="processes", jobs=workers).run(task, cells, total=len(cells)):
+        fits.append(result.fit_time)
+        begin = begin or time.perf_counter() - result.fit_time
+    assert len(fits) == len(cells)
+    return time.perf_counter() - begin, max(*fits, sum(fits) / workers)
+
+
+def sleepers(
+    workers: Sequence[int] = (2, 4, 8, 16), *, shapes: Sequence[tuple[int, int]] = SHAPES
+) -> Iterator[Row]:
+    for count in workers:
+        for number, folds in shapes:
+            # about 7 seconds of sleep for each worker
+            least, most = (0.01, 0.01 + 1e-6) if folds > 10 else (0.05, 0.3)
+            step = (most - least) / number
+            seconds = [count * (least + step * learner) for learner in range(number)]
+            spent, ideal = slept(seconds, folds, count)
+            yield f"sleep-{count}-{number}x{folds}", ideal / spent, spent, ideal
+
+
+PARTS = {"threads": threads, "workers": workers, "sleep": sleepers}
 
 
 def measure(parts: Sequence[str] = tuple(PARTS)) -> Iterator[Row]:

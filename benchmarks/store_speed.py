@@ -127,10 +127,9 @@ def arguments(stored: int):
             as_dataset(rng.normal(size=(40, 2)), np.tile([0, 1], 20), name=f"data {k}")
             for k in range(DATASETS)
         ],
-        "plan": f"{stored // (LEARNERS * DATASETS * FOLDS * REPETITIONS)}x{FOLDS}",
-        "repetitions": REPETITIONS,
+        "cv": f"{stored // (LEARNERS * DATASETS * FOLDS * REPETITIONS)}x{FOLDS}",
         "progress": False,
-        "engine": "serial",
+        "execution": bk.Execution(engine="serial", repetitions=REPETITIONS),
     }
 
 
@@ -143,9 +142,9 @@ def fill(path: Path, stored: int) -> None:
 
     options = arguments(stored)
     datasets = tuple(options["data"])
-    plan = bk.plan(options["plan"], random_state=0)
+    plan = bk.plan(options["cv"], random_state=0)
     learners = named_estimators(options["learners"], task=datasets[0].task)
-    experiment = _experiment(learners, datasets, plan, None, REPETITIONS, 0, False, 1)
+    experiment = _experiment(learners, datasets, plan, None, options["execution"], 0)
     rng = np.random.default_rng(1)
     with open_store(path) as store:
         store.register(study_of(experiment, plan=plan.spec))

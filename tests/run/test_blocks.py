@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run.comparison_task import blocks_of
+from bestofk.run.cells import CellResult
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.task import BlockSizer
 
 sys.path.insert(0, str(Path(__file__).parent))
 import strange_learners as strange
@@ -47,3 +49,50 @@ def test_the_last_blocks_are_small_where_several_work():
     # two: half of what is left; those of nn share most of their work, and what is short waits
     halves = [(0, 5), (2, 5), (1, 10), (0, 3), (2, 3), (0, 1), (2, 1), (0, 1), (2, 1)]
     assert runs[2] == halves
+
+
+def paced(experiment, seconds, workers=2):
+    """Return the blocks if each fit of learner k takes ``seconds[k]`` and is done at once."""
+    sizer, blocks = BlockSizer(workers=workers), []
+    for block in ComparisonTask(experiment).blocks(experiment.cells(), sizer):
+        blocks.append(block)
+        for cell in block.items:
+            key, spent = experiment.key(cell), seconds[cell.learner]
+            sizer.observe(CellResult(key=key, loss=0.0, fit_time=spent, predict_time=0.0))
+    return blocks
+
+
+@pytest.mark.parametrize("plan", ["10x4", "3x3+nested", "holdout:0.5"])
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 3.0])
+def test_paced_blocks_cover_every_cell_once(plan, seconds):
+    experiment = strange.make_experiment(
+        {"a": strange.Raises(), "b": strange.Warns()}, {"d": (X[:90], Y[:90])}, plan
+    )
+    blocks = paced(experiment, [seconds, seconds / 2])
+    cells = list(experiment.cells())
+    assert Counter(cell for block in blocks for cell in block.items) == Counter(cells)
+    models = [{(c.run, c.learner) for c in block.items if c.run >= 3} for block in blocks]
+    if "nested" in plan:
+        # the folds that share a model stay together
+        assert sum(map(len, models)) == len(set().union(*models))
+
+
+def test_fits_of_unknown_and_long_time_are_blocks_of_their_own_and_come_first():
+    experiment = strange.make_experiment(
+        {"quick": strange.Raises(), "long": strange.Warns()}, {"d": (X[:90], Y[:90])}, "10x4"
+    )
+    blocks = [[cell.learner for cell in block.items] for block in paced(experiment, [0.001, 2.0])]
+    assert blocks[:2] == [[0], [1]]
+    assert blocks[2:41] == [[1]] * 39
+    assert {0} == set().union(*blocks[41:])
+    assert len(blocks[41:]) < 10
+
+
+def test_quick_fits_of_many_folds_are_joined_to_half_a_second():
+    experiment = strange.make_experiment(
+        {"quick": strange.Raises()}, {"d": (X[:90], Y[:90])}, "300x4"
+    )
+    sizes = [len(block.items) for block in paced(experiment, [0.0097])]
+    assert sizes[0] == 1
+    assert max(sizes) == 50
+    assert sizes[-1] < 10

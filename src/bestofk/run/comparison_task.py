@@ -25,6 +25,7 @@ from bestofk.run.experiment import (
     UnavailableEstimator,
 )
 from bestofk.run.metrics import LOSSES
+from bestofk.run.pace import Pace
 from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
@@ -341,8 +342,9 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         *,
         hurried: bool = False,
     ) -> Iterator[Block[CellIndex]]:
-        # a fold of all learners is one block, however long it takes
-        return blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
+        blocks = blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
+        pace = Pace(self.experiment, sizer)
+        yield from blocks if hurried or sizer.workers == 1 else pace.blocks(blocks)
 
     def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
         """Yield one fold of every data set at a time."""

@@ -18,7 +18,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
@@ -68,6 +68,10 @@ class BlockSizer:
 
     def __init__(self, *, workers: int = 1) -> None:
         self.workers = workers
+        self.observe: Callable[[Any], None] | None = None
+        """Receives each result, if the task estimates the time of its items."""
+        self.seconds: dict[Hashable, float] = {}
+        """Estimated seconds by kind of item, for tasks that estimate them."""
         self._results = 0
         self._first_result = 0.0
         self._size = 1
@@ -88,6 +92,8 @@ class BlockSizer:
                     # the time before the first result was the start of workers
                     self._first_result = time.perf_counter()
                 self._results += 1
+                if self.observe is not None:
+                    self.observe(result)
                 yield result
         finally:
             results.close()

@@ -22,9 +22,9 @@ from uuid import uuid4
 
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.engines.engine import Engine
-from bestofk.run.engines.forked_workers import START_SECONDS
+from bestofk.run.engines.forked_workers import START_SECONDS, WorkerSource
 from bestofk.run.engines.workers import Pool, run_in_workers, without_local_items
-from bestofk.run.task import Block, ItemT, ResultT, Task, describe_error, load_task
+from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task, describe_error, load_task
 
 BLOCKS_PER_THREAD = 2
 """Blocks sent per cluster thread, so that no worker waits for the next block."""
@@ -45,11 +45,13 @@ def run_on_dask(
     task: Task[ItemT, ResultT],
     blocks: Iterable[Block[ItemT]],
     *,
+    sizer: BlockSizer | None = None,
     jobs: int = -1,
     scheduler: Any = None,
     timeout: float | None = None,
     deadline: float | None = None,
     cut: dict[ItemT, float] | None = None,
+    pools: list[Any] | None = None,
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks on a Dask cluster and yield results as they arrive.
 
@@ -59,6 +61,8 @@ def run_on_dask(
         The task of the items. Each worker receives it once.
     blocks : iterable of Block
         Consumed lazily, as the cluster has free threads.
+    sizer : BlockSizer, optional
+        Receives the number of blocks that are sent at once before the first one is requested.
     jobs : int
         Number of blocks evaluated at the same time; -1 uses all threads of the cluster. Without a
         scheduler, the number of threads of the local cluster.
@@ -71,6 +75,8 @@ def run_on_dask(
         End of the run, on the clock of `time.monotonic`.
     cut : dict, optional
         Receives the items that the deadline cut off, with the seconds since they were sent.
+    pools : list, optional
+        Holds the connection between two calls for the same task; the caller closes it.
 
     Raises
     ------
@@ -89,11 +95,16 @@ def run_on_dask(
     to_send = source
     if shipment.is_local is not None:
         to_send = without_local_items(source, shipment.is_local, local)
-    cluster: DaskCluster[ItemT, ResultT] = DaskCluster(
-        shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout
+    cluster: DaskCluster[ItemT, ResultT] = (
+        pools.pop()
+        if pools
+        else DaskCluster(shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout)
     )
+    if sizer is not None:
+        sizer.workers = BLOCKS_PER_THREAD * cluster.threads
     pending: dict[int, Block[ItemT]] = {}
     sent_at: dict[int, float] = {}
+    finished = False
     try:
         last_result = time.monotonic()
         while True:
@@ -104,6 +115,7 @@ def run_on_dask(
                 ticket = cluster.send(block)
                 pending[ticket], sent_at[ticket] = block, time.monotonic()
             if not pending:
+                finished = True
                 break
             wait = _seconds_to_wait(pending, timeout, last_result, deadline)
             if wait is not None and wait <= 0:
@@ -125,7 +137,10 @@ def run_on_dask(
             else:
                 yield from results
     finally:
-        cluster.close()
+        if finished and pools is not None:
+            pools.append(cluster)
+        else:
+            cluster.close()
     yield from _run_here(task, chain(local, source), jobs, timeout, deadline, cut)
 
 
@@ -338,6 +353,8 @@ def _check_address(scheduler: Any) -> None:
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.
 
 _POOLS: dict[tuple[str, int], Pool[Hashable, object]] = {}
+_SOURCES: dict[str, tuple[Task[Hashable, object], WorkerSource]] = {}
+"""The task and the origin of its worker processes, shared by all threads."""
 _ENDED: set[str] = set()
 """Tokens of ended tasks, whose late blocks are ignored."""
 _LOCK = threading.Lock()
@@ -352,9 +369,12 @@ def evaluate_block(
     key = (token, threading.get_ident())
     with _LOCK:
         pool = _POOLS.get(key)
-    if pool is None:
-        pool = Pool(load_task(packed), packed, jobs=1, timeout=timeout)
-        with _LOCK:
+        if pool is None:
+            if token not in _SOURCES:
+                task = load_task(packed)
+                _SOURCES[token] = task, WorkerSource(packed, threads=task.threads)
+            task, source = _SOURCES[token]
+            pool = Pool(task, packed, jobs=1, timeout=timeout, source=source)
             _POOLS[key] = pool
     return list(pool.run(iter([block])))
 
@@ -363,6 +383,7 @@ def end_task(token: str) -> None:
     """End the worker processes of a task."""
     with _LOCK:
         _ENDED.add(token)
+        _SOURCES.pop(token, None)
         pools = [_POOLS.pop(key) for key in list(_POOLS) if key[0] == token]
     for pool in pools:
         pool.close()

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Self
 
 from bestofk._base.checks import one_of, positive
 from bestofk._base.errors import ArgumentError
@@ -19,6 +19,31 @@ from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task
 ENGINES = ("auto", "serial", "threads", "processes", "dask")
 START_COST = 3.0
 """Seconds of remaining work above which starting worker processes pays off."""
+MIN_TIMED_SECONDS = 0.1
+"""Seconds of fits from which the remaining work is estimated."""
+
+
+class Rounds:
+    """What several runs of one task share: workers, evaluators, and the time of fits."""
+
+    def __init__(self) -> None:
+        self.sizer: BlockSizer | None = None
+        self.pools: list[Any] = []
+        """The pool of workers or the connection to a cluster, when it is not in use."""
+        self.evaluators: list[Any] = []
+        """Evaluators of this process that are not in use."""
+        self.spent, self.timed = 0.0, 0
+        self.requested = 0
+        """Number of items of all rounds so far."""
+        self.later = 0.0
+        """Number of items that later rounds are expected to need."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pool in self.pools:
+            pool.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +65,15 @@ class Engine:
         cluster is started. It makes ``"auto"`` the engine ``"dask"``.
     timeout : float, optional
         Time limit of one fit, in seconds.
+    rounds : Rounds, optional
+        Lets several runs of one task share their workers.
     """
 
     name: str = "auto"
     jobs: int = -1
     scheduler: Any = None
     timeout: float | None = None
+    rounds: Rounds | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         one_of(self.name, "engine", ENGINES)
@@ -98,19 +126,22 @@ class Engine:
         claim : callable, optional
             Yields the parts of blocks that no other process works on.
         """
-        sizer = BlockSizer(workers=self.workers)
+        rounds = Rounds() if self.rounds is None else self.rounds
+        sizer = rounds.sizer or BlockSizer(workers=1 if self.name == "serial" else self.workers)
+        rounds.sizer = sizer
         blocks = task.blocks(items, sizer, hurried=deadline is not None)
         if claim is not None:
             blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, blocks, total, deadline, cut)
+        results = self._results(task, blocks, sizer, total, deadline, cut)
         return sizer.counting(limited(results, task.threads))
 
     def _results(
         self,
         task: Task[ItemT, ResultT],
         blocks: Iterator[Block[ItemT]],
+        sizer: BlockSizer,
         total: int,
         deadline: float | None,
         cut: dict[ItemT, float] | None,
@@ -121,11 +152,13 @@ class Engine:
             return run_on_dask(
                 task,
                 blocks,
+                sizer=sizer,
                 jobs=self.jobs,
                 scheduler=self.scheduler,
                 timeout=self.timeout,
                 deadline=deadline,
                 cut=cut,
+                pools=None if self.rounds is None else self.rounds.pools,
             )
         # a fit in this process cannot be stopped
         watched = self.timeout is not None or deadline is not None
@@ -141,7 +174,8 @@ class Engine:
         if self.name == "threads" or (task.in_threads and self.workers > 1):
             from bestofk.run.engines.threads import run_in_threads
 
-            return run_in_threads(task, blocks, jobs=self.workers)
+            evaluators = None if self.rounds is None else self.rounds.evaluators
+            return run_in_threads(task, blocks, jobs=self.workers, evaluators=evaluators)
         return self._auto(task, blocks, total)
 
     def _in_workers(
@@ -162,6 +196,7 @@ class Engine:
             # a trusted task may be forked from a process that has threads
             here=self.name == "serial" or (task.trusted and self.name != "processes"),
             cut=cut,
+            pools=None if self.rounds is None else self.rounds.pools,
         )
 
     def _auto(
@@ -171,19 +206,28 @@ class Engine:
         total: int,
     ) -> Generator[ResultT, None, None]:
         """Evaluate in this process until it is clear that workers would be faster."""
-        evaluator = task.evaluator()
-        spent, timed, done = 0.0, 0, 0
+        rounds = Rounds() if self.rounds is None else self.rounds
+        if rounds.pools:
+            yield from self._in_workers(task, blocks)
+            return
+        evaluator = rounds.evaluators.pop() if rounds.evaluators else task.evaluator()
+        left = total + rounds.later
         for block in blocks:
             for result in evaluator.evaluate_block(block):
                 seconds = task.seconds(result)
                 if seconds is not None:
-                    spent += seconds
-                    timed += 1
-                done += 1
+                    rounds.spent += seconds
+                    rounds.timed += 1
+                left -= 1
                 yield result
-            if self.workers > 1 and timed and spent / timed * (total - done) > START_COST:
+            if (
+                self.workers > 1
+                and rounds.spent > MIN_TIMED_SECONDS
+                and rounds.spent / rounds.timed * left > START_COST
+            ):
                 yield from self._in_workers(task, blocks)
                 return
+        rounds.evaluators.append(evaluator)
 
 
 def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:

@@ -124,6 +124,8 @@ class ForkServer:
 
     def __init__(self, process: StartedProcess, control: Connection) -> None:
         self.process, self._control = process, control
+        # several threads of a Dask worker share one server
+        self._lock = threading.Lock()
 
     def is_ready(self, seconds: float) -> bool:
         """Wait for the server; return False if it is not up in time or must not be forked."""
@@ -131,16 +133,18 @@ class ForkServer:
 
     def fork(self) -> tuple[ForkedProcess, Connection]:
         """Return a new worker and its pipe."""
-        self._control.send(True)
-        pid = self._control.recv()
-        pipe = Connection(reduction.recv_handle(self._control))
+        with self._lock:
+            self._control.send(True)
+            pid = self._control.recv()
+            pipe = Connection(reduction.recv_handle(self._control))
         return ForkedProcess(self, pid), pipe
 
     def exit_code(self, pid: int) -> int | None:
         """Return the exit code of a dead worker, after the server ended what it left running."""
         try:
-            self._control.send(pid)
-            code: int = self._control.recv()
+            with self._lock:
+                self._control.send(pid)
+                code: int = self._control.recv()
         except (OSError, EOFError):
             return None
         return code
@@ -186,6 +190,7 @@ class WorkerSource:
             self._file.write(packed)
             self._file.flush()
         self._server: ForkServer | None = None
+        self._lock = threading.Lock()
         self._starts_left = MAX_SERVER_STARTS if _has_fork_server() else 0
 
     def worker(self, seconds: float) -> tuple[StartedProcess | ForkedProcess, Connection, bool]:
@@ -193,8 +198,11 @@ class WorkerSource:
 
         A worker that is not ready yet sends None first.
         """
-        while self._server is not None or self._starts_left:
-            server = self._server or self._start_server(seconds)
+        while True:
+            with self._lock:
+                if self._server is None and not self._starts_left:
+                    break
+                server = self._server or self._start_server(seconds)
             if server is None:
                 continue
             try:
@@ -202,7 +210,9 @@ class WorkerSource:
             except (OSError, EOFError):
                 # the server was killed, and its forks ended with it
                 server.kill()
-                self._server = None
+                with self._lock:
+                    if self._server is server:
+                        self._server = None
         process, pipe = self._start(run_worker, run_worker_here)
         return process, pipe, False
 

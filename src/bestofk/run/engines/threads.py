@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Generator, Iterator
@@ -16,7 +17,7 @@ from contextvars import ContextVar
 from typing import Generic
 
 from bestofk.run.process_state import warnings_by_thread
-from bestofk.run.task import Block, ItemT, ResultT, Task
+from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task
 
 VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -70,12 +71,13 @@ def limited_threads(threads: int) -> Iterator[None]:
         return
     from threadpoolctl import ThreadpoolController
 
-    known = ThreadpoolController()
+    known, modules = ThreadpoolController(), len(sys.modules)
     try:
         with changed_environment(thread_environment(threads)), known.limit(limits=threads):
             yield
     finally:
-        _release({library.filepath for library in known.lib_controllers})
+        if len(sys.modules) > modules:
+            _release({library.filepath for library in known.lib_controllers})
 
 
 @contextmanager
@@ -120,6 +122,7 @@ def run_in_threads(
     blocks: Iterator[Block[ItemT]],
     *,
     jobs: int,
+    evaluators: list[ItemEvaluator[ItemT, ResultT]] | None = None,
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks in up to `jobs` threads and yield results as they arrive.
 
@@ -131,8 +134,10 @@ def run_in_threads(
         Consumed lazily, one for each idle thread.
     jobs : int
         Number of threads.
+    evaluators : list, optional
+        Holds evaluators between two calls for the same task.
     """
-    pool = _ThreadPool(task, jobs)
+    pool = _ThreadPool(task, jobs, [] if evaluators is None else evaluators)
     try:
         yield from pool.run(blocks)
     finally:
@@ -142,8 +147,13 @@ def run_in_threads(
 class _ThreadPool(Generic[ItemT, ResultT]):
     """The threads, and the queues of their blocks and results."""
 
-    def __init__(self, task: Task[ItemT, ResultT], jobs: int) -> None:
-        self.task, self.jobs = task, jobs
+    def __init__(
+        self,
+        task: Task[ItemT, ResultT],
+        jobs: int,
+        evaluators: list[ItemEvaluator[ItemT, ResultT]],
+    ) -> None:
+        self.task, self.jobs, self.evaluators = task, jobs, evaluators
         self.threads: list[threading.Thread] = []
         self.blocks: queue.SimpleQueue[Block[ItemT] | None] = queue.SimpleQueue()
         self.results: queue.SimpleQueue[list[ResultT] | BaseException | None] = queue.SimpleQueue()
@@ -187,7 +197,10 @@ class _ThreadPool(Generic[ItemT, ResultT]):
 
     def _work(self) -> None:
         try:
-            evaluator = self.task.evaluator()
+            try:
+                evaluator = self.evaluators.pop()
+            except IndexError:
+                evaluator = self.task.evaluator()
             while (block := self.blocks.get()) is not None:
                 waiting: list[ResultT] = []
                 since = time.monotonic()
@@ -200,6 +213,7 @@ class _ThreadPool(Generic[ItemT, ResultT]):
                         waiting, since = [], time.monotonic()
                 self.results.put(waiting)
                 self.results.put(None)
+            self.evaluators.append(evaluator)
         except BaseException as error:
             # the waiting thread raises it
             self.results.put(error)

@@ -75,6 +75,7 @@ def run_in_workers(
     deadline: float | None = None,
     here: bool = False,
     cut: dict[ItemT, float] | None = None,
+    pools: list[Any] | None = None,
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks in `jobs` worker processes and yield results as they arrive.
 
@@ -96,7 +97,37 @@ def run_in_workers(
         Fork the workers from this process if the system can; they start immediately.
     cut : dict, optional
         Receives the items that the deadline cut off, with the seconds that each had taken.
+    pools : list, optional
+        Holds the pool between two calls for the same task; the caller closes it.
     """
+    pool = pools.pop() if pools else _new_pool(task, jobs, timeout, deadline, here=here)
+    if pool is None:
+        evaluator = task.evaluator()
+        for block in blocks:
+            yield from evaluator.evaluate_block(block)
+        return
+    finished = False
+    try:
+        yield from pool.run(iter(blocks))
+        finished = True
+    finally:
+        if cut is not None:
+            cut.update(pool.cut)
+        if finished and pools is not None:
+            pools.append(pool)
+        else:
+            pool.close()
+
+
+def _new_pool(
+    task: Task[ItemT, ResultT],
+    jobs: int,
+    timeout: float | None,
+    deadline: float | None,
+    *,
+    here: bool,
+) -> Pool[ItemT, ResultT] | None:
+    """Return a pool for the task; None if this process must evaluate it."""
     packed, unpicklable = None, "the task"
     if not (here and forks_safely()):
         shipment = task.ship()
@@ -108,17 +139,8 @@ def run_in_workers(
                 f"{unpicklable} cannot be pickled, so this system cannot limit its time: define "
                 "it in a module, or omit the timeout and the budget."
             )
-        evaluator = task.evaluator()
-        for block in blocks:
-            yield from evaluator.evaluate_block(block)
-        return
-    pool = Pool(task, packed, jobs=jobs, timeout=timeout, deadline=deadline)
-    try:
-        yield from pool.run(iter(blocks))
-    finally:
-        if cut is not None:
-            cut.update(pool.cut)
-        pool.close()
+        return None
+    return Pool(task, packed, jobs=jobs, timeout=timeout, deadline=deadline)
 
 
 def without_local_items(
@@ -136,7 +158,8 @@ def without_local_items(
 class Pool(Generic[ItemT, ResultT]):
     """Workers for the items of one task, which stay alive between two calls of `run`.
 
-    If `packed` is None, the workers are forks of this process.
+    If `packed` is None, the workers are forks of this process. Pools of one task can share the
+    `source` of their workers, and end together.
     """
 
     def __init__(
@@ -147,6 +170,7 @@ class Pool(Generic[ItemT, ResultT]):
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
+        source: WorkerSource | None = None,
     ) -> None:
         self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
@@ -157,7 +181,9 @@ class Pool(Generic[ItemT, ResultT]):
         self.closed = False
         self._idle = threading.Event()
         self._idle.set()
-        if packed is None:
+        if source is not None:
+            self.source = source
+        elif packed is None:
             evaluator: ItemEvaluator[Any, Any] = task.evaluator()
             self.source = WorkerSource(evaluator=evaluator, threads=task.threads)
         else:

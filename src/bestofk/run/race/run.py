@@ -19,6 +19,7 @@ from bestofk.decide.stopping.verdicts import PlannedTest
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table
+from bestofk.run.engines.engine import Rounds
 from bestofk.run.engines.threads import held_threads
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import CellIndex, Experiment
@@ -403,11 +404,18 @@ def run_race(
     with open_store(execution.store) as opened:
         opened.register(spec)
 
+        rounds = Rounds()
+        engine = replace(execution.runner(), rounds=rounds)
+
         def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
+            # these learners may need half of the runs that are left
+            share = len({cell.learner for cell in cells}) / len(experiment.learners)
+            rounds.requested += len(cells)
+            rounds.later = share * (total - rounds.requested) / 2
             return run_task(
                 task,
                 cells,
-                engine=execution.runner(),
+                engine=engine,
                 store=None if execution.store is None else opened,
                 progress=progress,
                 deadline=deadline,
@@ -420,7 +428,7 @@ def run_race(
             progress.standing(text=words)
 
         try:
-            with held_threads(task.threads):
+            with held_threads(task.threads), rounds:
                 outcome = race_cells(planned, spec, settings, fetch, watch)
         finally:
             progress.close()

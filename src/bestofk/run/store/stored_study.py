@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 from bestofk._base.checks import check_fields
@@ -358,7 +359,7 @@ def study_of(
         ),
         repetitions=experiment.repetitions,
         random_state=experiment.random_state,
-        versions=_versions(),
+        versions=dict(_versions()),
         command=tuple(command),
         n_train=designs[0].n_train,
         n_test=designs[0].n_test,
@@ -462,6 +463,7 @@ def _settings_text(estimator: Any) -> str:
         return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
+@cache
 def _versions() -> dict[str, str]:
     import platform
     from importlib.metadata import PackageNotFoundError, version

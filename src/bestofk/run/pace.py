@@ -1,0 +1,111 @@
+"""Divide folds between workers: about half a second of work at a time, long fits first."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from bestofk.run.cells import CellResult
+from bestofk.run.experiment import CellIndex, Experiment
+from bestofk.run.task import BLOCK_SECONDS, Block, BlockSizer
+
+UNITS_PER_WORKER = 64
+"""Number of fits per worker that are read ahead, to start the long ones first."""
+MIN_SECONDS = 0.02
+"""Least work of a block of quick fits, when little is left."""
+CELL_SECONDS = 2e-4
+"""Seconds of a cell that are neither fit nor prediction."""
+
+_Unit = tuple[CellIndex, ...]
+"""Cells that share a model."""
+
+
+class Pace:
+    """Estimate the time of fits from earlier ones, and divide or join folds accordingly.
+
+    A fit whose time is unknown is a block of its own.
+    """
+
+    def __init__(self, experiment: Experiment, sizer: BlockSizer) -> None:
+        self.experiment, self.sizer = experiment, sizer
+        self.seconds = sizer.seconds
+        self.longest: dict[str, tuple[int, float]] = {}
+        """Rows and seconds of the largest data set on which a learner was timed."""
+        self.rows = {data.fingerprint: data.n for data in experiment.datasets}
+        sizer.observe = self.observe
+
+    def observe(self, result: CellResult) -> None:
+        """Learn the time of a fit; a failure says nothing about the others."""
+        if result.failure is None:
+            key = result.key
+            spent = CELL_SECONDS + (result.fit_time or 0.0) + (result.predict_time or 0.0)
+            # the first fit of a process may include imports, so forget quickly
+            mean = (self.seconds.get((key.dataset, key.learner), spent) + spent) / 2
+            self.seconds[key.dataset, key.learner] = mean
+            rows = self.rows[key.dataset]
+            if rows >= self.longest.get(key.learner, (0, 0.0))[0]:
+                self.longest[key.learner] = rows, mean
+
+    def estimate(self, unit: _Unit) -> float:
+        """Return the seconds of a fit, or of one on more rows; infinity if unknown."""
+        dataset = self.experiment.datasets[unit[0].dataset].fingerprint
+        learner = self.experiment.learners[unit[0].learner].fingerprint
+        seconds = self.seconds.get((dataset, learner))
+        if seconds is None:
+            rows, seconds = self.longest.get(learner, (0, 0.0))
+            if rows < self.rows[dataset]:
+                return float("inf")
+        return seconds
+
+    def blocks(self, source: Iterable[Block[CellIndex]]) -> Iterator[Block[CellIndex]]:
+        """Yield the same cells in other blocks; blocks of whole plans stay as they are."""
+        folds = iter(source)
+        waiting: deque[_Unit] = deque()
+        exhausted = False
+        while True:
+            while not exhausted and len(waiting) < UNITS_PER_WORKER * self.sizer.workers:
+                block = next(folds, None)
+                if block is None:
+                    exhausted = True
+                elif block.as_one:
+                    yield block
+                else:
+                    waiting.extend(tuple(unit) for _, unit in groupby(block.items, _model))
+            if not waiting:
+                return
+            if not exhausted:
+                yield self._next(waiting, BLOCK_SECONDS)
+            else:
+                yield from self._last(waiting)
+
+    def _last(self, waiting: deque[_Unit]) -> Iterator[Block[CellIndex]]:
+        """Yield some of the last blocks: fits that are long or unknown first, the others small."""
+        seconds = {unit: self.estimate(unit) for unit in waiting}
+        known = sum(each for each in seconds.values() if each < float("inf"))
+        share = known / (2 * self.sizer.workers)
+        limit = min(BLOCK_SECONDS, max(MIN_SECONDS, share))
+        long = sorted(
+            (unit for unit in waiting if seconds[unit] > limit),
+            key=seconds.__getitem__,
+            reverse=True,
+        )
+        short = [unit for unit in waiting if seconds[unit] <= limit]
+        waiting.clear()
+        waiting.extend((*long, *short))
+        # estimates improve meanwhile, so look again after a part of them
+        for _ in range(max(1, min(len(seconds) // 8, self.sizer.workers))):
+            if waiting:
+                yield self._next(waiting, limit)
+
+    def _next(self, waiting: deque[_Unit], limit: float) -> Block[CellIndex]:
+        """Remove the next fit, and those after it that together take at most `limit` seconds."""
+        first = waiting.popleft()
+        cells, spent = list(first), self.estimate(first)
+        while waiting and (spent := spent + self.estimate(waiting[0])) <= limit:
+            cells += waiting.popleft()
+        return Block(items=tuple(cells))
+
+
+def _model(cell: CellIndex) -> tuple[int, int, int, int]:
+    return cell.dataset, cell.run, cell.repetition, cell.learner
