@@ -72,6 +72,11 @@ _log_options = option_group(
         "(per sample).",
     ),
     click.option(
+        "--truth", metavar="NAME",
+        help="Human labels of some items, if the scores are a judge's: another metric or column, "
+        "or a table.",
+    ),
+    click.option(
         "--count-errors-as-wrong", is_flag=True,
         help="Give failed samples the worst score. By default they are left out.",
     ),
@@ -105,8 +110,8 @@ _log_options = option_group(
 
 
 COMMON = (
-    "metric", "task", "cluster", "prices", "missing", "count_errors_as_wrong", "prefer", "margin",
-    "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "ranks",
+    "metric", "task", "cluster", "prices", "truth", "missing", "count_errors_as_wrong", "prefer",
+    "margin", "alpha", "pass_at", "report_path", "figures", "csv", "as_json", "explain", "ranks",
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
@@ -127,6 +132,7 @@ def evals(
     filters: tuple[str, ...],
     cluster: str | None,
     prices: str | None,
+    truth: str | None,
     format_: str | None,
     columns: tuple[str, ...],
     higher_is_better: bool | None,
@@ -180,7 +186,7 @@ def evals(
                 columns=columns, higher_is_better=higher_is_better,
             ),
         }  # fmt: skip
-        logs = read_evals(known_paths(paths), cluster=cluster, **reading)
+        logs = read_evals(known_paths(paths), cluster=cluster, truth=truth, **reading)
         if verbose:
             say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,13 @@ from bestofk.evals.item_plan import (
     ItemPlan,
     PowerCurve,
     cluster_curve,
+    detectable_errors,
     disagreement_curve,
     item_plan,
     items_for,
 )
 from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
+from bestofk.evals.judge import JudgeCheck, LabelledTest, judge_check, labelled_losses
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
 from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
@@ -46,7 +48,7 @@ from bestofk.stats.pairwise.clustered import (
 )
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar
-from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -195,6 +197,16 @@ def choose_model(
         return scores if pass_all is None else scores.pass_all(pass_all)
 
     scores = passed(scores)
+    judge = None
+    if scores.truth is not None:
+        _refuse_with_labels(test, missing, procedure, pass_at or pass_all)
+        judge = judge_check(scores, evals.truth_name)
+        scores = replace(scores, metric=evals.truth_name)
+        if judge.labelled == judge.items:
+            # the labels alone decide
+            ones = np.ones_like(scores.count)
+            unknown = np.full(scores.mean.shape, np.nan)
+            scores = replace(scores, mean=scores.truth, count=ones, variance=unknown, truth=None)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
@@ -203,13 +215,13 @@ def choose_model(
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
     failed: MissingLosses | None = None
     scenarios: tuple[_Decided, ...] = ()
-    if missing != "refuse":
+    if missing != "refuse" and judge is None:
         failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of)
     decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
-    within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
+    within_unit = judge is None and bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
     plain = pass_at is None and pass_all is None
     if decision.recommended is not None and (
         missing == "bounds" or (failed and within_unit and plain)
@@ -224,6 +236,8 @@ def choose_model(
     if decides_by(procedure) == "adequacy" and decision.recommended is not None:
         # the statement that the procedure makes about the recommended model
         alone = bound = margin
+    if judge is not None and scores.truth is not None:
+        judge = _with_label_plan(judge, decided)
     margin_verdict = _margin_verdict(decision, bound, margin)
     if margin_verdict != _margin_verdict(decision, alone, margin):
         margin_verdict = "depends"
@@ -251,7 +265,19 @@ def choose_model(
         left_out=scores.left_out,
         missing_bounds=bounds,
         against=_against((decided, *scenarios), against, margin),
+        judge=judge,
     )
+
+
+def _refuse_with_labels(test: Any, missing: str, procedure: str, passes: int | None) -> None:
+    """Refuse options that do not work with human labels."""
+    if passes is not None:
+        raise ArgumentError("truth does not work with pass_at or pass_all; omit one.")
+    if missing == "bounds":
+        raise ArgumentError("truth does not work with ", use(missing="bounds"), "; omit one.")
+    if test not in ("auto", *LABELLED_TESTS) or not PROCEDURES[procedure].takes_test:
+        option = use(procedure=procedure) if test == "auto" else use(test=test)
+        raise ArgumentError("truth does not work with ", option, "; omit one.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,6 +289,8 @@ class _Decided:
     table: Losses
     unit: float
     """The largest difference that one item can make."""
+    labelled: LabelledTest | None = None
+    """The test of items that a judge scored and people labelled in part."""
 
     @cached_property
     def losses(self) -> dict[str, Floats]:
@@ -277,7 +305,7 @@ class _Decided:
     @cached_property
     def binary(self) -> bool:
         """Whether the items are independent, of one task, and right or wrong."""
-        plain = not self.scores.clusters and len(self.scores.tasks) == 1
+        plain = self.labelled is None and not self.scores.clusters and len(self.scores.tasks) == 1
         return plain and bool(np.isin(self.table.values, (0.0, 1.0)).all())
 
 
@@ -291,11 +319,21 @@ def _decide(
     missing_losses: MissingLosses | None = None,
     **options: Any,
 ) -> _Decided:
-    table = _weighted(scores, macro=macro)
+    labelled = None
+    if scores.truth is None:
+        table = _weighted(scores, macro=macro)
+    else:
+        weights = np.ones(len(scores.items))
+        if macro and len(scores.tasks) > 1:
+            weights = _task_weights(scores)[scores.task]
+        table, labelled = labelled_losses(scores, weights)
+        test = labelled
     low, high = float(scores.mean.min()), float(scores.mean.max())
     unit = 1.0 if low >= 0.0 and high <= 1.0 else high - low
     if macro:
         unit *= float(_task_weights(scores).max())
+    if labelled is not None:
+        unit = labelled.unit
     weighted = macro and len(scores.tasks) > 1
     if PROCEDURES[procedure].takes_test or test != "auto":
         chosen, reason, arguments = _test(scores, table, test, weighted=weighted, unit=unit)
@@ -310,16 +348,21 @@ def _decide(
     if isinstance(chosen, ClusteredTest) and options.get("df") is not None:
         raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
     clustered = isinstance(chosen, ClusteredTest) and bool(scores.clusters)
+    n_clusters = len(np.unique(scores.cluster)) if clustered else None
+    if labelled is not None:
+        n_clusters = len(np.unique(scores.cluster[labelled.labelled]))
     settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
     subject = Subject(
         noun="model",
-        design=counted(len(scores.items), "item"),
+        design=counted(len(scores.items), "item")
+        + (f", {labelled.labelled.sum():,} of them with human labels" if labelled else ""),
         details=dict(details or {}),
         test_reason=reason,
-        n_clusters=len(np.unique(scores.cluster)) if clustered else None,
+        n_clusters=n_clusters,
+        clustered=bool(scores.clusters),
     )
     decision = decide(table, settings, subject=subject, left_out=missing_losses)
-    return _Decided(decision=decision, scores=scores, table=table, unit=unit)
+    return _Decided(decision=decision, scores=scores, table=table, unit=unit, labelled=labelled)
 
 
 def _failures(
@@ -556,6 +599,9 @@ def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any
     """Return the one-sided test of means behind bounds, whatever the test of the decision."""
     if decided.binary:
         return mcnemar(a, b, exact=True, alternative=alternative)
+    if decided.labelled is not None:
+        rows = (np.asarray(x)[..., np.newaxis, :] for x in (a, b))
+        return decided.labelled(*rows, alternative=alternative)
     scores = decided.scores
     return cluster_t(
         a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
@@ -586,7 +632,7 @@ def _plan(decided: _Decided) -> ItemPlan | None:
     """Plan for the recommended model and the one with the best mean, or else the next best."""
     decision, scores, losses = decided.decision, decided.scores, decided.losses
     best = decision.recommended
-    if best is None or len(losses) < 2:
+    if best is None or len(losses) < 2 or decided.labelled is not None:
         return None
     rivals = [name for name in losses if name != best]
     rival = min(rivals, key=lambda name: decision.mean_losses[name])
@@ -620,7 +666,7 @@ def _margin_verdict(decision: Decision, bound: float | None, margin: float | Non
 
 
 def _items_for_margin(decided: _Decided, rival: str | None, margin: float | None) -> int | None:
-    if margin is None or rival is None:
+    if margin is None or rival is None or decided.labelled is not None:
         return None
     losses = decided.losses
     d = losses[str(decided.decision.recommended)] - losses[rival]
@@ -649,10 +695,41 @@ def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:
     return tuple(rivals)
 
 
+def _with_label_plan(judge: JudgeCheck, decided: _Decided) -> JudgeCheck:
+    """Add the labels that would show the difference between the best model and the next best.
+
+    More labels reduce only the part of the variance that the judge leaves.
+    """
+    decision, losses, labelled = decided.decision, decided.losses, decided.labelled
+    best = decision.recommended
+    if best is None or labelled is None:
+        return judge
+    rival = min((name for name in losses if name != best), key=lambda n: decision.mean_losses[n])
+    evidence = decision.evidence
+    row = evidence.row(best, rival)
+    if row is None or evidence.rejected[row]:
+        return judge
+    N, n = judge.items, judge.labelled
+    d = losses[str(best)] - losses[rival]
+    judged = float(np.var(d[:N] * (N / (N + n)))) / N
+    left = float(evidence.standard_error[row]) ** 2 - judged
+    shown = float(evidence.estimate[row]) / detectable_errors(
+        1.0 - evidence.family.interval_level()
+    )
+    allowed = shown**2 - judged
+    needed = ceil(n * left / allowed) if allowed > 0.0 and left > 0.0 else N + 1
+    return replace(
+        judge,
+        open_pair=(str(best), rival),
+        labels_to_settle=max(needed, n + 1) if needed <= N else None,
+    )
+
+
 def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     """Return the interval of each model's mean, in the user's metric."""
-    metric, mean, alpha = decided.table.metric, decided.scores.mean, decided.decision.alpha
-    within_unit = mean.min() >= 0.0 and mean.max() <= 1.0
+    metric, scores, alpha = decided.table.metric, decided.scores, decided.decision.alpha
+    known = scores.mean if scores.truth is None else scores.truth
+    within_unit = np.nanmin(known) >= 0.0 and np.nanmax(known) <= 1.0
     losses = np.stack(list(decided.losses.values()))
     ends: Any
     if decided.binary:

@@ -59,6 +59,10 @@ class Evals:
         Whether higher scores are better.
     account : tuple of str
         What was read, used and skipped, and why, in sentences.
+    truth : ndarray of float, optional
+        Human labels of learners x items, averaged over epochs; NaN if there are none.
+    truth_name : str
+        The name of the labels.
 
     Examples
     --------
@@ -90,6 +94,8 @@ class Evals:
     account: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     """The part of the account about skipped files."""
+    truth: Floats | None = None
+    truth_name: str = ""
     cell: Ints = field(init=False)
     """learner * items + item, for each row."""
 
@@ -162,6 +168,7 @@ class Evals:
             item_task=item_task,
             item_cluster=item_cluster,
             item=position[self.item[rows]],
+            truth=None if self.truth is None else self.truth[:, index],
             **{name: getattr(self, name)[rows] for name in columns},
         )
 

@@ -17,6 +17,7 @@ from bestofk.decide.statements.missing import DEPENDS
 from bestofk.decide.statements.models import model_statements
 from bestofk.evals.item_plan import ItemPlan
 from bestofk.evals.item_scores import ItemScores
+from bestofk.evals.judge import JudgeCheck
 from bestofk.evals.missing_bounds import MissingBounds
 
 if TYPE_CHECKING:
@@ -103,6 +104,8 @@ class ModelChoice(Presented):
         The verdicts that the missing scores could lead to, if there are any.
     against : tuple of AgainstModel
         How each other model compares with the one named by `against`, given the margin.
+    judge : JudgeCheck or None
+        What the human labels show about the judge, if there are labels.
     """
 
     decision: Decision
@@ -123,6 +126,7 @@ class ModelChoice(Presented):
     left_out: tuple[str, ...] = field(repr=False)
     missing_bounds: MissingBounds | None = field(default=None, repr=False)
     against: tuple[AgainstModel, ...] = field(default=(), repr=False)
+    judge: JudgeCheck | None = field(default=None, repr=False)
 
     @property
     def recommended(self) -> Name | None:
@@ -194,6 +198,7 @@ class ModelChoice(Presented):
             "left_out": self.left_out,
             "missing_bounds": self.missing_bounds,
             "against": [row.to_dict() for row in self.against],
+            "judge": self.judge,
         }
         return {
             **self.decision.to_dict(),

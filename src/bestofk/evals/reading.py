@@ -35,6 +35,7 @@ def read_evals(
     filter: Names = None,
     cluster: str | None = None,
     prices: Any = None,
+    truth: str | None = None,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     higher_is_better: bool | None = None,
@@ -62,6 +63,10 @@ def read_evals(
     prices : path or mapping, optional
         Prices by model, for a million tokens in and out or for a sample; see
         `bestofk.evals.prices.read_prices`. They apply if the log states no cost.
+    truth : str, optional
+        Human labels of some answers: another metric of the logs, such as the column
+        ``"human_score"``, or the path of a table of labels. The scores are then those of a judge,
+        and `choose_model` corrects them.
     format : str, optional
         The name of a format in `EVAL_FORMATS`, for all files.
     columns : mapping, optional
@@ -125,9 +130,35 @@ def read_evals(
     if not len(rows):
         raise TableError(_no_samples(query, rows))
     evals = _as_evals(rows, query, price_list, higher_is_better)
+    if truth is not None:
+        evals = _with_labels(evals, paths, truth, task, filter, format, columns)
     for sentence in rows.warnings:
         warnings.warn(sentence, BestOfKWarning, stacklevel=2)
     return evals
+
+
+def _with_labels(
+    evals: Evals, paths: Paths, truth: str, task: Names, filter: Names, format: str | None,
+    columns: Mapping[str, str] | None,
+) -> Evals:  # fmt: skip
+    """Read the human labels as another metric of the same logs, or from a table of their own."""
+    from bestofk.evals.judge import with_truth
+
+    if truth == evals.metric:
+        raise TableError(
+            f"The labels and the scores of the judge are both {truth!r}: name the judge's with ",
+            use(metric=...),
+            ".",
+        )
+    direction = evals.higher_is_better
+    if Path(truth).is_file():
+        return with_truth(evals, read_evals(truth, task=task, higher_is_better=direction))
+    columns = {role: name for role, name in (columns or {}).items() if role != "score"}
+    labels = read_evals(
+        paths, metric=truth, task=task, filter=filter, format=format, columns=columns,
+        higher_is_better=direction,
+    )  # fmt: skip
+    return with_truth(evals, labels)
 
 
 def _no_samples(query: LogQuery, rows: EvalRows) -> str:

@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from bestofk._base.formatting import capitalised, counted, number, shortened
+from bestofk._base.errors import use
+from bestofk._base.formatting import (
+    capitalised,
+    counted,
+    interval_words,
+    number,
+    rounded,
+    shortened,
+)
 from bestofk.decide.preference import Name
-from bestofk.decide.statements import Statement, statements
+from bestofk.decide.statements import Statement, statements, with_advice
 from bestofk.decide.statements.missing import DEPENDS, verdict_depends
 from bestofk.decide.statements.wording import called
 
@@ -57,9 +65,116 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
         *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
         *_margin_statements(choice),
+        *_judge_statements(choice),
         *statements("next", _too_few_items_sentences(choice)),
         *plan,
         *notes,
+    )
+
+
+MAX_JUDGED = 6
+"""Models whose agreement with the judge is listed."""
+UNLIKELY_SAMPLE = 0.01
+"""If the p-value is smaller, the labelled items do not look like a random sample."""
+_JUDGES = ("judge", "model_graded", "llm", "geval", "g_eval")
+"""Parts of the names of scores that a model gave."""
+
+
+def _judge_statements(choice: Any) -> tuple[Statement, ...]:
+    """State what the human labels show about the judge, or what a judge alone cannot show."""
+    judge = choice.judge
+    if judge is None:
+        name = choice.scores.metric.lower().replace("-", "_").replace(" ", "_")
+        if not any(part in name for part in _JUDGES):
+            return ()
+        return (
+            with_advice(
+                "caution",
+                "The scores are those of a judge: they show which model the judge prefers, not "
+                "which is better. If it favours a model, more items do not help: let people label "
+                "about 100 random items, and pass ",
+                use(truth="COLUMN"),
+                ".",
+            ),
+        )
+    texts = []
+    if judge.pvalue < UNLIKELY_SAMPLE:
+        labelled, others = judge.means
+        texts.append(
+            f"The labelled items do not look like a random sample: the judge's mean score is "
+            f"{number(labelled)} on them and {number(others)} on the others. The result holds only "
+            "for items like the labelled ones; label random items."
+        )
+    opposite = [one.name for one in judge.models if one.correlation < -0.2]
+    if opposite:
+        texts.append(
+            f"The judge gives high scores to answers of {shortened(opposite, 3)} that people rate "
+            "low: check that both scores have the same direction."
+        )
+    return (
+        *statements("caution", texts),
+        Statement(kind="judge", text=judge.explain(), short=_judge_short(judge)),
+        *_label_plan(judge),
+    )
+
+
+def _label_plan(judge: Any) -> tuple[Statement, ...]:
+    """State how many labels would settle the open pair that matters most."""
+    if judge.open_pair is None:
+        return ()
+    first, second = judge.open_pair
+    if judge.labels_to_settle is None:
+        short = f"labels of all {judge.items:,} items would hardly settle {first} vs {second}"
+        text = (
+            f"If the true difference between {first} and {second} is the observed one, even labels "
+            f"of all {judge.items:,} items would hardly settle it."
+        )
+    else:
+        short = (
+            f"about {judge.labels_to_settle:,} labelled items (now {judge.labelled:,}) would "
+            f"settle {first} vs {second}"
+        )
+        text = f"If the true difference is the observed one, {short}."
+    return (Statement(kind="next", text=text, short=short),)
+
+
+def _judge_short(judge: Any) -> str:
+    """Return the number of labels and the largest bias in a line."""
+    head = f"{judge.labelled:,} of {judge.items:,} items have human labels"
+    biases = [one for one in judge.models if one.bias is not None]
+    if not biases:
+        return f"{head}."
+    worst = max(biases, key=lambda one: abs(one.bias))
+    return (
+        f"{head}; they correct its bias, which is largest for {worst.name}: "
+        f"{_bias_words(worst)} higher than people."
+    )
+
+
+def _bias_words(one: Any) -> str:
+    bias = rounded([one.bias], (one.high - one.low) / 2)[0]
+    return f"{bias} ({interval_words(one.low, one.high) or bias})"
+
+
+def judge_text(judge: Any) -> str:
+    """Return a `JudgeCheck` in sentences."""
+    if judge.labelled == judge.items:
+        head = f"All {judge.items:,} items have human labels, so the judge does not count."
+    else:
+        head = (
+            f"People labelled {judge.labelled:,} of {judge.items:,} items ({judge.truth}): the "
+            "means and differences are those of the labels, with the judge's scores of all items "
+            "as a covariate (PPI++). This assumes that the labelled items are a random sample."
+        )
+    rows = judge.models
+    if rows[0].agreement is None:
+        shown = [f"{one.name} {one.correlation:.2f}" for one in rows]
+        return f"{head} Correlation of judge and labels: {shortened(shown, MAX_JUDGED)}."
+    agreeing = [f"{one.name} {100 * one.agreement:.0f} %" for one in rows]
+    biases = [f"{one.name} by {_bias_words(one)}" for one in rows]
+    return (
+        f"{head} Judge and labels agree: {shortened(agreeing, MAX_JUDGED)}. The judge scores "
+        f"higher than people: {shortened(biases, MAX_JUDGED)}."
     )
 
 
