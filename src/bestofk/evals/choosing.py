@@ -204,9 +204,7 @@ def choose_model(
         scores = replace(scores, metric=evals.truth_name)
         if judge.labelled == judge.items:
             # the labels alone decide
-            ones = np.ones_like(scores.count)
-            unknown = np.full(scores.mean.shape, np.nan)
-            scores = replace(scores, mean=scores.truth, count=ones, variance=unknown, truth=None)
+            evals, scores = replace(evals, truth=None), _labels_alone(evals, scores)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
@@ -215,7 +213,7 @@ def choose_model(
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
     failed: MissingLosses | None = None
     scenarios: tuple[_Decided, ...] = ()
-    if missing != "refuse" and judge is None:
+    if missing != "refuse" and (judge is None or scores.truth is not None):
         failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of)
     decided = _decide(scores, details=details, missing_losses=failed, **options)
@@ -267,6 +265,15 @@ def choose_model(
         against=_against((decided, *scenarios), against, margin),
         judge=judge,
     )
+
+
+def _labels_alone(evals: Evals, scores: ItemScores) -> ItemScores:
+    """Return the human labels as scores, of all items if every answer has one."""
+    if evals.truth is not None and np.isfinite(evals.truth).all():
+        scores = replace(evals.by_item(missing="allow"), metric=scores.metric)
+    labels = np.ascontiguousarray(scores.truth)
+    ones, unknown = np.ones_like(scores.count), np.full(labels.shape, np.nan)
+    return replace(scores, mean=labels, count=ones, variance=unknown, truth=None)
 
 
 def _refuse_with_labels(test: Any, missing: str, procedure: str, passes: int | None) -> None:

@@ -22,7 +22,7 @@ from bestofk.stats.pairwise.prediction_powered import MIN_LABELLED
 from bestofk.stats.pairwise.registry import LABELLED_TESTS
 from bestofk.stats.tails import pvalue_of_t, t_quantile
 
-SMALLEST_WEIGHT = 1e-6
+SMALLEST_WEIGHT = 1e-13
 """Weight of a judge that says nothing about the labels, so that its scores stay readable."""
 
 
@@ -105,14 +105,15 @@ class JudgeCheck(Presented):
 
 def labelled_items(scores: ItemScores) -> Bools:
     """Return which items have labels of all models; raise if these are too few."""
-    has = np.isfinite(scores.truth if scores.truth is not None else np.nan)
-    labelled: Bools = has.all(axis=0)
+    truth = scores.mean if scores.truth is None else scores.truth
+    has: Bools = np.isfinite(truth)
+    labelled: Bools = np.all(has, axis=0)
     count = int(has.any(axis=0).sum())
     clusters = len(np.unique(scores.cluster[labelled]))
     if clusters >= MIN_LABELLED:
         return labelled
     without = [
-        name for name, any_ in zip(scores.learners, has.any(axis=1), strict=True) if not any_
+        name for name, any_ in zip(scores.learners, has.any(axis=1).tolist(), strict=True) if not any_
     ]
     if without:
         raise ArgumentError(
@@ -177,11 +178,11 @@ def _sampled(item: Floats, known: Bools, cluster: Any) -> tuple[tuple[float, flo
     parts = []
     for mask in (known, ~known):
         grouping = clusters_of(cluster[mask], int(mask.sum()))
-        error, df = grouping.standard_error(grouping.totals(item[mask]))
-        parts.append((float(item[mask].mean()), float(error), float(df)))
-    (a, error_a, df), (b, error_b, _) = parts
+        spread, df = grouping.standard_error(grouping.totals(item[mask]))
+        parts.append((float(item[mask].mean()), float(spread), float(df)))
+    (a, error_a, units), (b, error_b, _) = parts
     error = sqrt(error_a**2 + error_b**2)
-    p = float(pvalue_of_t((a - b) / error, df, "two-sided")) if 0.0 < error < np.inf else 1.0
+    p = float(pvalue_of_t((a - b) / error, units, "two-sided")) if 0.0 < error < np.inf else 1.0
     return (a, b), p
 
 

@@ -259,7 +259,7 @@ def _as_evals(
     epoch, keep = rows.settle_epochs()
     rows.note_counts()
     metric, direction = _metric(rows, higher_is_better)
-    columns = {name: rows.column(name) for name in COLUMNS}
+    columns: dict[str, Any] = {name: rows.column(name) for name in COLUMNS}
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]

@@ -74,6 +74,8 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
 
 MAX_JUDGED = 6
 """Models whose agreement with the judge is listed."""
+FEW_LABELS = 50
+"""Fewest labelled items of `studies/judge_claims.py`."""
 UNLIKELY_SAMPLE = 0.01
 """If the p-value is smaller, the labelled items do not look like a random sample."""
 _JUDGES = ("judge", "model_graded", "llm", "geval", "g_eval")
@@ -98,6 +100,11 @@ def _judge_statements(choice: Any) -> tuple[Statement, ...]:
             ),
         )
     texts = []
+    if judge.labelled < FEW_LABELS:
+        texts.append(
+            f"Only {judge.labelled} items have human labels: error rates were measured for "
+            f"{FEW_LABELS} and more."
+        )
     if judge.pvalue < UNLIKELY_SAMPLE:
         labelled, others = judge.means
         texts.append(
@@ -168,7 +175,11 @@ def judge_text(judge: Any) -> str:
         )
     rows = judge.models
     if rows[0].agreement is None:
-        shown = [f"{one.name} {one.correlation:.2f}" for one in rows]
+        shown = [
+            f"{one.name} {one.correlation:.2f}" if isfinite(one.correlation)
+            else f"{one.name} unknown"
+            for one in rows
+        ]  # fmt: skip
         return f"{head} Correlation of judge and labels: {shortened(shown, MAX_JUDGED)}."
     agreeing = [f"{one.name} {100 * one.agreement:.0f} %" for one in rows]
     biases = [f"{one.name} by {_bias_words(one)}" for one in rows]

@@ -115,7 +115,7 @@ def prediction_powered(
 
 def _narrower(judged: tuple[Floats, ...], alone: tuple[Floats, ...], count: int) -> Any:
     """Return whether the interval with the judge is narrower at all usual levels."""
-    narrower = True
+    narrower: Any = True
     for tail in _TAILS:
         widths = []
         for _, error, df, skewness in (judged, alone):
