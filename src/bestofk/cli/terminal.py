@@ -49,8 +49,8 @@ MARK = ">"
 MAX_LINES = 15
 """Lines of the short answer about six learners, with blank lines if these fit."""
 REQUESTED = {
-    "judge": "Judge: ", "metric": "Also: ", "margin": "Margin: ", "posterior": "",
-    "replication": "Other splits: ",
+    "judge": "Judge: ", "more items": "More items: ", "metric": "Also: ", "margin": "Margin: ",
+    "posterior": "", "replication": "Other splits: ",
 }  # fmt: skip
 """Title of the statements that an option requests, by kind."""
 EXPLAIN_POINTER = "--explain shows the details."

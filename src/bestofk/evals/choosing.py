@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, RandomState, one_of, positive
+from bestofk._base.checks import Floats, RandomState, one_of, positive, whole
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk._base.habits import Habit, answers_habits
@@ -23,10 +23,12 @@ from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices
 from bestofk.decide.statements.models import cost_details
-from bestofk.evals.evals import MEASURES, Evals
+from bestofk.evals.evals import MEASURES, Evals, is_measure
 from bestofk.evals.item_plan import (
     ItemPlan,
+    MoreItems,
     PowerCurve,
+    chance_to_decide,
     cluster_curve,
     detectable_errors,
     disagreement_curve,
@@ -105,6 +107,8 @@ def choose_model(
     prefer: Any = None,
     margin: float | None = None,
     against: str | None = None,
+    more: int | None = None,
+    difference: float | None = None,
     macro: bool = False,
     pass_at: int | None = None,
     pass_all: int | None = None,
@@ -126,13 +130,19 @@ def choose_model(
         of the test.
     prefer : {"cost", "tokens", "latency"}, or as `prefer` of `order`, optional
         Prefer the cheaper model by this measure of the logs, or name models or prices as for
-        `order`. None: no preference.
+        `order`. ``"p95_latency"`` or another percentile: the latency that 95 percent of the
+        samples do not exceed. None: no preference.
     margin : float, optional
         A difference that does not matter. The result says whether the choice is shown not to be
         worse than the best by more than the margin.
     against : str, optional
         A model, such as the one in production: the result says for each other model whether it is
         shown to be within the margin of that model. Needs `margin`.
+    more : int, optional
+        A number of additional items: the result states the chance that they decide between the
+        recommended model and its nearest rival.
+    difference : float, optional
+        A difference to plan for: the result states how many items would show it.
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
@@ -188,6 +198,10 @@ def choose_model(
                 use(margin=0.02),
                 ".",
             )
+    if more is not None:
+        whole(more, "more", at_least=1)
+    if difference is not None:
+        positive(difference, "difference")
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
 
@@ -210,12 +224,13 @@ def choose_model(
     options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
-    cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
+    cost_of = prefer if is_measure(prefer) else "cost"
+    costs.setdefault(cost_of, evals.costs(cost_of))
     failed: MissingLosses | None = None
     scenarios: tuple[_Decided, ...] = ()
     if missing != "refuse" and (judge is None or scores.truth is not None):
         failed, scenarios = _failures(evals, options, counting, passed)
-    details = cost_details(costs, cost_of)
+    details = cost_details(costs, cost_of, evals.currency)
     decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
@@ -264,6 +279,9 @@ def choose_model(
         missing_bounds=bounds,
         against=_against((decided, *scenarios), against, margin),
         judge=judge,
+        more=_more_items(decided, more, difference),
+        cost_intervals={} if cost_of in MEASURES else evals.percentile_intervals(cost_of, alpha),
+        currency=evals.currency,
     )
 
 
@@ -459,7 +477,7 @@ def _counts(evals: Evals) -> dict[str, dict[str, int]]:
 
 
 def _preference(prefer: Any, evals: Evals) -> Any:
-    if not isinstance(prefer, str) or prefer not in MEASURES:
+    if not is_measure(prefer):
         return prefer
     costs = evals.costs(prefer)
     unknown = [name for name, cost in costs.items() if not isfinite(cost)]
@@ -470,7 +488,7 @@ def _preference(prefer: Any, evals: Evals) -> Any:
             use(prices=...),
             ", or name the models, the most preferred first.",
         )
-    return MeasuredCosts(what="latency", costs=costs) if prefer == "latency" else costs
+    return MeasuredCosts(what="latency", costs=costs) if prefer.endswith("latency") else costs
 
 
 def _task_weights(scores: ItemScores) -> Floats:
@@ -652,6 +670,36 @@ def _plan(decided: _Decided) -> ItemPlan | None:
         (str(best), rival), d, scores.variance[rows], scores.count[rows], decided.clusters,
         unit=decided.unit, level=level, power=_power_curve(decided, d, level), settled=settled,
     )  # fmt: skip
+
+
+def _more_items(decided: _Decided, more: int | None, difference: float | None) -> MoreItems | None:
+    """Return the chance that more items decide, and the items that a difference needs."""
+    if more is None and difference is None:
+        return None
+    plan = _plan(decided)
+    if plan is None:
+        reason = "human labels have a plan of their own" if decided.labelled else "no model is best"
+        raise ArgumentError(f"more and difference need a pair of models to plan for: {reason}.")
+    losses, clusters = decided.losses, decided.clusters
+    d = losses[plan.pair[0]] - losses[plan.pair[1]]
+    curve = _power_curve(decided, d, plan.level)
+    _, df = clusters.standard_error(clusters.totals(d))
+    chances = 0.0, 0.0
+    if more is not None:
+        chances = chance_to_decide(
+            plan.difference, plan.standard_error, float(df), plan.items, more, curve
+        )
+    needed = None if difference is None else items_for(curve, difference, 2)
+    return MoreItems(
+        pair=plan.pair,
+        items=plan.items,
+        more=more,
+        chance=chances[0],
+        chance_if_observed=chances[1],
+        settled=plan.settled,
+        needed=needed,
+        difference=difference,
+    )
 
 
 def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:

@@ -113,7 +113,9 @@ def labelled_items(scores: ItemScores) -> Bools:
     if clusters >= MIN_LABELLED:
         return labelled
     without = [
-        name for name, any_ in zip(scores.learners, has.any(axis=1).tolist(), strict=True) if not any_
+        name
+        for name, any_ in zip(scores.learners, has.any(axis=1).tolist(), strict=True)
+        if not any_
     ]
     if without:
         raise ArgumentError(

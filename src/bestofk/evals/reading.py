@@ -286,6 +286,7 @@ def _as_evals(
         higher_is_better=direction,
         account=tuple(rows.account),
         unused=tuple(rows.unused),
+        currency="" if price_list else rows.currency,
     )
 
 

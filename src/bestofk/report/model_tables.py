@@ -56,8 +56,10 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
     if letters:
         cells = [letters[name] for name in names]
         columns.append(Column("group", "Group", "text", cells))
-    for of, title in _TITLES.items():
+    for of in choice.costs:
         if of in values:
+            percentile, _, kind = of.rpartition("_")
+            title = f"{percentile} {_TITLES[kind]}".strip()
             costs = [None if cost is None else shown_cost(cost, of) for cost in values[of]]
             columns.append(Column(of, title, "number", costs))
     shown = known_cost(choice)

@@ -28,11 +28,6 @@ COST_TITLES = {
     "latency": "seconds per sample",
 }
 """The title of each measure."""
-_COST_UNITS = {
-    "cost": "per 1,000 samples",
-    "tokens": "tokens per sample",
-    "latency": "seconds per sample",
-}
 MAX_TIMES_ITEMS = 100
 """Do not advise more items than this many times the current number."""
 MAX_AGAINST = 2
@@ -66,6 +61,7 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
         *statements("bound", [_bound_sentence(choice)]),
         *_margin_statements(choice),
         *_judge_statements(choice),
+        *statements("more items", [] if choice.more is None else [choice.more.explain()]),
         *statements("next", _too_few_items_sentences(choice)),
         *plan,
         *notes,
@@ -205,12 +201,27 @@ def _plan_statements(plan: Any) -> tuple[Statement, ...]:
     return (Statement(kind="next", text=plan.explain(), short=short),)
 
 
+def cost_title(measure: str, currency: str = "") -> str:
+    """Return the title of a measure, such as a percentile of the latency.
+
+    Examples
+    --------
+    >>> cost_title("tokens"), cost_title("p95_latency"), cost_title("cost", "USD")
+    ('tokens per sample', 'p95 seconds per sample', 'cost of 1,000 samples, USD')
+    """
+    percentile, _, kind = measure.rpartition("_")
+    title = COST_TITLES[kind]
+    if kind == "cost" and currency:
+        title += f", {currency}"
+    return f"{percentile} {title}" if percentile else title
+
+
 def shown_cost(cost: float, measure: str) -> float:
     """Return the cost as it is shown: money for 1,000 samples, tokens and seconds for one."""
     return cost * SHOWN_SAMPLES if measure == "cost" else cost
 
 
-def cost_phrase(cost: float, measure: str) -> str:
+def cost_phrase(cost: float, measure: str, currency: str = "") -> str:
     """Return what a sample costs.
 
     Examples
@@ -218,7 +229,12 @@ def cost_phrase(cost: float, measure: str) -> str:
     >>> cost_phrase(1.92e-05, "cost"), cost_phrase(21.0, "tokens"), cost_phrase(0.0612, "latency")
     ('0.0192 per 1,000 samples', '21 tokens per sample', '0.0612 seconds per sample')
     """
-    return f"{number(shown_cost(cost, measure))} {_COST_UNITS[measure]}"
+    amount = number(shown_cost(cost, measure))
+    if measure == "cost":
+        return f"{amount} {currency} per 1,000 samples".replace("  ", " ")
+    percentile, _, kind = measure.rpartition("_")
+    amount = f"{percentile} {amount}" if percentile else amount
+    return f"{amount} {COST_TITLES[kind]}"
 
 
 def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str | None:
@@ -230,13 +246,18 @@ def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str |
     return None
 
 
-def cost_details(costs: Mapping[str, Mapping[str, float]], preferred: str) -> dict[Name, str]:
+def cost_details(
+    costs: Mapping[str, Mapping[str, float]], preferred: str, currency: str = ""
+) -> dict[Name, str]:
     """Return what a sample costs by model, in a phrase; empty if no measure covers all models."""
     measure = main_cost(costs, preferred)
     if measure is None:
         return {}
     prefix = "cost " if measure == "cost" else ""
-    return {name: f"{prefix}{cost_phrase(cost, measure)}" for name, cost in costs[measure].items()}
+    return {
+        name: f"{prefix}{cost_phrase(cost, measure, currency)}"
+        for name, cost in costs[measure].items()
+    }
 
 
 def _cost_sentence(choice: Any) -> str:
@@ -260,8 +281,14 @@ def _cost_sentence(choice: Any) -> str:
     if other_cost == cost:
         return f"{called(other)} costs the same."
     verb = "costs" if measure == "cost" else "takes"
-    ratio = _ratio_phrase(other_cost, cost, "long" if measure == "latency" else "much")
-    return f"{called(other)} {verb} {cost_phrase(other_cost, measure)}, {ratio}."
+    ratio = _ratio_phrase(other_cost, cost, "long" if measure.endswith("latency") else "much")
+    sentence = (
+        f"{called(other)} {verb} {cost_phrase(other_cost, measure, choice.currency)}, {ratio}"
+    )
+    if measure == "cost" and other_cost > cost:
+        saved = cost_phrase(other_cost - cost, measure, choice.currency)
+        return f"{sentence}: {called(choice.recommended)} saves {saved}."
+    return f"{sentence}."
 
 
 def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
@@ -414,6 +441,35 @@ def item_plan_text(plan: Any, power: float) -> str:
     elif isfinite(plan.within):
         text += "; more epochs of the same items would not"
     return f"{text}."
+
+
+PEEKING = (
+    "Fix the number of items before you look at the new scores: two looks at equal models make a "
+    "wrong claim in 7 percent instead of 5, and five looks in 14."
+)
+"""Measured by studies/evals_plans.py."""
+
+
+def more_items_text(plan: Any, power: float) -> str:
+    """Return a `MoreItems` in sentences."""
+    first, second = plan.pair
+    sentences = []
+    if plan.more is not None and plan.settled:
+        sentences.append(f"The difference between {first} and {second} is shown already.")
+    elif plan.more is not None:
+        sentences += [
+            f"{plan.items:,} items are done; with {plan.more:,} more the chance to decide between "
+            f"{first} and {second} is {plan.chance:.2f} ({plan.chance_if_observed:.2f} if the "
+            "observed difference is the true one).",
+            PEEKING,
+        ]
+    if plan.difference is not None:
+        found = "more items than is practical" if plan.needed is None else f"{plan.needed:,} items"
+        sentences.append(
+            f"To show a difference of {number(plan.difference)} between {first} and {second} with "
+            f"probability {power:g}, you need about {found} (now {plan.items:,})."
+        )
+    return " ".join(sentences)
 
 
 def _range_sentence(bounds: Any) -> str:

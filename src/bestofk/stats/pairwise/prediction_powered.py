@@ -22,7 +22,7 @@ from bestofk.stats.tails import t_quantile
 
 MIN_LABELLED = 10
 """Clusters with labels that the test needs."""
-_TAILS = (0.025, 0.0005)
+_TAILS = (0.025, 0.01, 0.005, 0.0025, 0.001, 0.0005)
 """Tails at which the interval with the judge must be narrower."""
 
 
