@@ -34,7 +34,8 @@ MAX_COSTS = 12
 log_reading_options = option_group(
     click.option(
         "--metric", multiple=True, metavar="NAME",
-        help="The score to compare by; repeatable for tasks with different scores.",
+        help="The score to compare by; repeatable for tasks with different scores and with "
+        "--by metric.",
     ),
     click.option(
         "--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."
@@ -185,7 +186,7 @@ def evals(
     for path in paths:
         check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
-    from bestofk.evals.choosing import choose_by_slice, choose_model
+    from bestofk.evals.choosing import choose_by_metric, choose_by_slice, choose_model
     from bestofk.evals.evals import is_measure
 
     with warnings_as_lines():
@@ -196,6 +197,12 @@ def evals(
                 columns=columns, higher_is_better=higher_is_better,
             ),
         }  # fmt: skip
+        if by == "metric":
+            if len(metric) < 2:
+                raise click.UsageError(
+                    "--by metric needs two or more metrics: --metric A --metric B --by metric."
+                )
+            reading["metric"] = metric[0]
         logs = read_evals(known_paths(paths), cluster=cluster, truth=truth, **reading)
         if verbose:
             say(" ".join(logs.account), err=True)
@@ -208,7 +215,15 @@ def evals(
         }  # fmt: skip
         choice = choose_model(logs, against=against, more=more, difference=difference, **arguments)
         slices = None
-        if by is not None:
+        if by == "metric":
+            others = {
+                name: read_evals(
+                    known_paths(paths), cluster=cluster, **(reading | {"metric": name})
+                )
+                for name in metric[1:]
+            }
+            slices = choose_by_metric(choice, {metric[0]: logs, **others}, arguments)
+        elif by is not None:
             groups = logs if by == "task" else read_evals(known_paths(paths), cluster=by, **reading)
             slices = choose_by_slice(choice, logs, groups, by, arguments)
     echo_decision(

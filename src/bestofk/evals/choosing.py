@@ -836,3 +836,25 @@ def choose_by_slice(
         return choose_model(part, **arguments).decision
 
     return order_slices(whole.decision, names, decide, by=by)
+
+
+def choose_by_metric(
+    whole: ModelChoice, logs: Mapping[str, Evals], arguments: Mapping[str, Any]
+) -> Slices:
+    """Choose by each of several metrics, with one family over all of them.
+
+    Parameters
+    ----------
+    whole : ModelChoice
+        The choice by the first metric.
+    logs : mapping of str to Evals
+        The same logs, read by each metric.
+    arguments : mapping
+        The arguments of `choose_model`.
+    """
+
+    def decide(name: str) -> Decision:
+        return choose_model(logs[name], **arguments).decision
+
+    slices = order_slices(whole.decision, tuple(logs), decide, by="metric")
+    return replace(slices, metric="mean")

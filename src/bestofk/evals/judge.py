@@ -112,11 +112,7 @@ def labelled_items(scores: ItemScores) -> Bools:
     clusters = len(np.unique(scores.cluster[labelled]))
     if clusters >= MIN_LABELLED:
         return labelled
-    without = [
-        name
-        for name, any_ in zip(scores.learners, has.any(axis=1).tolist(), strict=True)
-        if not any_
-    ]
+    without = [name for row, name in enumerate(scores.learners) if not has[row].any()]
     if without:
         raise ArgumentError(
             f"No answer of {shortened(without, 4)} has a human label, so the judge cannot be "
