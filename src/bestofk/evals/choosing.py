@@ -792,7 +792,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
         ends = [(one.low, one.high) for one in bounds]
     else:
         # allow for skewed scores, as the test of the differences does
-        least = losses.min()
+        least = losses.min() if decided.labelled is None else losses.mean(axis=1).min()
         test = _loss_test(decided, losses, np.full(losses.shape[1], least), "two-sided")
         interval = test.confidence_interval(1.0 - alpha)
         ends = least + np.transpose([np.atleast_1d(end) for end in interval])

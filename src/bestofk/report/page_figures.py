@@ -15,7 +15,7 @@ from bestofk.losses.losses import Losses
 from bestofk.report.figures.output import svg
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.registry import FIGURES
-from bestofk.report.figures.style import SMALL
+from bestofk.report.figures.style import SMALL, Paper
 
 MAX_LEARNERS_IN_STEPS = 8
 """If there are more learners, the page leaves out the figure of the steps."""
@@ -39,10 +39,18 @@ class DrawnFigure:
     """In points."""
     scale: float
     """Pixels per point; large enough to read the smallest text."""
+    narrow: Markup | None = None
+    """The same figure for a phone; None: a phone scrolls the wide one."""
 
 
-def drawn(figure: str, picture: Picture, *, title: str, caption: str) -> DrawnFigure:
-    """Return a picture as SVG for a page."""
+PHONE = Paper(width=234.0)
+"""As wide as the text of a page on a small phone, at `PIXELS_PER_POINT`."""
+
+
+def drawn(
+    figure: str, picture: Picture, *, title: str, caption: str, narrow: Picture | None = None
+) -> DrawnFigure:
+    """Return a picture as SVG for a page, and its form for a phone."""
     smallest = min((text.size for text in picture.words), default=SMALL)
     return DrawnFigure(
         name=figure,
@@ -51,6 +59,7 @@ def drawn(figure: str, picture: Picture, *, title: str, caption: str) -> DrawnFi
         svg=Markup(svg(picture)),
         width=round(picture.width, 2),
         scale=round(max(PIXELS_PER_POINT, MIN_TEXT_PIXELS / smallest), 3),
+        narrow=None if narrow is None else Markup(svg(narrow)),
     )
 
 

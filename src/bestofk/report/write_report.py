@@ -32,12 +32,13 @@ from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.card import card_of
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
+from bestofk.report.figures.kinds.datasets import layout_heatmap
 from bestofk.report.figures.registry import FIGURES
-from bestofk.report.figures.style import DARK, LIGHT
+from bestofk.report.figures.style import ANY_PAPER, DARK, LIGHT
 from bestofk.report.methods import methods_of
 from bestofk.report.model_tables import model_tables
 from bestofk.report.names import elided, html_name, html_sentence, one_line
-from bestofk.report.page_figures import DrawnFigure, drawn, figures_of
+from bestofk.report.page_figures import MAX_MEANS, PHONE, DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
 from bestofk.report.tables import (
     OutputTable,
@@ -147,7 +148,11 @@ def render_report(
         if order is None
         else [html_sentence(statement.text, names) for statement in order.select("stop")],
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
-        "figures": [*_quality_against_cost(models or study), *figures_of(order, losses)],
+        "figures": [
+            *_quality_against_cost(models or study),
+            *_by_task(models),
+            *figures_of(order, losses),
+        ],
         "tables": [
             _shown(table, folded=k > 0)
             for k, table in enumerate(_tables(order, losses, study, models))
@@ -210,7 +215,7 @@ def _title(
 
 _REASON_KINDS = (
     "assumed", "margin", "posterior", "preference", "estimand", "evidence", "caution",
-    "bootstrap", "bound",
+    "judge", "more items", "bootstrap", "bound",
     "metric", "expectation", "next", "replication",
 )  # fmt: skip
 """Kinds of statements below the verdict; the page shows other kinds elsewhere."""
@@ -267,8 +272,24 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
             layout_frontier(value),
             title="Quality against cost",
             caption=f"The thick line joins the {noun} that no other beats in both.",
+            narrow=layout_frontier(value, paper=PHONE),
         )
     ]
+
+
+def _by_task(choice: ModelChoice | None) -> list[DrawnFigure]:
+    """Return every model on every task, if there are several tasks and not too many means."""
+    if choice is None or choice.scores.truth is not None:
+        return []
+    means = len(choice.scores.tasks) * len(choice.scores.learners)
+    if len(choice.scores.tasks) < 2 or means > MAX_MEANS:
+        return []
+    losses = choice.scores.losses(by="task")
+    wide, narrow = (
+        layout_heatmap(losses, nouns=("model", "task"), paper=paper) for paper in (ANY_PAPER, PHONE)
+    )
+    caption = "The decision makes no claim about a single task; --by task does."
+    return [drawn("tasks", wide, title="Means by task", caption=caption, narrow=narrow)]
 
 
 def _tables(

@@ -57,7 +57,7 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
         return (*statements("verdict", sentences), *notes)
     plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
-        *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
+        *statements("verdict", [*_against_sentences(choice), cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
         *_margin_statements(choice),
         *_judge_statements(choice),
@@ -228,13 +228,14 @@ def cost_phrase(cost: float, measure: str, currency: str = "") -> str:
     --------
     >>> cost_phrase(1.92e-05, "cost"), cost_phrase(21.0, "tokens"), cost_phrase(0.0612, "latency")
     ('0.0192 per 1,000 samples', '21 tokens per sample', '0.0612 seconds per sample')
+    >>> cost_phrase(2.5, "p95_latency"), cost_phrase(0.002, "cost", "USD")
+    ('2.5 seconds at p95', '2 USD per 1,000 samples')
     """
     amount = number(shown_cost(cost, measure))
     if measure == "cost":
         return f"{amount} {currency} per 1,000 samples".replace("  ", " ")
     percentile, _, kind = measure.rpartition("_")
-    amount = f"{percentile} {amount}" if percentile else amount
-    return f"{amount} {COST_TITLES[kind]}"
+    return f"{amount} seconds at {percentile}" if percentile else f"{amount} {COST_TITLES[kind]}"
 
 
 def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str | None:
@@ -260,7 +261,7 @@ def cost_details(
     }
 
 
-def _cost_sentence(choice: Any) -> str:
+def cost_sentence(choice: Any) -> str:
     """Compare the cost of the recommended model with another one's; empty if unknown.
 
     The other model is the one with the best mean. If that is the recommended model, it is the
