@@ -34,11 +34,11 @@ from bestofk.report.card import card_of
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 from bestofk.report.figures.kinds.datasets import layout_heatmap
 from bestofk.report.figures.registry import FIGURES
-from bestofk.report.figures.style import ANY_PAPER, DARK, LIGHT
+from bestofk.report.figures.style import DARK, LIGHT
 from bestofk.report.methods import methods_of
 from bestofk.report.model_tables import model_tables
 from bestofk.report.names import elided, html_name, html_sentence, one_line
-from bestofk.report.page_figures import MAX_MEANS, PHONE, DrawnFigure, drawn, figures_of
+from bestofk.report.page_figures import MAX_MEANS, DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
 from bestofk.report.tables import (
     OutputTable,
@@ -269,10 +269,9 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     return [
         drawn(
             "frontier",
-            layout_frontier(value),
+            lambda paper: layout_frontier(value, paper=paper),
             title="Quality against cost",
             caption=f"The thick line joins the {noun} that no other beats in both.",
-            narrow=layout_frontier(value, paper=PHONE),
         )
     ]
 
@@ -285,11 +284,14 @@ def _by_task(choice: ModelChoice | None) -> list[DrawnFigure]:
     if len(choice.scores.tasks) < 2 or means > MAX_MEANS:
         return []
     losses = choice.scores.losses(by="task")
-    wide, narrow = (
-        layout_heatmap(losses, nouns=("model", "task"), paper=paper) for paper in (ANY_PAPER, PHONE)
-    )
-    caption = "The decision makes no claim about a single task; --by task does."
-    return [drawn("tasks", wide, title="Means by task", caption=caption, narrow=narrow)]
+    return [
+        drawn(
+            "tasks",
+            lambda paper: layout_heatmap(losses, nouns=("model", "task"), paper=paper),
+            title="Means by task",
+            caption="The decision makes no claim about a single task; --by task does.",
+        )
+    ]
 
 
 def _tables(
