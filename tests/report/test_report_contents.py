@@ -43,9 +43,13 @@ def test_every_test_procedure_and_correction_is_cited():
     entries = [
         entry
         for registry in (
-            PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS, LABELLED_TESTS, PROCEDURES,
+            PAIRWISE_TESTS,
+            MULTIPLE_TESTS,
+            CLUSTERED_TESTS,
+            LABELLED_TESTS,
+            PROCEDURES,
             CORRECTIONS,
-        )  # fmt: skip
+        )
         for entry in registry.values()
     ]
     assert all(entry.called for entry in entries)
