@@ -93,7 +93,7 @@ _HABITS: Mapping[str, Habit] = {
     **dict.fromkeys(("baseline", "reference"), "control"),
     **dict.fromkeys(("k", "pass_k", "pass_at_k"), "pass_at"),
     **dict.fromkeys(("metric", "scorer", "score", "models", "model", "task", "tasks", "cluster",
-                     "clusters", "group", "groups", "prices", "price", "costs"),
+                     "clusters", "group", "groups", "prices", "price", "costs", "truth", "labels"),
                     "it as an argument of read_evals, which selects what is read"),
     **dict.fromkeys(("verbose", "verbosity", "progress"),
                     "nothing for it: the result has explain()"),

@@ -1152,7 +1152,7 @@ LABELLED_TESTS: Registry[PairwiseTest] = Registry(
         explanation=(
             "Compares two models by human labels of some items, with the scores of a judge on all "
             "items.",
-            "bestofk uses it if you name the labels with --truth.",
+            "Use it with --truth if people labelled random items that a judge also scored.",
             "Do not use it if people labelled chosen items, such as the hard ones.",
         ),
         function="bestofk.stats.pairwise.prediction_powered:prediction_powered",
