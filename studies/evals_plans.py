@@ -1,6 +1,6 @@
 """Plans for evaluations: percentiles of the latency, the chance to decide, and repeated looks.
 
-Usage: python studies/evals_plans.py [--sets 1000] [--seed 0]
+Usage: python studies/evals_plans.py [--sets 1000] [--seed 0] [--part chance]
 """
 
 from __future__ import annotations
@@ -102,10 +102,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", choices=["looks", "percentiles", "chance"])
     options = parser.parse_args()
-    looks(20 * options.sets, np.random.default_rng([options.seed, 0]))
-    percentile_coverage(options.sets, np.random.default_rng([options.seed, 1]))
-    chance_to_decide(options.sets, np.random.default_rng([options.seed, 2]))
+    parts = {
+        "looks": lambda rng: looks(20 * options.sets, rng),
+        "percentiles": lambda rng: percentile_coverage(options.sets, rng),
+        "chance": lambda rng: chance_to_decide(options.sets, rng),
+    }
+    for number, (name, measure) in enumerate(parts.items()):
+        if options.part in (None, name):
+            measure(np.random.default_rng([options.seed, number]))
 
 
 if __name__ == "__main__":

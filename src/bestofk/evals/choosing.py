@@ -676,10 +676,14 @@ def _more_items(decided: _Decided, more: int | None, difference: float | None) -
     """Return the chance that more items decide, and the items that a difference needs."""
     if more is None and difference is None:
         return None
+    if decided.labelled is not None:
+        raise ArgumentError(
+            "truth does not work with more or difference; omit them: the result states how many "
+            "labels would settle it."
+        )
     plan = _plan(decided)
     if plan is None:
-        reason = "human labels have a plan of their own" if decided.labelled else "no model is best"
-        raise ArgumentError(f"more and difference need a pair of models to plan for: {reason}.")
+        return None
     losses, clusters = decided.losses, decided.clusters
     d = losses[plan.pair[0]] - losses[plan.pair[1]]
     curve = _power_curve(decided, d, plan.level)

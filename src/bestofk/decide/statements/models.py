@@ -96,7 +96,7 @@ def _judge_statements(choice: Any) -> tuple[Statement, ...]:
             ),
         )
     texts = []
-    if judge.labelled < FEW_LABELS:
+    if judge.labelled < min(FEW_LABELS, judge.items):
         texts.append(
             f"Only {judge.labelled} items have human labels: error rates were measured for "
             f"{FEW_LABELS} and more."
@@ -143,8 +143,10 @@ def _label_plan(judge: Any) -> tuple[Statement, ...]:
 
 def _judge_short(judge: Any) -> str:
     """Return the number of labels and the largest bias in a line."""
+    if judge.labelled == judge.items:
+        return f"all {judge.items:,} items have human labels, so the judge does not count."
     head = f"{judge.labelled:,} of {judge.items:,} items have human labels"
-    biases = [one for one in judge.models if one.bias is not None]
+    biases = [one for one in judge.models if one.bias]
     if not biases:
         return f"{head}."
     worst = max(biases, key=lambda one: abs(one.bias))
