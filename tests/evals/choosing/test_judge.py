@@ -217,3 +217,16 @@ def test_the_chance_that_more_items_decide(evals_of):
     needed = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), difference=0.1).more.needed
     # (1.96 + 0.84)^2 / 0.1^2, with the variance of the items
     assert needed == pytest.approx(7.85 * d.var(ddof=1) / 0.01, rel=0.05)
+
+
+def test_the_report_shows_cost_margin_judge_and_tasks(evals_of, judged, tmp_path):
+    human, judge = (x[:, :90] for x in scores())
+    logs = evals_of(human, tasks=["math", "law", "code"] * 30)
+    choice = bk.choose_model(logs, prefer="cost", margin=0.3)
+    page = choice.report(tmp_path / "tasks.html").read_text(encoding="utf-8")
+    for text in ("Means by task", ">Cost<", ">Margin<"):
+        assert text in page
+    choice = bk.choose_model(judged(human, judge, labels(human, 60)))
+    page = choice.report(tmp_path / "judge.html").read_text(encoding="utf-8")
+    assert ">Judge<" in page
+    assert "all 180 scores count" in page
