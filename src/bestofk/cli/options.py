@@ -383,7 +383,7 @@ def echo_decision(
     failure: Exception | None = None
     written: dict[str, Any] = {}
     try:
-        written = outputs.write(value, command_line())
+        written = outputs.write(value, command_line(), slices)
     except (BestOfKError, OSError) as error:
         failure = error
     if as_json:

@@ -292,7 +292,8 @@ class Evidence(Presented):
     @property
     def claims_near_zero(self) -> bool:
         """Whether the interval of a claimed difference includes 0."""
-        return bool((self.rejected & (self.low <= 0.0) & (self.high >= 0.0)).any())
+        known = np.isfinite(self.low) | np.isfinite(self.high)
+        return bool((known & self.rejected & (self.low <= 0.0) & (self.high >= 0.0)).any())
 
     @property
     def standard_error(self) -> Floats:
