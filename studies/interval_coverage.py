@@ -12,6 +12,8 @@ the interval for the recommended learner contains its true loss, or its loss on 
 *rate*: the interval of a model's mean in `evals` contains its true mean. *bound*: the recommended
 model is at most as much worse than the best as `evals` says. *margin*: no learner that is worse
 than the recommended one by the margin or more is called not worse by more than the margin.
+*estimate*: the intervals of the
+hold-out in `bestofk estimate` contain the error of the model of all rows.
 *Without caution* counts only results without a caution about their error rate.
 """
 
@@ -25,38 +27,50 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
-from bestofk import order
+from bestofk import estimate, order
 from bestofk.decide.gather import NOT_WORSE
 from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
-LEARNERS = (5,)
+LEARNERS = (2, 5, 10)
+ONLY = {"margin": (2,), "expect": (5,), "next data set": (5,)}
+"""Intervals measured for one number of learners: with more, hardly any margin is claimed."""
 SPOILED = 0.4
 OUT = Path("docs/measured")
 SIZES: dict[str, tuple[int, ...]] = {
     "graded scores, skewed": (50, 200),
-    "graded scores, rarely right": (50,),
-    "graded scores, symmetric": (20,),
+    "graded scores, rarely right": (20, 50),
+    "graded scores, symmetric": (200,),
     "right or wrong": (50,),
     "graded scores, skewed, clusters of 5": (100,),
     "right or wrong, clusters of 5": (100,),
-    **{f"losses in order of time, autocorrelation {rho}": (200,) for rho in (0.5, 0.95)},
-    "data sets, normal": (6, 60),
-    "data sets, lognormal, opposite skews": (12, 30, 60),
+    **{f"losses in order of time, autocorrelation {rho:g}": (200,) for rho in (0.0, 0.5, 0.8)},
+    "data sets, normal": (12, 60),
+    **{f"data sets, {shape}, opposite skews": (12, 30, 60)
+       for shape in ("exponential", "contaminated", "lognormal")},
     "10 folds, normal": (10,),
     "10 runs of 10 folds, normal": (100,),
     "30 random splits, normal": (30,),
-    "training runs, normal": (5,),
-    "training runs, every second learner has two": (10,),
-    "training runs, lognormal, opposite skews": (10,),
+    "training runs, normal": (10,),
+    "training runs, every second learner has a third": (30,),
+    **{f"training runs, {shape}, opposite skews": (10, 30)
+       for shape in ("exponential", "contaminated", "lognormal")},
     "one test set, right or wrong": (50,),
-    "one test set, lognormal, opposite skews": (50,),
+    **{f"one test set, {shape}, opposite skews": (50,)
+       for shape in ("exponential", "contaminated", "lognormal")},
     "naive-bayes": (30,),
-    "forecasts too low or too high, normal target": (30,),
-    "forecasts too low or too high, lognormal target": (30, 300),
-}
+    "nn": (30,),
+    **{f"nn, {plan}": (100,) for plan in ("kfold:10, auto", "5x2, 5x2cv-f")},
+    **{f"forecasts too low or too high, {shape} target": (100,)
+       for shape in ("normal", "exponential", "contaminated")},
+    "forecasts too low or too high, lognormal target": (30, 100, 300),
+    **{f"forecasts too low or too high, lognormal target, {plan}": (30, 100)
+       for plan in ("10x10", "resample:30:0.1", "5x2")},
+}  # fmt: skip
 """The nulls of ``null_tables.py`` on which coverage is measured, with their numbers of units."""
 FEW_DATA_SETS = 49
 """With fewer there is no interval for the next data set."""
@@ -187,11 +201,54 @@ def margin(null: Null, K: int, count: int) -> Held:
         yield not wrong, bool(decision.caution)
 
 
+def hold_out(learner: str, rows: int, count: int) -> Iterator[tuple[str, float]]:
+    """Yield the printed intervals of `bestofk estimate`: name, and whether they hold.
+
+    The truth is the error of the model of all rows on 5,000 new ones.
+    """
+    rng = np.random.default_rng([rows, *learner.encode()])
+    for study in range(count):
+        y = rng.permutation(rows + 5000) % 2
+        X = rng.normal(size=(len(y), 3)) + 0.8 * y[:, np.newaxis]
+        result = estimate(learner, X[:rows], y[:rows], methods=["holdout"], random_state=study)
+        model = {"nn": KNeighborsClassifier(1), "naive-bayes": GaussianNB()}[learner]
+        error = np.mean(model.fit(X[:rows], y[:rows]).predict(X[rows:]) != y[rows:])
+        for name, (low, high) in result["holdout"].intervals.items():
+            yield name, float(low <= error <= high)
+
+
+def measure_estimates(count: int) -> list[dict[str, str]]:
+    """Return one row per interval, learner and number of rows."""
+    rows = []
+    for learner in ("nn", "naive-bayes"):
+        for n in (60, 400):
+            results = list(hold_out(learner, n, count))
+            for name in dict.fromkeys(name for name, _ in results):
+                held = [one for other, one in results if other == name]
+                rows.append(row_of("estimate", "estimate", f"{learner}, {name}", n, 1, held, count))
+    return rows
+
+
+def row_of(
+    interval: str, command: str, null: str, n: int, K: int, held: Any, tables: int, bare: Any = ()
+) -> dict[str, str]:
+    """Return the figures of the intervals that were printed."""
+    ends = clopper_pearson(round(sum(held)), len(held)) if len(held) else None
+    row = {
+        "interval": interval, "command": command, "null": null, "n": str(n), "learners": str(K),
+        "covered": f"{100 * np.mean(held):.1f}" if ends else "none",
+        "low": f"{100 * ends.low:.1f}" if ends else "",
+        "high": f"{100 * ends.high:.1f}" if ends else "", "printed": str(len(held)),
+        "without caution": f"{100 * np.mean(bare):.1f}" if len(bare) else "",
+        "without": str(len(bare)), "tables": str(tables),
+    }  # fmt: skip
+    print(row, file=sys.stderr, flush=True)
+    return row
+
+
 def kinds(null: Null) -> dict[str, Any]:
     """Return what is measured on the tables of a null."""
     if null.fit is not None:
-        if null.test != "auto":
-            return {}
         zero_one = "noise" not in null.name and "target" not in null.name
         return {"difference": fitted_difference} | ({"expect": expect} if zero_one else {})
     if null.design == "":
@@ -214,23 +271,11 @@ def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
             continue
         count = tables if null.fit is None else fitted
         for name, function in kinds(null).items():
-            # with more learners, hardly any claim against a margin is made
-            for K in (2,) if name == "margin" else LEARNERS:
+            for K in ONLY.get(name, LEARNERS):
                 printed = [one for one in function(null, K, count) if one[0] is not None]
-                if not printed:
-                    continue
-                held = np.array([one[0] for one in printed], dtype=float)
-                bare = held[[not one[1] for one in printed]]
-                ends = clopper_pearson(round(held.sum()), len(held))
-                rows.append({
-                    "interval": name, "command": null.command, "null": null.name,
-                    "n": str(null.n), "learners": str(K), "covered": f"{100 * held.mean():.1f}",
-                    "low": f"{100 * ends.low:.1f}", "high": f"{100 * ends.high:.1f}",
-                    "printed": str(len(held)),
-                    "without caution": f"{100 * bare.mean():.1f}" if len(bare) else "",
-                    "without": str(len(bare)), "tables": str(count),
-                })  # fmt: skip
-                print(rows[-1], file=sys.stderr, flush=True)
+                held = [float(one[0]) for one in printed]
+                bare = [float(one[0]) for one in printed if not one[1]]
+                rows.append(row_of(name, null.command, null.name, null.n, K, held, count, bare))
     return rows
 
 
@@ -255,7 +300,8 @@ def page(rows: list[dict[str, str]]) -> list[str]:
     return [
         *lines,
         "Percent of results whose intervals hold; 95 are promised. *Without caution*: of the "
-        "results without a caution about their error rate; - if all have one. Made by "
+        "results without a caution about their error rate; - if all have one. *none*: such "
+        "results have no intervals, because these would cover too rarely. Made by "
         "`python studies/interval_coverage.py`.",
         "",
     ]
@@ -265,9 +311,15 @@ def main() -> None:
     smoke = "--smoke" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     rows = measure(*((3, 2) if smoke else (STUDIES, FITTED)), only)
+    if not only:
+        rows += measure_estimates(2 if smoke else FITTED)
     if smoke or only:
         print("\n".join(page(rows)))
         return
+    write(rows)
+
+
+def write(rows: list[dict[str, str]]) -> None:
     with (OUT / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -8,9 +8,9 @@
 Every study draws K learners (or models) with equal means and decides by the defaults. A study errs
 if it claims any difference. *Without caution* counts the false claims in results that do not carry
 a caution about their error rate. `order` and `evals` decide 1,000 tables each; a rate of 5 percent
-has a standard error of 0.7. `compare` decides 400 data sets each (1.1): every learner sees a block
-of columns of its own, so that the learners are equal by construction; the plan is the default
-(10x5+nested) unless the name of the null says otherwise.
+has a standard error of 0.7. `compare` decides 400 data sets each (1.1), with more of both for rates
+close to the level. Every learner sees a block of columns of its own, so that the learners are equal
+by construction; the plan is the default (10x5+nested) unless the name of the null says otherwise.
 """
 
 from __future__ import annotations
@@ -218,6 +218,8 @@ class Null:
     """Design of a drawn table in `order`; empty: the scores of `evals`."""
     test: str = "auto"
     cluster: int = 0
+    times: int = 1
+    """Factor of the number of studies, for a rate close to the level."""
 
     @property
     def command(self) -> str:
@@ -265,7 +267,8 @@ NULLS = (
     ),
     *(
         Null(name=f"losses in order of time, autocorrelation {rho:g}", draw=series(rho), n=n,
-             design="time") for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
+             design="time", times=4 if (n, rho) == (200, 0.5) else 1)
+        for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
     ),
     *(
         Null(name=f"data sets, {name}", draw=draw, n=n, design="scores")
@@ -274,6 +277,7 @@ NULLS = (
             ("t with 3 df", of_shape("t with 3 df"), (3, 6, 12, 30)),
             ("exponential, opposite skews", of_shape("exponential", True), (3, 6, 12, 30, 120)),
             ("lognormal, opposite skews", of_shape("lognormal", True), (3, 6, 12, 30, 60, 120)),
+            ("contaminated, opposite skews", of_shape("contaminated", True), (12, 30, 60)),
             ("variances differ", of_shape("normal", sds=3.0), (6, 12)),
             ("error rates on 20 items", out_of(20), (6, 12, 30)),
         ) for n in sizes
@@ -291,7 +295,9 @@ NULLS = (
             ("every second learner has two", fewer_runs(0.0), (5, 10)),
             ("every second learner has a third", fewer_runs(1 / 3), (9, 15, 30)),
             ("t with 3 df", of_shape("t with 3 df"), (5, 10)),
-            ("lognormal, opposite skews", of_shape("lognormal", True), (3, 5, 10, 30)),
+            ("exponential, opposite skews", of_shape("exponential", True), (5, 10, 30)),
+            ("contaminated, opposite skews", of_shape("contaminated", True), (10, 30)),
+            ("lognormal, opposite skews", of_shape("lognormal", True), (3, 5, 10, 30, 60)),
             ("error rates on 20 items", out_of(20), (3, 5, 10)),
             ("error rates on 5 items", out_of(5), (3, 5, 10)),
         ) for n in sizes
@@ -301,6 +307,8 @@ NULLS = (
         for name, draw, sizes in (
             ("right or wrong", right_or_wrong, (50, 200)),
             ("t with 3 df", of_shape("t with 3 df"), (50, 200)),
+            ("exponential, opposite skews", of_shape("exponential", True), (50,)),
+            ("contaminated, opposite skews", of_shape("contaminated", True), (50,)),
             ("lognormal, opposite skews", of_shape("lognormal", True), (20, 50, 200)),
         ) for n in sizes
     ),
@@ -317,8 +325,10 @@ NULLS = (
          fit=regression(least_squares, "lognormal")),
     *(
         Null(name=f"forecasts too low or too high, {noise} target", n=n,
-             fit=regression(low_or_high, noise))
-        for noise in ("normal", "exponential", "lognormal") for n in (30, 100, 300)
+             fit=regression(low_or_high, noise),
+             times=5 if (noise, n) == ("lognormal", 300) else 1)
+        for noise in ("normal", "exponential", "contaminated", "lognormal")
+        for n in ((30, 100) if noise == "contaminated" else (30, 100, 300))
     ),
     *(
         Null(name=f"forecasts too low or too high, lognormal target, {plan}", n=n,
@@ -381,7 +391,7 @@ def measure(studies: int, fitted: int, only: str = "", known: Rows = (), seed: i
     for null in NULLS:
         if only not in null.name:
             continue
-        count = studies if null.fit is None else fitted
+        count = null.times * (studies if null.fit is None else fitted)
         for K in LEARNERS:
             key = (null.name, str(null.n), str(K), str(count))
             if key in done:
@@ -414,7 +424,7 @@ def page(rows: Rows) -> list[str]:
         if not of_command:
             continue
         lines += [
-            f"**`{command}`** ({of_command[0]['studies']} studies each)", "",
+            f"**`{command}`** ({of_command[0]['studies']} studies each, or more)", "",
             f"| null | n | test | {' | '.join(heads)} | without caution |",
             f"|---|---:|---|{'---:|' * len(heads)}---:|",
         ]  # fmt: skip

@@ -55,6 +55,10 @@ def draw(rng, shape, size):
         return (rng.lognormal(size=size) - np.exp(0.5)) / np.sqrt(np.exp(2.0) - np.exp(1.0))
     if shape == "t with 3 df":
         return rng.standard_t(3, size=size) / np.sqrt(3.0)
+    if shape == "contaminated":
+        # one in ten is larger by five standard deviations of the others
+        outlier = rng.random(size) < 0.1
+        return (rng.standard_normal(size) + 5.0 * outlier - 0.5) / np.sqrt(3.25)
     # rare large losses on a lattice: 2 in one of five, else 0 or -1
     return rng.choice([-1.0, 0.0, 2.0], p=[0.4, 0.4, 0.2], size=size) / np.sqrt(1.2)
 

@@ -324,9 +324,10 @@ def test_figures_in_the_cautions_about_skewness() -> None:
                  if low <= int(row["n"]) < high]  # fmt: skip
         return f"{int(max(rates) + 0.5)} percent"
 
-    few, skewed = (one.words for one in PAIRWISE_TESTS["skew-corrected-t"].cautions)
-    assert f"{worst(0, 12)} with fewer than 12 and {worst(12, 30)} with fewer than 30" in few
-    assert f"the largest measured rate is {worst(30, 120)}" in skewed
+    few, skewed, _ = (one.words for one in PAIRWISE_TESTS["skew-corrected-t"].cautions)
+    assert f"{worst(0, 12)} with fewer than 12, {worst(12, 30)} with fewer than 30" in few
+    assert f"and {worst(30, 60)} with fewer than 60" in few
+    assert f"the largest measured rate is {worst(60, 120)}" in skewed
     assert float(worst(120, 1000).split()[0]) <= 5
     for name, column in (("paired-t", "paired t"), ("permutation", "sign flips")):
         largest = max(float(row[column]) for row in rows
@@ -352,16 +353,17 @@ def test_figures_in_the_cautions_about_items_and_series() -> None:
     rare = worst("rarely right", "8"), worst("rarely right", "20")
     assert f"{rare[0]} percent with 8 and {rare[1]} percent with 20" in few
     assert f"up to {worst('order of time')} percent" in PAIRWISE_TESTS["ewc-t"].cautions[0].words
-    two = worst("two", test="welch-t", K="2"), worst("two", test="welch-t")
-    unequal, skewed = (one.words for one in PAIRWISE_TESTS["welch-t"].cautions)
+    two = worst("two", K="2"), worst("two")
+    unequal, skewed, _ = (one.words for one in PAIRWISE_TESTS["skew-corrected-welch-t"].cautions)
     assert f"{two[0]} percent for two learners and {two[1]} percent for ten" in unequal
-    opposite = [worst("opposite skews", test="welch-t", K=K) for K in ("2", "10")]
+    opposite = [worst("runs, lognormal, opposite skews", K=K) for K in ("2", "10")]
     assert f"{opposite[0]} percent for two learners and {opposite[1]} percent for ten" in skewed
     halves = PAIRWISE_TESTS["5x2cv-t"].cautions[0].words
     assert f"up to {worst('nn, 5x2', test='5x2cv-t')} percent" in halves
     rows_words = PAIRWISE_TESTS["nested-cv-t"].cautions[0].words
-    few_rows = [worst("forecasts too low", n) for n in ("30", "100")]
-    assert f"{few_rows[0]} percent with 30 rows and {few_rows[1]} percent with 100" in rows_words
+    few_rows = [worst("forecasts too low", n) for n in ("30", "100", "300")]
+    words = "{} percent with 30 rows, {} percent with 100 and {} percent with 300"
+    assert words.format(*few_rows) in rows_words
 
 
 def test_false_claims_without_a_caution_are_chance() -> None:

@@ -209,7 +209,7 @@ class TestTime:
 class TestSeeds:
     def test_seeds_are_independent_runs(self, ask):
         result = ask(long("seed", range(5)))
-        assert result["test"] == "welch-t"
+        assert result["test"] == "skew-corrected-welch-t"
         assert any("not about new data" in one["text"] for one in result["statements"])
 
     def test_learners_may_have_different_seeds(self):
@@ -220,7 +220,8 @@ class TestSeeds:
         a, b = rng.random(5), rng.random(3)
         rows = [("a", seed, x) for seed, x in enumerate(a)]
         rows += [("b", seed + 10, x) for seed, x in enumerate(b)]
-        decision = bk.order(pd.DataFrame(rows, columns=["model", "seed", "accuracy"]))
+        table = pd.DataFrame(rows, columns=["model", "seed", "accuracy"])
+        decision = bk.order(table, test="welch-t")
         expected = ttest_ind(a, b, equal_var=False).pvalue
         assert decision.evidence.pvalue[0] == pytest.approx(expected, rel=1e-9)
         assert decision.means["b"] == pytest.approx(b.mean())
@@ -460,11 +461,34 @@ class TestOddCells:
         assert code == 2
         assert words in " ".join(err.split())
 
+    def test_failures_marked_by_a_number(self, ask):
+        frame = wide(12, ["a", "b"])
+        frame.insert(0, "dataset", [f"d{i}" for i in range(12)])
+        frame.loc[3, "b"] = -1.0
+        message = ask(frame, "--higher-is-better", higher_is_better=True)
+        assert "'b' has the number -1 among numbers between 0 and 1" in message
+        frame.loc[4, "b"] = -0.3
+        assert ask(frame, "--higher-is-better", higher_is_better=True)["recommended"] == "a"
+
+    @pytest.mark.parametrize("name", ["Params (B)", "#Params", "Context length", "Price ($/1M)"])
+    def test_columns_about_the_models_are_no_benchmark(self, ask, name):
+        rng = np.random.default_rng(2)
+        frame = pd.DataFrame(rng.uniform(50, 70, (4, 6)), columns=[f"bench {i}" for i in range(6)])
+        frame.insert(0, "Model", list("abcd"))
+        frame.insert(1, name, [7.0, 14.0, 28.0, 70.0])
+        result = ask(frame, "--higher-is-better", higher_is_better=True)
+        means = {row["name"]: row["mean"] for row in result["standings"]}
+        expected = frame.set_index("Model").drop(columns=name).mean(axis=1)
+        for learner, mean in means.items():
+            assert mean == pytest.approx(expected[learner])
+
     def test_ranks_as_scores(self, ask):
         ranks = wide(6, ["a", "b", "c"]).rank(axis=1)
         ranks.insert(0, "dataset", list("abcdef"))
-        result = ask(ranks, "--higher-is-better", higher_is_better=True)
-        assert "pass --lower-is-better if rank 1 is the best" in result["err"]
+        message = ask(ranks, "--higher-is-better", higher_is_better=True)
+        assert "the numbers are the ranks 1 to 3, of which 1 is the best" in message
+        assert "pass --lower-is-better" in message
+        assert ask(ranks, "--lower-is-better", higher_is_better=False)["recommended"] in "abc"
 
 
 class TestArrays:
@@ -555,6 +579,30 @@ class TestItems:
     def test_samples_of_an_item_are_epochs(self, logs, item, sample):
         result = logs(items(item, sample))
         assert result["choice"]["items"] == 30
+
+    @pytest.mark.parametrize("name", ["mean", "Average", "overall", "macro avg"])
+    def test_means_of_the_items_are_no_item(self, logs, ask, name):
+        frame = items("item", "x", answers=1).drop(columns="x")
+        means = frame.groupby("model")["correct"].mean().reset_index()
+        with pytest.warns(bk.BestOfKWarning, match=f"means of the items: {name}"):
+            result = logs(pd.concat([frame, means.assign(item=name)]))
+        assert result["choice"]["items"] == 30
+        assert result["test"] == "mcnemar"
+        table = frame.pivot(index="item", columns="model", values="correct").astype(float)
+        table.loc[name] = table.mean()
+        result = ask(table.reset_index(), "--higher-is-better", higher_is_better=True)
+        assert result["test"] == "mcnemar"
+        assert f"Left out, as they are summaries: '{name}'" in result["err"]
+
+    def test_percentages_of_one_model_among_fractions(self, logs):
+        frame = items("item", "x", answers=1).drop(columns="x").rename(columns={"correct": "score"})
+        frame["score"] = np.random.default_rng(1).random(len(frame))
+        assert logs(frame)["choice"]["items"] == 30
+        frame.loc[frame["model"] == "a", "score"] *= 100
+        assert "the scores of 'a' look like percentages" in logs(frame)
+        # ratings from 1 to 5 are neither
+        frame["score"] = np.where(frame["model"] == "a", 4, 1)
+        assert logs(frame)["choice"]["items"] == 30
 
     def test_samples_alone_are_items(self, logs):
         frame = items("sample_id", "x", answers=1).drop(columns="x")

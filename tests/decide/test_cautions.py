@@ -18,7 +18,7 @@ def over_data_sets(n, *, learners=2, skewed=False):
     return bk.Losses(values, dims=("algorithm", "dataset"))
 
 
-@pytest.mark.parametrize("n", [3, 11, 29])
+@pytest.mark.parametrize("n", [3, 11, 29, 59])
 def test_few_data_sets(n):
     decision = bk.order(over_data_sets(n))
     assert decision.caution.startswith("The chance of a wrong claim is larger if")
@@ -27,8 +27,8 @@ def test_few_data_sets(n):
 
 
 def test_many_data_sets():
-    assert bk.order(over_data_sets(40, learners=4)).caution == ""
-    decision = bk.order(over_data_sets(40, skewed=True))
+    assert bk.order(over_data_sets(70, learners=4)).caution == ""
+    decision = bk.order(over_data_sets(70, skewed=True))
     assert "the differences are strongly skewed" in decision.caution
     assert bk.order(over_data_sets(150, skewed=True)).caution == ""
 
@@ -74,7 +74,7 @@ def training_runs(*counts):
 
 def test_training_runs(capsys):
     decision = bk.order(training_runs(5, 5))
-    assert decision.test == "welch-t"
+    assert decision.test == "skew-corrected-welch-t"
     assert "which 5 runs are too few to rule out" in decision.caution
     assert "fewer runs" not in decision.caution
     assert bk.order(training_runs(130, 130)).caution == ""
@@ -84,17 +84,40 @@ def test_training_runs(capsys):
 
 
 def test_intervals_that_cover_too_rarely_are_not_reported():
-    for losses in (training_runs(10, 2), windows(0.95)):
+    values = np.random.default_rng(1).random((2, 5, 2))
+    halves = bk.Losses(values, design="5x2")
+    few = (training_runs(10, 2), training_runs(9, 9), over_data_sets(9), nested(99, zero_one=False))
+    for losses in (*few, halves, windows(0.95)):
         decision = bk.order(losses)
         assert not np.isfinite(decision.evidence.low).any()
         assert not np.isfinite(decision.evidence.high).any()
         assert "so there are none" in decision.caution
-        assert "95 % interval" not in decision.explain()
-    for losses in (training_runs(5, 5), windows(0.0)):
+        assert "95 % interval" not in decision.explain().replace("(95 % interval 0.00 to 1.00)", "")
+    for losses in (training_runs(10, 10), over_data_sets(10), windows(0.0)):
         decision = bk.order(losses)
         assert np.isfinite(decision.evidence.low).all()
         assert "95 % interval" in decision.explain()
-    assert "Intervals miss as often as claims are wrong." in bk.order(training_runs(5, 5)).explain()
+    by_name = bk.order(over_data_sets(10), test="paired-t")
+    assert "Intervals miss as often as claims are wrong." in by_name.explain()
+
+
+def test_intervals_allow_for_skewed_losses():
+    """The factors are those of docs/methods/intervals.md."""
+    for losses, percent in (
+        (over_data_sets(20), 12), (over_data_sets(20, learners=10, skewed=True), 25),
+        (training_runs(20, 30), 12), (nested(100, zero_one=False), 24),
+    ):  # fmt: skip
+        decision = bk.order(losses)
+        row, choice = decision.evidence.pair(0), decision.test_choice
+        a, b = (decision.evidence.values[decision.evidence.names.index(x)] for x in (row.a, row.b))
+        level = decision.evidence.family.interval_level()
+        low, high = choice(a, b, "two-sided").confidence_interval(level)
+        factor = decision.evidence.interval_factor
+        assert round(100 * (factor - 1)) == percent
+        assert (row.high - row.low) / (high - low) == pytest.approx(factor)
+        assert f"they are {percent} % wider than those of the test" in decision.explain()
+    assert bk.order(over_data_sets(120)).evidence.interval_factor == 1.0
+    assert bk.order(nested(40, zero_one=True)).evidence.interval_factor == 1.0
 
 
 def nested(rows, *, zero_one):
@@ -113,7 +136,8 @@ def test_few_rows_with_losses_that_may_be_skewed():
     assert decision.test == "nested-cv-t"
     assert "which 40 rows are too few to rule out" in decision.caution
     assert bk.order(nested(40, zero_one=True)).caution == ""
-    assert bk.order(nested(300, zero_one=False)).caution == ""
+    assert "which 300 rows are too few" in bk.order(nested(300, zero_one=False)).caution
+    assert bk.order(nested(1000, zero_one=False)).caution == ""
 
 
 def windows(rho, n=50, **sizes):
@@ -164,7 +188,8 @@ def test_tables_of_rows_in_order_of_time_are_series():
 def test_every_caution_states_a_measured_rate():
     for entry in PAIRWISE_TESTS.values():
         for caution in entry.cautions:
-            assert "percent" in caution.words, entry.name
+            assert "percent" in caution.words or not caution.words, entry.name
+            assert caution.words or caution.hides_intervals
 
 
 def test_claims_on_one_test_set_are_about_the_fitted_models():

@@ -97,6 +97,9 @@ def test_intervals_agree_with_the_claims(place, test, correction):
             assert pair.low <= pair.high
             if pair.better is None:
                 assert pair.low <= 0 <= pair.high
+            elif place == "5x2":
+                # its intervals would cover too rarely
+                assert (pair.low, pair.high) == (-np.inf, np.inf)
             elif pair.pvalue <= 1 - order.evidence.family.interval_level():
                 # shown at Bonferroni's level, which is that of the intervals
                 assert pair.low >= 0 if pair.better == pair.b else pair.high <= 0

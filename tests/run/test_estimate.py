@@ -43,7 +43,7 @@ def test_bootstrap_estimates_fit_together():
 
 
 def test_intervals_are_those_of_the_counts():
-    one = estimate("nn", X, Y, methods=["cross-validation"], level=0.9)["cross-validation"]
+    one = estimate("max", X, Y, methods=["holdout"], level=0.9, test_share=0.7)["holdout"]
     k, n = int(one.errors), one.n
     low, high = one.intervals["Clopper-Pearson"]
     # by definition: both tails have 5 %
@@ -54,10 +54,11 @@ def test_intervals_are_those_of_the_counts():
 
 
 def test_a_finite_population_narrows_the_normal_interval():
-    plain = estimate("nn", X, Y, methods=["holdout"])["holdout"]
-    finite = estimate("nn", X, Y, methods=["holdout"], population=200)["holdout"]
+    options = {"methods": ["holdout"], "test_share": 0.7}
+    plain = estimate("max", X, Y, **options)["holdout"]
+    finite = estimate("max", X, Y, **options, population=200)["holdout"]
     widths = [np.diff(one.intervals["normal"])[0] for one in (plain, finite)]
-    assert widths[1] / widths[0] == pytest.approx(np.sqrt((200 - 50) / 199))
+    assert widths[1] / widths[0] == pytest.approx(np.sqrt((200 - plain.n) / 199))
     assert any("of the population" in rule for rule in finite.broken_rules)
     with pytest.raises(ArgumentError, match="population must be at least 150"):
         estimate("nn", X, Y, methods=["holdout"], population=100)
@@ -66,8 +67,16 @@ def test_a_finite_population_narrows_the_normal_interval():
 def test_rules_of_thumb():
     assert broken_rules(0.3, 200) == ()
     assert len(broken_rules(0.98, 60)) == 3
-    text = estimate("nn", X, Y, methods=["resubstitution"]).explain()
-    assert "Do not trust the normal interval" in text
+    text = estimate("nn", X, Y, methods=["holdout"]).explain()
+    assert "There is no normal interval: n = 50 is not above 100" in text
+
+
+def test_only_the_hold_out_has_intervals():
+    result = estimate("nn", X, Y)
+    assert [one.method for one in result.estimates if one.intervals] == ["holdout"]
+    assert "would cover too rarely" in result.explain()
+    frame = result.to_frame().set_index("method")
+    assert frame["Wilson_low"].notna().sum() == 1
 
 
 def test_wrong_calls_are_refused():

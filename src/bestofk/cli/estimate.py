@@ -28,11 +28,12 @@ from bestofk.cli.say import say
 @seed_option
 @json_option
 def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> None:
-    """Estimate the error rate of one learner on DATA, with intervals.
+    """Estimate the error rate of one learner on DATA.
 
     Methods: resubstitution, holdout, cross-validation, leave-one-out, bootstrap, .632 and .632+;
     only when named, full-bootstrap, which tests all rows and is optimistic.
-    Each has the normal, Wilson, Clopper-Pearson and Langford interval.
+    The hold-out has the Wilson, Clopper-Pearson and Langford interval, and the normal one if its
+    rules of thumb hold. Intervals of the other methods would cover too rarely.
 
     \b
     Examples:

@@ -203,25 +203,49 @@ def caution_of(problem: Problem, choice: Choice) -> str:
             continue
         known = problem.subject.caution if caution.replaced else None
         sentences.append(caution.words.format(**facts) if known is None else known)
+    if interval_factor(problem, choice) == np.inf:
+        sentences.append("Intervals would cover too rarely, so there are none.")
     return " ".join(filter(None, sentences))
 
 
-def hides_intervals(problem: Problem, choice: Choice) -> bool:
-    """Whether intervals of the differences cover too rarely on these losses to be reported."""
-    return choice.entry is not None and any(
-        caution.hides_intervals and _caution_facts(problem, choice, caution) is not None
-        for caution in choice.entry.cautions
-    )
+UNITS_ALLOWANCE, ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.5, 2.4, 7.0
+"""Measured by ``python studies/interval_coverage.py``: the intervals cover such losses, too."""
+
+
+def interval_factor(problem: Problem, choice: Choice) -> float:
+    """Return by how much a decision widens the intervals of the test; infinite: it has none.
+
+    On n units the factor is ``1 + c / n``, and c is larger if the differences are visibly skewed:
+    then the pairs without visible skewness are suspect as well. Folds do not show how the losses
+    of single rows are distributed, so their factor depends on the number of rows only. In a series
+    n is the number of independent rows that have the same information.
+    """
+    entry = choice.entry
+    if entry is None:
+        return 1.0
+    for caution in entry.cautions:
+        hides = caution.hides_intervals and (not caution.replaced or problem.subject.caution)
+        if hides and _caution_facts(problem, choice, caution) is not None:
+            return np.inf
+    if entry.widened == "skewed rows":
+        few = next(one for one in entry.cautions if one.when == "few rows")
+        rows = _few_rows(problem, few)
+        return 1.0 if rows is None else 1.0 + ROWS_ALLOWANCE / float(np.sqrt(_rows(problem)))
+    if entry.widened == "dependent rows":
+        return 1.0 + SERIES_ALLOWANCE / _dependence(problem)[1]
+    n = _fewest_units(problem, choice)
+    if not entry.widened or n >= MAX_SKEWED_UNITS:
+        return 1.0
+    learners = len(problem.names)
+    doubtful = _mean_square_skewness(problem, n) > 1.0 + 5.0 / learners
+    return 1.0 + UNITS_ALLOWANCE * (1.0 + learners / 10.0 if doubtful else 1.0) / n
 
 
 def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
     """Return the numbers of a caution; None if it does not apply."""
-    n = units(problem)
-    if choice.entry is not None and choice.entry.unpaired:
-        runs = np.isfinite(problem.sample(1)).sum(axis=1)
-        n = int(runs.min())
-        if caution.when == "unequal runs":
-            return {} if n < min(caution.below, runs.max()) else None
+    n = _fewest_units(problem, choice)
+    if caution.when == "unequal runs":
+        return {} if n < min(caution.below, units(problem)) else None
     if caution.when == "few units":
         noun = "clusters" if problem.subject.n_clusters is not None else (
             "data sets" if problem.n_datasets > 1
@@ -261,23 +285,25 @@ def _few_rows(problem: Problem, caution: Caution) -> dict[str, str] | None:
     wrong = problem.sample(1) * n_test
     if np.abs(wrong - np.round(wrong)).max() <= 1e-6 * n_test.max():
         return None
-    n = design.groups or design.n_train[0] + design.n_test[0]
+    n = _rows(problem)
     noun = "groups" if design.groups else "rows"
     return {"units": f"{n} {noun}"} if n < caution.below else None
+
+
+def _rows(problem: Problem) -> int:
+    """Return the number of rows or groups of the data set, for a design that knows it."""
+    design = problem.design
+    assert design.n_train is not None
+    assert design.n_test is not None
+    return design.groups or design.n_train[0] + design.n_test[0]
 
 
 def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:
     """Return the largest lag-1 autocorrelation of a pair's differences, if it matters."""
     if "time" not in problem.situations:
         return None
-    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
-
-    values = problem.sample(1)
-    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
-    d = (values[first] - values[second]).T
-    n = len(d)
-    rho = float(lag_one(d - d.mean(axis=0)).max())
-    effective = float(effective_sample(rho, n))
+    n = problem.sample(1).shape[1]
+    rho, effective = _dependence(problem)
     if effective >= caution.below if caution.below else rho <= 2.0 / np.sqrt(n):
         return None
     return {
@@ -287,16 +313,26 @@ def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None
     }
 
 
+def _dependence(problem: Problem) -> tuple[float, float]:
+    """Return the largest lag-1 autocorrelation of a pair, and its number of independent rows."""
+    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
+
+    values = problem.sample(1)
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = (values[first] - values[second]).T
+    rho = float(lag_one(d - d.mean(axis=0)).max())
+    return rho, float(effective_sample(rho, len(d)))
+
+
 MAX_SKEWED_UNITS = 120
 """From this number of units on, lognormal differences keep the level."""
-_CLEAR_SKEWNESS = 1.0
 _MAX_CHECKED_PAIRS = 1000
 
 
 def _largest_skewness(problem: Problem) -> tuple[float, float]:
     """Return the largest skewness of the differences of a pair, and the limit for a caution.
 
-    The limit is 1, or what the largest of that many pairs of normal differences rarely exceeds.
+    The largest of that many pairs of normal differences rarely exceeds the limit.
     """
     from bestofk.stats.pairwise.skew_corrected import sample_skewness
     from bestofk.stats.tails import normal_quantile
@@ -307,7 +343,20 @@ def _largest_skewness(problem: Problem) -> tuple[float, float]:
     centred = d - d.mean(axis=1, keepdims=True)
     largest = float(np.abs(sample_skewness(centred, axis=1)).max())
     chance = -float(normal_quantile(0.025 / len(first))) * float(np.sqrt(6.0 / d.shape[1]))
-    return largest, max(_CLEAR_SKEWNESS, chance)
+    return largest, chance
+
+
+def _mean_square_skewness(problem: Problem, n: int) -> float:
+    """Return the mean square of the pairs' skewness on n units, over its mean for normal losses."""
+    from bestofk.stats.pairwise.skew_corrected import sample_skewness
+
+    # runs of different learners are not paired, and some learners may have more
+    values = np.stack([row[np.isfinite(row)][:n] for row in problem.sample(1)])
+    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    d = values[first] - values[second]
+    skewness = sample_skewness(d - d.mean(axis=1, keepdims=True), axis=1)
+    variance = 6.0 * n * (n - 1.0) / ((n - 2.0) * (n + 1.0) * (n + 3.0))
+    return float(np.square(skewness).mean() / variance)
 
 
 def units(problem: Problem) -> int:
@@ -315,6 +364,13 @@ def units(problem: Problem) -> int:
     if problem.subject.n_clusters is not None:
         return problem.subject.n_clusters
     return int(problem.sample(1).shape[1])
+
+
+def _fewest_units(problem: Problem, choice: Choice) -> int:
+    """Return the number of units; that of the learner with the fewest if they are not paired."""
+    if choice.entry is None or not choice.entry.unpaired:
+        return units(problem)
+    return int(np.isfinite(problem.sample(1)).sum(axis=1).min())
 
 
 def smallest_pvalue(choice: Choice, n: int) -> float:

@@ -265,6 +265,8 @@ class Evidence(Presented):
     choice: Choice | None = field(default=None, repr=False)
     bayesian: Choice | None = field(default=None, repr=False)
     """The Bayesian test that gives posterior probabilities, if a rope was given."""
+    interval_factor: float = 1.0
+    """By how much the intervals are wider than those of the test; infinite: there are none."""
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
     """Values that are computed once."""
 
@@ -532,6 +534,8 @@ class Evidence(Presented):
         the interval by the claim would cost coverage: all intervals and all claims hold together
         with probability 1 - 2 alpha only.
         """
+        if self.interval_factor == np.inf:
+            return np.full(len(self), -np.inf), np.full(len(self), np.inf)
         lows, highs = [], []
         try:
             for one in self._results(self.alternative):
@@ -542,7 +546,10 @@ class Evidence(Presented):
             lows = []
         if not lows:
             return np.full(len(self), -np.inf), np.full(len(self), np.inf)
-        low, high = np.concatenate(lows), np.concatenate(highs)
+        low, high = (
+            self.estimate + self.interval_factor * (np.concatenate(ends) - self.estimate)
+            for ends in (lows, highs)
+        )
         low = np.where(self.better == 0, np.minimum(low, 0.0), low)
         high = np.where(self.better == 0, np.maximum(high, 0.0), high)
         return low, high

@@ -11,7 +11,7 @@ from bestofk._base.checks import Bools, Floats, positive
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk._base.formatting import pvalue_words
 from bestofk._base.results import Presented
-from bestofk.decide.choose_test import Choice, choose_test, hides_intervals, units
+from bestofk.decide.choose_test import Choice, choose_test, interval_factor, units
 from bestofk.decide.evidence import Evidence, Family, Name, Signs
 from bestofk.decide.problem import Problem
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -97,8 +97,6 @@ def gather_evidence(
     cache: dict[str, Any] = {f"results {alternative}": results} if results else {}
     if bayesian is not None and bayesian.axes != choice.axes:
         cache["bayesian sample"] = problem.sample(bayesian.axes)
-    if hides_intervals(problem, choice):
-        cache["intervals"] = np.full(len(first), -np.inf), np.full(len(first), np.inf)
     evidence = Evidence(
         names=problem.names,
         first=first,
@@ -111,6 +109,7 @@ def gather_evidence(
         values=values,
         choice=choice,
         bayesian=bayesian,
+        interval_factor=interval_factor(problem, choice),
         cache=cache,
     )
     if problem.missing is None or problem.missing.as_worst is None:

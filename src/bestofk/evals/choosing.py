@@ -52,6 +52,9 @@ from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 
+MIN_GRADED_UNITS = 30
+"""With fewer items or clusters, intervals of graded scores cover too rarely."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ClusteredTest:
@@ -785,13 +788,19 @@ def _with_label_plan(judge: JudgeCheck, decided: _Decided) -> JudgeCheck:
 
 
 def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
-    """Return the interval of each model's mean, in the user's metric."""
+    """Return the interval of each model's mean, in the user's metric; NaN: it covers too rarely."""
     metric, scores, alpha = decided.table.metric, decided.scores, decided.decision.alpha
-    known = scores.mean if scores.truth is None else scores.truth
-    within_unit = np.nanmin(known) >= 0.0 and np.nanmax(known) <= 1.0
+    known, units = scores.mean, len(decided.clusters)
+    if scores.truth is not None and decided.labelled is not None:
+        known = scores.truth[np.isfinite(scores.truth)]
+        units = len(np.unique(scores.cluster[decided.labelled.labelled]))
+    within_unit = known.min() >= 0.0 and known.max() <= 1.0
     losses = np.stack(list(decided.losses.values()))
     ends: Any
-    if decided.binary:
+    graded = not np.isin(known, (0.0, 1.0)).all()
+    if graded and units < MIN_GRADED_UNITS:
+        ends = np.full((len(losses), 2), np.nan)
+    elif decided.binary:
         bounds = [wilson(int(loss.sum()), loss.size, level=1.0 - alpha) for loss in losses]
         ends = [(one.low, one.high) for one in bounds]
     else:
@@ -803,7 +812,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     intervals = {}
     for name, pair in zip(decided.losses, ends, strict=True):
         low, high = sorted(metric.shown(float(end)) for end in pair)
-        if within_unit:
+        if within_unit and isfinite(low):
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
         intervals[name] = (low, high)
     return intervals

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import BestOfKWarning, TableError, use
+from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import shortened
 from bestofk.data.tables.table import Table
 from bestofk.data.tables.values import is_number
@@ -220,7 +220,7 @@ def refuse_negative_losses(cells: Cells, name: str, source: str) -> None:
 
 
 def check_scales(values: Floats, names: Sequence[str], source: str, *, higher: bool) -> None:
-    """Raise if percentages are mixed with fractions; warn of ranks that count as scores.
+    """Raise if percentages are mixed with fractions, or if ranks count as scores.
 
     `values` (K, ...) are as in the file. A single percentage among losses may be an outlier.
     """
@@ -242,14 +242,20 @@ def check_scales(values: Floats, names: Sequence[str], source: str, *, higher: b
                 f"{source}: {names[row]!r} has the number {table[row, column]:g} among fractions "
                 "between 0 and 1; it looks like a percentage: divide it by 100."
             )
+    failed = table == -1.0
+    others = table[~failed]
+    some = failed.any() and not failed.all(axis=1).any()
+    if some and others.min() >= 0.0 and others.max() <= 1.0:
+        raise TableError(
+            f"{source}: {names[int(np.argwhere(failed)[0, 0])]!r} has the number -1 among "
+            "numbers between 0 and 1. If it marks a failure, empty the cell, or write the "
+            "worst number."
+        )
     K = len(table)
     ranks = np.sort(table, axis=0)
     if higher and K > 2 and table.shape[1] > 2 and (ranks == np.arange(1, K + 1)[:, None]).all():
-        warnings.warn(
-            BestOfKWarning(
-                f"{source}: the numbers are the ranks 1 to {K}; pass ",
-                use(higher_is_better=False),
-                " if rank 1 is the best.",
-            ),
-            stacklevel=3,
+        raise TableError(
+            f"{source}: the numbers are the ranks 1 to {K}, of which 1 is the best: pass ",
+            use(higher_is_better=False),
+            ", or give the scores themselves.",
         )

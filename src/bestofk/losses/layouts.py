@@ -577,13 +577,16 @@ def wide_cells(
     levels = _axis_levels(table, roles, ("dataset", *_NUMBERED))
     sizes = _sizes(table, roles)
     rows = np.arange(table.n_rows)
-    keep = None if ours else _not_summaries(levels.get("dataset"))
-    if keep is not None:
-        left_out = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
+    for names_of_rows in () if ours else tuple(levels.values()):
+        keep = _not_summaries(names_of_rows)
+        if keep is None:
+            continue
+        left_out = [names_of_rows.names[code] for code in names_of_rows.codes[~keep]]
         notes.append(f"Left out, as they are summaries: {listed(left_out)}.")
         values, rows = values[keep], rows[keep]
         levels = {axis: some_levels(axis_levels, keep) for axis, axis_levels in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
+        break
     n = len(rows)
     columns = tuple(learners)
     cells = Cells(
@@ -613,10 +616,8 @@ def _is_index(table: Table, column: str) -> bool:
     return n > 2 and bool(((values - values[0]) == np.arange(n)).all()) and values[0] in (0, 1)
 
 
-def _not_summaries(levels: Levels | None) -> np.ndarray | None:
+def _not_summaries(levels: Levels) -> np.ndarray | None:
     """Mark the rows that are no means or ranks of a table; return None if there are none."""
-    if levels is None:
-        return None
     summary = np.array([is_summary(name) for name in levels.names], dtype=np.bool_)
     if not summary.any() or summary.all():
         return None

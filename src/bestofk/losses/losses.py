@@ -278,8 +278,9 @@ def summary(learners: Sequence[str], sets: Sequence[str], design: Design, absent
     k, d = len(learners), len(sets)
     gap = int(absent.sum())
     end = f", {gap} of {absent.size} cells missing" if gap else ""
+    noun = "model" if design.on_test_set else "learner"
     return (
-        f"Losses of {k} learner{'s' * (k != 1)} on {d} data set{'s' * (d != 1)}: "
+        f"Losses of {k} {noun}{'s' * (k != 1)} on {d} data set{'s' * (d != 1)}: "
         f"{design.describe()}{end}."
     )
 

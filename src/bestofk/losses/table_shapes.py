@@ -140,8 +140,10 @@ _MEAN_AFTER = re.compile(rf"(.+?)_+(?:{_MEAN_WORDS})")
 _MEAN_BEFORE = re.compile(rf"(?:{_MEAN_WORDS})_+(.+)")
 _ALONE = re.compile(
     rf"(?:mean_|avg_|average_|std_|test_|train_|score_)*(?:{_ASIDE_WORDS}|fit_time|score_time|"
-    r"runtime|train_time|training_time|predict_time|inference_time|memory|ram|params|n_params|"
-    r"size|(?:(?:n|num|number_of)_)?(?:rows|samples|features|classes|instances|examples|attributes|"
+    r"runtime|train_time|training_time|predict_time|inference_time|memory|ram|"
+    r"(?:(?:n|num|number_of|total|active)_)?(?:params|parameters|size)(?:_(?:[bm]|in_[bm]|billions?|"
+    r"millions?|gb|mb))?|(?:g|t)?flops|macs|context(?:_(?:length|window|size))?|"
+    r"(?:co2|price|cost)(?:_\w+)?|likes|downloads|hub_\w+|(?:(?:n|num|number_of)_)?(?:rows|samples|features|classes|instances|examples|attributes|"
     r"observations|columns)|best|winner|oracle|upper_bound|improvement|gain|delta|diff|difference|"
     r"significant|significance|"
     r"best_method|best_model|notes?|comments?|rank_test_score)"
@@ -338,7 +340,8 @@ def learners_in_rows(table: Table, roles: dict[str, str], *, stated: bool) -> Ta
     if not data:
         raise TableError(f"{table.source}: no column holds the numbers of a data set.")
     kept, left_out = without_aside_columns(table, data)
-    spreads = left_out.get("spreads, ranks or sizes of a learner", [])
+    reasons = "spreads, ranks or sizes of a learner", "no learners by their names"
+    spreads = [column for reason in reasons for column in left_out.get(reason, [])]
     data = [c for c in data if c not in spreads]
     text = {c: table.text(c).tolist() for c in data}
     learners = table.text(column).tolist()

@@ -69,10 +69,11 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
         columns.append(Column("frontier", "On the frontier", "text", cells))
     columns.append(Column("verdict", "Verdict", "text", values["verdict"]))
     level = f"{100 * (1 - choice.decision.alpha):g} %"
+    bounded = any(map(isfinite, values["low"]))
     return OutputTable(
         name="leaderboard",
-        title=f"The models, with {level} intervals of each mean alone",
-        columns=tuple(columns),
+        title=f"The models{f', with {level} intervals of each mean alone' if bounded else ''}",
+        columns=tuple(one for one in columns if bounded or one.key not in ("low", "high")),
         note="Models that share a letter are not shown to differ." if letters else "",
     )
 

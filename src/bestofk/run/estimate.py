@@ -49,7 +49,10 @@ SMALL_TEST_SET = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimatedError:
-    """The error rate by one method, with intervals as (low, high) by name."""
+    """The error rate by one method, with intervals as (low, high) by name.
+
+    Only the hold-out has intervals, and the normal one only if its rules of thumb hold.
+    """
 
     method: str
     error: float
@@ -96,24 +99,32 @@ class ErrorEstimates(Presented):
             "error": [one.error for one in self.estimates],
             "n": [one.n for one in self.estimates],
         }
-        for name in self.estimates[0].intervals:
+        for name in self._interval_names():
             for k, end in enumerate(("low", "high")):
-                columns[f"{name}_{end}"] = [one.intervals[name][k] for one in self.estimates]
+                ends = [one.intervals.get(name, (None, None))[k] for one in self.estimates]
+                columns[f"{name}_{end}"] = ends
         return columns
+
+    def _interval_names(self) -> list[str]:
+        return list(dict.fromkeys(name for one in self.estimates for name in one.intervals))
 
     def explain(self) -> str:
         """Describe every estimate, and the rules of thumb that do not hold."""
         level = f"{100 * self.level:g} %"
         lines = [f"Error of {self.learner} on {self.dataset}, {self.rows} rows."]
         for one in self.estimates:
-            low, high = one.intervals["Wilson"]
-            line = (
-                f"By {one.method} it is {one.error:.4f} ({NOTES[one.method]}), with a {level} "
-                f"interval (Wilson) from {low:.3f} to {high:.3f}."
+            line = f"By {one.method} it is {one.error:.4f} ({NOTES[one.method]})"
+            if one.intervals:
+                low, high = one.intervals["Wilson"]
+                line += f", with a {level} interval (Wilson) from {low:.3f} to {high:.3f}"
+                if "normal" not in one.intervals:
+                    line += f". There is no normal interval: {'; '.join(one.broken_rules)}"
+            lines.append(f"{line}.")
+        if not all(one.intervals for one in self.estimates):
+            lines.append(
+                "Only the hold-out has intervals: those of the other methods would cover too "
+                "rarely, because their models share rows."
             )
-            if one.broken_rules:
-                line += f" Do not trust the normal interval: {'; '.join(one.broken_rules)}."
-            lines.append(line)
         if self.population is not None:
             lines.append(
                 f"The normal intervals have the correction for a population of {self.population}."
@@ -122,19 +133,20 @@ class ErrorEstimates(Presented):
 
     def to_text(self) -> str:
         """Return a table of all estimates and intervals."""
-        names = list(self.estimates[0].intervals)
+        names = self._interval_names()
         lines = [f"{'method':<17}{'error':>7}  " + "  ".join(f"{name:>11}" for name in names)]
         for one in self.estimates:
             ends = [
                 f"{'up to ' if name == 'Langford' else f'{low:.3f}–'}{high:.3f}"
-                for name, (low, high) in one.intervals.items()
+                if name in one.intervals
+                else ""
+                for name in names
+                for low, high in [one.intervals.get(name, (0.0, 0.0))]
             ]
-            lines.append(
-                f"{one.method:<17}{one.error:>7.4f}  "
-                + "  ".join(
-                    f"{e:>{max(11, len(name))}}" for name, e in zip(names, ends, strict=True)
-                )
+            cells = "  ".join(
+                f"{e:>{max(11, len(name))}}" for name, e in zip(names, ends, strict=True)
             )
+            lines.append(f"{one.method:<17}{one.error:>7.4f}  {cells}".rstrip())
         return "\n".join(lines)
 
 
@@ -186,11 +198,11 @@ def estimate(
 
     Notes
     -----
-    The intervals treat the tested rows as independent, which holds for the hold-out. For the other
-    methods they are approximations: their models share training rows, and resubstitution tests
-    rows that the model knows. Rules of thumb for the normal interval: more than 100 test rows
-    (Witten and Frank); n e (1 - e) at least 5 (Mitchell); n e and n (1 - e) above 5 (Weiss,
-    Devroye); at most 5 % of the population tested (Weiss).
+    The intervals treat the tested rows as independent, which holds for the hold-out only. For the
+    other methods they would cover too rarely (those of resubstitution never, if the learner is the
+    nearest neighbour), so there are none. Rules of thumb for the normal interval: more than 100
+    test rows (Witten and Frank); n e (1 - e) at least 5 (Mitchell); n e and n (1 - e) above 5
+    (Weiss, Devroye); at most 5 % of the population tested (Weiss).
 
     Examples
     --------
@@ -313,6 +325,11 @@ def _with_intervals(
     method: str, errors: float, n: int, level: float, population: int | None
 ) -> EstimatedError:
     k, error = round(errors), errors / n
+    rules = broken_rules(error, n, population)
+    if method != "holdout":
+        return EstimatedError(
+            method=method, error=error, errors=errors, n=n, intervals={}, broken_rules=rules
+        )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BestOfKWarning)
         approximate = normal(k, n, level)
@@ -320,12 +337,13 @@ def _with_intervals(
     if population is not None and population > 1:
         half *= finite_population_factor(n, population)
     exact = {"Wilson": wilson(k, n, level), "Clopper-Pearson": clopper_pearson(k, n, level)}
-    ends = {"normal": (error - half, error + half)}
+    # a large share of the population is what the correction is for
+    ends = {} if broken_rules(error, n) else {"normal": (error - half, error + half)}
     ends |= {name: (float(one.low), float(one.high)) for name, one in exact.items()}
     ends["Langford"] = (0.0, float(test_set_bound(k, n, 1 - level).high))
     return EstimatedError(
         method=method, error=error, errors=errors, n=n, intervals=ends,
-        broken_rules=broken_rules(error, n, population),
+        broken_rules=rules,
     )  # fmt: skip
 
 

@@ -83,7 +83,8 @@ def test_the_tables_say_what_the_scores_say(hostile):
     board = tables["leaderboard"].to_frame().set_index("learner")
     for k, name in enumerate(scores.learners):
         assert board.loc[name, "mean"] == pytest.approx(scores.mean[k].mean())
-        assert board.loc[name, "low"] < board.loc[name, "mean"] < board.loc[name, "high"]
+    # 24 graded items are too few for intervals that cover
+    assert not {"low", "high"} & set(board.columns)
     who, rival = (scores.learners.index(name) for name in hostile.plan.pair)
     items = tables["items"].to_frame()
     apart = (scores.mean[who] != scores.mean[rival]).sum()

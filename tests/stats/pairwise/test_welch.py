@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestofk.stats.pairwise import welch_t
+from bestofk.stats.pairwise import skew_corrected_welch_t, welch_t
 
 A, B = np.random.default_rng(4).normal(
     [[[0.3]], [[0.29]]], [[[0.02]], [[0.05]]], size=(2, 5, 8)
@@ -36,3 +36,21 @@ def test_other_pairs_do_not_matter():
         alone = welch_t(A[row] * (row + 1), B[row] * (row + 1))
         assert alone.pvalue == together.pvalue[row]
         assert alone.estimate == together.estimate[row]
+
+
+def test_the_corrected_test_is_halls_transformation():
+    """Zhou and Dinh 2005: t + g t^2 / 3 + g^2 t^3 / 27 + g / 6, with g computed by scipy."""
+    rng = np.random.default_rng(3)
+    a, b = -rng.lognormal(size=12), rng.lognormal(size=9) - 7.0
+    plain, corrected = welch_t(a, b), skew_corrected_welch_t(a, b)
+    se = plain.standard_error
+    cubes = [stats.skew(x, bias=False) * x.std(ddof=1) ** 3 / x.size**2 for x in (a, b)]
+    g, t = (cubes[0] - cubes[1]) / se**3, plain.statistic
+    hall = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / 6
+    assert abs(hall) < abs(t)
+    assert corrected.statistic == pytest.approx(hall)
+    low, high = corrected.confidence_interval(0.95)
+    for end in (low, high):
+        assert skew_corrected_welch_t(a - end, b).pvalue == pytest.approx(0.05, rel=1e-6)
+    # two runs of each learner show no skewness
+    assert skew_corrected_welch_t(a[:2], b[:2]).pvalue == welch_t(a[:2], b[:2]).pvalue

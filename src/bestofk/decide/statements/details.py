@@ -339,6 +339,11 @@ def stricter_intervals(decision: Decision) -> str:
     evidence = decision.evidence
     if not evidence.claims_near_zero:
         return ""
+    if evidence.interval_factor > 1:
+        return (
+            f"The intervals are {_wider(evidence)} than those of the test, so that they cover "
+            "unusual losses, too; that of a significant difference can include 0."
+        )
     if evidence.family.size == 1 or not CORRECTIONS[evidence.family.correction].adjusts:
         return (
             "The interval is not made by inverting the test, so that of a significant difference "
@@ -351,14 +356,22 @@ def stricter_intervals(decision: Decision) -> str:
     )
 
 
+def _wider(evidence: Evidence) -> str:
+    return f"{max(round(100 * (evidence.interval_factor - 1)), 1)} % wider"
+
+
 def caution_statements(decision: Decision) -> tuple[Statement, ...]:
     """State what is known against the test; nothing if it promises no error rate."""
     if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
         return ()
     short = first_sentence(decision.caution)
     evidence = decision.evidence
-    finite = len(evidence) > 0 and bool(np.isfinite(evidence.low).any())
-    too = " Intervals miss as often as claims are wrong." if finite else ""
+    finite = len(evidence) > 0 and bool(np.isfinite([evidence.low, evidence.high]).any())
+    too = ""
+    if finite and evidence.interval_factor > 1:
+        too = f" The intervals allow for it: they are {_wider(evidence)} than those of the test."
+    elif finite:
+        too = " Intervals miss as often as claims are wrong."
     return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
 
 

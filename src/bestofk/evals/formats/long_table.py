@@ -8,6 +8,7 @@ latency, status, tokens_in, tokens_out.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError, use
+from bestofk._base.errors import (
+    ArgumentError,
+    BestOfKError,
+    BestOfKWarning,
+    TableError,
+    UnknownNameError,
+    use,
+)
 from bestofk._base.formatting import joined, shortened
 from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
@@ -64,6 +72,9 @@ _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
 _REQUIRED = ("item", "score")
+_MEANS = ("mean", "average", "avg", "overall", "mean_score", "average_score", "overall_score",
+          "macro_average", "macro_avg", "micro_average", "micro_avg")  # fmt: skip
+"""Names of rows that summarise the items."""
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _SUFFIXES = (*_TABLES, ".jsonl", ".ndjson", ".json")
@@ -171,6 +182,7 @@ def _read(
     roles = _checked_roles(table.columns, table.source, query)
     _refuse_unclear_items(table, roles, query)
     table, metric = _one_metric(table, roles, query)
+    table = _without_means(table, roles["item"], rows)
     learners = table.levels(roles["learner"]) if "learner" in roles else _only(table, roles)
     _refuse_unclear_repeats(table, roles, whole=whole)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
@@ -195,6 +207,7 @@ def _read(
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
     scores = _scores(table, roles["score"])
+    _refuse_mixed_scales(scores, learners, table.source)
     epochs = _epochs(table, roles.get("epoch"))
     status = _statuses(table, roles.get("status"), "status" in query.columns, rows)
     amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
@@ -233,6 +246,41 @@ def _read(
             for role, values in amounts.items()
         },
     )
+
+
+def _without_means(table: Table, item: str, rows: EvalRows) -> Table:
+    """Leave out the rows of means of all items, and say so."""
+    levels = table.levels(item)
+    summary = np.array([normal(name) in _MEANS for name in levels.names], dtype=bool)
+    if not summary.any() or summary.all():
+        return table
+    names = [name for name, means in zip(levels.names, summary, strict=True) if means]
+    sentence = f"{table.source}: left out, as they are means of the items: {joined(names)}."
+    rows.note(sentence)
+    warnings.warn(BestOfKWarning(sentence), stacklevel=2)
+    return table.take(~(summary[levels.codes] & (levels.codes >= 0)))
+
+
+def _refuse_mixed_scales(scores: Floats, learners: Levels, source: str) -> None:
+    """Raise if one model has percentages and another has fractions."""
+    fractions, percentages = [], []
+    for code, name in enumerate(learners.names):
+        own = scores[(learners.codes == code) & np.isfinite(scores)]
+        if not own.size or own.min() < 0.0:
+            return
+        if own.max() > 1.0:
+            percentages.append((name, own))
+        elif ((own > 0.0) & (own < 1.0)).any():
+            fractions.append((name, own))
+    if not fractions or not percentages:
+        return
+    for name, own in percentages:
+        usual = np.median(own) / 100.0 / max(float(np.median(fractions[0][1])), 1e-9)
+        if own.max() <= 100.0 and np.median(own) > 1.0 and 0.25 <= usual <= 4.0:
+            raise TableError(
+                f"{source}: the scores of {name!r} look like percentages and those of "
+                f"{fractions[0][0]!r} like fractions: divide the former by 100."
+            )
 
 
 def _only(table: Table, roles: dict[str, str]) -> Levels:

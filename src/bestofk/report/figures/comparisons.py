@@ -178,6 +178,7 @@ class Comparisons:
     """Whether the tests were two-sided; one-sided tests miss some differences."""
     note: str = ""
     interval_note: str = ""
+    noun: str = "learner"
 
     def by_score(self) -> tuple[int, ...]:
         """Return the learners by their scores, best first."""
@@ -340,6 +341,7 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
         names=tuple(str(name) for name in order.by_preference),
         scores=scores,
         score_name=metric.mean,
+        noun=order.noun,
         alpha=order.alpha,
         p_words=p_words(order),
         higher_is_better=metric.higher_is_better,

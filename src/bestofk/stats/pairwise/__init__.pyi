@@ -60,5 +60,5 @@ from .resolution import (
 from .result import Interval as Interval, PairwiseResult as PairwiseResult
 from .signed_ranks import wilcoxon as wilcoxon
 from .skew_corrected import skew_corrected_t as skew_corrected_t
-from .welch import welch_t as welch_t
+from .welch import skew_corrected_welch_t as skew_corrected_welch_t, welch_t as welch_t
 from .z_tests import bayle_cv_z as bayle_cv_z, conservative_z as conservative_z

@@ -90,7 +90,13 @@ class Caution:
     replaced: bool = False
     """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
     hides_intervals: bool = False
-    """Intervals of the differences cover too rarely (docs/measured/coverage.md): there are none."""
+    """Intervals of the differences cover too rarely (docs/measured/coverage.md): there are none.
+    If the caution is one that a comparison replaces, only a comparison hides them."""
+
+
+def no_intervals(when: Literal["few units", "few rows"], below: int) -> Caution:
+    """Return the caution that there are no intervals with fewer units or rows than `below`."""
+    return Caution(words="", when=when, below=below, hides_intervals=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +120,8 @@ class PairwiseTest(FunctionEntry):
     """Situations in which bestofk picks the test by default."""
     interval: str = ""
     """How the interval of the difference is computed, in words; empty: there is none."""
+    widened: Literal["", "skewed units", "skewed rows", "dependent rows"] = ""
+    """How a decision widens the intervals of the test, so that they cover such losses, too."""
     speed: Speed = "vectorised"
     power: PowerModel = "t"
     remarks: tuple[Remark, ...] = ()

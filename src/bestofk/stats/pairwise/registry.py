@@ -29,6 +29,7 @@ from bestofk.stats.pairwise.entry import (
     Caution,
     PairwiseTest,
     Remark,
+    no_intervals,
 )
 from bestofk.stats.pairwise.resolution import (
     smallest_mcnemar_pvalue,
@@ -98,25 +99,29 @@ _UNSTABLE = Caution(
     "percent for two learners, up to 23 percent for ten.",
     when="unstable learners",
     replaced=True,
+    hides_intervals=True,
 )
 _HALVES = Caution(
     words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
     "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The "
-    "plan 10x5+nested has a test with measured rates of at most 6 percent."
+    "plan 10x5+nested has a test with measured rates of at most 6 percent.",
+    hides_intervals=True,
 )
 
 
 _HALVES_T = Caution(
     words="Nearest neighbours lead to more wrong claims: measured rates are up to 12 percent. The "
-    "plan 10x5+nested has a test with measured rates of at most 6 percent for classifiers."
+    "plan 10x5+nested has a test with measured rates of at most 6 percent for classifiers.",
+    hides_intervals=True,
 )
 _SKEWED_ROWS = Caution(
     words="The chance of a wrong claim is larger if the losses of single rows are strongly skewed, "
-    "which {units} are too few to rule out: the largest measured rates are 14 percent with 30 rows "
-    "and 9 percent with 100.",
+    "which {units} are too few to rule out: the largest measured rates are 14 percent with 30 "
+    "rows, 9 percent with 100 and 7 percent with 300.",
     when="few rows",
-    below=300,
+    below=1000,
 )
+_VERY_FEW_ROWS = no_intervals("few rows", 100)
 """Measured by ``python studies/null_tables.py``, as all cautions without another source."""
 
 
@@ -153,7 +158,8 @@ SPLIT_TESTS = (
         takes_units=True,
         takes_resolution=True,
         curtailed="corrected",
-        cautions=(_UNSTABLE, _SKEWED_ROWS),
+        widened="skewed rows",
+        cautions=(_UNSTABLE, _SKEWED_ROWS, _VERY_FEW_ROWS),
         family="resampled-t",
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
@@ -252,9 +258,11 @@ SPLIT_TESTS = (
         takes_units=True,
         takes_resolution=True,
         curtailed="corrected",
+        widened="skewed rows",
         cautions=(
             _UNSTABLE,
             _SKEWED_ROWS,
+            _VERY_FEW_ROWS,
             Caution(
                 words="The chance of a wrong claim is larger than alpha: successive windows depend "
                 "on each other (lag-1 autocorrelation {autocorrelation}); measured rates are up to "
@@ -484,7 +492,8 @@ SPLIT_TESTS = (
             ),
         ),
         interval=_T_INTERVAL,
-        cautions=(_SKEWED_ROWS,),
+        widened="skewed rows",
+        cautions=(_SKEWED_ROWS, _VERY_FEW_ROWS),
     ),
     PairwiseTest(
         name="nested-cv-z",
@@ -530,22 +539,26 @@ SPLIT_TESTS = (
 
 # Tests on independent units: data sets, or the instances of one test set
 
+_STRONGLY_SKEWED = (
+    "The chance of a wrong claim is larger because the differences are strongly skewed (skewness "
+    "{skewness}): the largest measured rate is"
+)
 SKEWNESS_CAUTIONS = (
     Caution(
         words="The chance of a wrong claim is larger if the differences are strongly skewed, which "
         "{units} are too few to rule out. The largest measured rates are 19 percent with fewer "
-        "than 12 and 16 percent with fewer than 30.",
+        "than 12, 16 percent with fewer than 30 and 9 percent with fewer than 60.",
         when="few units",
-        below=30,
+        below=60,
     ),
     Caution(
-        words="The chance of a wrong claim is larger because the differences are strongly skewed "
-        "(skewness {skewness}): the largest measured rate is 9 percent.",
+        words=f"{_STRONGLY_SKEWED} 6 percent.",
         when="skewed",
-        below=30,
+        below=60,
     ),
 )
 """Measured by ``python studies/skewed_differences.py``."""
+VERY_FEW_UNITS = no_intervals("few units", 10)
 
 _SHORT_WINDOWS = Remark(
     words="Windows share training rows, which this test ignores: it found a difference between "
@@ -653,7 +666,8 @@ UNIT_TESTS = (
         interval="the differences that the test does not reject",
         power="skew-corrected t",
         takes_resolution=True,
-        cautions=SKEWNESS_CAUTIONS,
+        widened="skewed units",
+        cautions=(*SKEWNESS_CAUTIONS, VERY_FEW_UNITS),
         remarks=(_SHORT_WINDOWS,),
     ),
     PairwiseTest(
@@ -682,12 +696,13 @@ UNIT_TESTS = (
         interval=_T_INTERVAL,
         power="unknown",
         at_least_units=4,
+        widened="dependent rows",
         cautions=(
             Caution(
                 words="The chance of a wrong claim is larger than alpha: successive differences "
                 "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
                 "have the information of only {effective}. With fewer than 20, measured rates are "
-                "up to 61 percent. Intervals would cover too rarely, so there are none.",
+                "up to 61 percent.",
                 when="autocorrelated",
                 below=20,
                 hides_intervals=True,
@@ -850,12 +865,66 @@ UNIT_TESTS = (
 
 # Tests on independent training runs
 
+_RUNS_SHARE_A_TEST_SET = Remark(
+    words="The runs share one test set, so the result is about the randomness of training and not "
+    "about new data."
+)
 RUN_TESTS = (
+    PairwiseTest(
+        name="skew-corrected-welch-t",
+        explanation=(
+            "Compares the mean scores of independent training runs of two models on one test set.",
+            "Use it for runs with different seeds; the numbers of runs may differ, and it allows "
+            "for skewed scores.",
+            "Do not use it for a claim about other data: it covers only the training randomness.",
+        ),
+        function="bestofk.stats.pairwise.welch:skew_corrected_welch_t",
+        summary="t on independent training runs, not paired, corrected for skewed losses",
+        covers=("seeds",),
+        unpaired=True,
+        paper="Zhou and Dinh 2005, Nonparametric confidence intervals for the one- and two-sample "
+        "problems",
+        doi="10.1093/biostatistics/kxi002",
+        takes_resolution=True,
+        called="Welch's t test, corrected for skewness",
+        citations=("zhou2005nonparametric", "welch1947generalization"),
+        assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, SKEWED_UNITS),
+        automatic=(
+            Automatic(
+                situation="seeds",
+                why="runs of different learners are independent, so they are not paired",
+            ),
+        ),
+        interval="the differences that the test does not reject",
+        power="unknown",
+        widened="skewed units",
+        cautions=(
+            Caution(
+                words="The chance of a wrong claim is larger if a learner with fewer runs varies "
+                "more than the others: with two runs against ten, the largest measured rates are "
+                "12 percent for two learners and 26 percent for ten. Equal numbers of runs avoid "
+                "it.",
+                when="unequal runs",
+                below=10,
+                hides_intervals=True,
+            ),
+            Caution(
+                words="The chance of a wrong claim is larger if the losses of the runs are "
+                "strongly skewed, which {units} are too few to rule out: the largest measured "
+                "rates are 8 percent for two learners and 19 percent for ten.",
+                when="few units",
+                below=60,
+            ),
+            VERY_FEW_UNITS,
+        ),
+        remarks=(_RUNS_SHARE_A_TEST_SET,),
+    ),
     PairwiseTest(
         name="welch-t",
         explanation=(
             "Compares the mean scores of independent training runs of two models on one test set.",
-            "Use it for runs with different seeds; the numbers of runs may differ.",
+            "Use it for runs with different seeds if reviewers ask for it; the numbers of runs may "
+            "differ.",
             "Do not use it for a claim about other data: it covers only the training randomness.",
         ),
         function="bestofk.stats.pairwise.welch:welch_t",
@@ -869,38 +938,16 @@ RUN_TESTS = (
         called="Welch's t test",
         citations=("welch1947generalization",),
         assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, NORMAL_UNITS),
-        automatic=(
-            Automatic(
-                situation="seeds",
-                why="runs of different learners are independent, so they are not paired",
-            ),
-        ),
         interval=_T_INTERVAL,
         power="unknown",
         cautions=(
             Caution(
-                words="The chance of a wrong claim is larger if a learner with fewer runs varies "
-                "more than the others: with two runs against ten, the largest measured rates are "
-                "12 percent for two learners and 28 percent for ten. Equal numbers of runs avoid "
-                "it. Intervals would cover too rarely, so there are none.",
-                when="unequal runs",
-                below=10,
-                hides_intervals=True,
-            ),
-            Caution(
                 words="The chance of a wrong claim is larger if the losses of the runs are "
-                "strongly skewed, which {units} are too few to rule out: the largest measured "
-                "rates are 16 percent for two learners and 40 percent for ten.",
-                when="few units",
-                below=120,
+                "skewed: measured rates are up to 16 percent for two learners. The test "
+                "skew-corrected-welch-t allows for skewed losses."
             ),
         ),
-        remarks=(
-            Remark(
-                words="The runs share one test set, so the result is about the randomness of "
-                "training and not about new data."
-            ),
-        ),
+        remarks=(_RUNS_SHARE_A_TEST_SET,),
     ),
 )
 
@@ -1041,7 +1088,8 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
                 when="few units",
                 below=30,
             ),
-            SKEWNESS_CAUTIONS[1],
+            Caution(words=f"{_STRONGLY_SKEWED} 9 percent.", when="skewed", below=30),
+            no_intervals("few units", 30),
         ),
     ),
     PairwiseTest(

@@ -74,8 +74,8 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Pi
         paper.rest(0.0, max(max(ends) + 8, 420.0)),
         top + K * height + 8,
         note=_note(pairs, detail),
-        alt=f"Matrix of {counted(K * (K - 1) // 2, 'pair')} of {K} learners; a difference is shown "
-        f"in {count}.",
+        alt=f"Matrix of {counted(K * (K - 1) // 2, 'pair')} of {K} {pairs.noun}s; a difference is "
+        f"shown in {count}.",
     )
 
 
