@@ -22,7 +22,9 @@ def test_the_cheapest_that_is_not_shown_to_be_worse(run):
         "Use mockllm/medium (mean match 0.854, cost 0.0192 per 1,000 samples): it is "
         "significantly better than mockllm/small, which costs less"
     )
-    assert "mockllm/large costs 0.344 per 1,000 samples, 18 times as much." in out
+    assert (
+        "mockllm/large costs 0.344 per 1,000 samples, 18 times as much: mockllm/medium saves" in out
+    )
     assert "Epochs are averaged per item" in out
     assert "Mean cost of 1,000 samples: mockllm/large 0.344, mockllm/medium 0.0192" in out
 
@@ -159,3 +161,51 @@ def test_mistakes_get_advice_that_can_be_typed(run, name, said):
     assert (code, out) == (2, "")
     assert said in err
     assert "on the command line" not in err
+
+
+def judged(tmp_path):
+    rows = ["model,item,judge_score,human_score,helpful"]
+    for item in range(60):
+        human = item * 7 % 5 + 1
+        label = human if item % 3 == 0 else ""
+        rows += [f"a,{item},{human},{label},{item % 2}", f"b,{item},{min(human + 1, 5)},{label},1"]
+    path = tmp_path / "judged.csv"
+    path.write_text("\n".join(rows))
+    return str(path), ("--metric", "judge_score", "--higher-is-better")
+
+
+def test_human_labels_correct_a_judge(run, tmp_path):
+    path, options = judged(tmp_path)
+    _, alone, _ = run("evals", path, *options)
+    assert alone.startswith("Use b")
+    assert "pass --truth COLUMN" in " ".join(alone.split())
+    code, out, _ = run("evals", path, *options, "--truth", "human_score")
+    assert code == 0
+    assert not out.startswith("Use b")
+    assert "Judge: 20 of 60 items have human labels" in out
+    _, text, _ = run("evals", path, *options, "--truth", "human_score", "--json")
+    models = json.loads(text)["choice"]["judge"]["models"]
+    # the judge adds 1 to all scores of b but 5
+    assert [one["bias"] for one in models] == [0, pytest.approx(0.8)]
+
+
+def test_several_metrics_are_one_family(run, tmp_path):
+    path, options = judged(tmp_path)
+    code, out, _ = run("evals", path, *options, "--metric", "helpful", "--by", "metric")
+    assert code == 0
+    assert "one family of 2 comparisons" in " ".join(out.split())
+    code, _, err = run("evals", path, *options, "--by", "metric")
+    assert code == 2
+    assert "needs two or more metrics" in err
+
+
+def test_the_chance_of_more_items(run):
+    sums = ("evals", "inspect-sums", "--metric", "match")
+    code, out, _ = run(*sums, "--more", "76", "--difference", "0.1")
+    assert code == 0
+    assert "24 items are done; with 76 more the chance" in out
+    _, text, _ = run(*sums, "--more", "76", "--json")
+    assert 0 < json.loads(text)["choice"]["more_items"]["chance"] < 1
+    code, _, err = run(*sums, "--difference", "0")
+    assert code == 2
+    assert "difference" in err

@@ -16,7 +16,7 @@ from bestofk.report.methods import methods_of
 from bestofk.report.write_report import adjusted_by_all, live_data, render_report
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 
 QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 
@@ -42,7 +42,14 @@ def two(values=None, **options):
 def test_every_test_procedure_and_correction_is_cited():
     entries = [
         entry
-        for registry in (PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS, PROCEDURES, CORRECTIONS)
+        for registry in (
+            PAIRWISE_TESTS,
+            MULTIPLE_TESTS,
+            CLUSTERED_TESTS,
+            LABELLED_TESTS,
+            PROCEDURES,
+            CORRECTIONS,
+        )
         for entry in registry.values()
     ]
     assert all(entry.called for entry in entries)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk._base.formatting import shortened
+from bestofk._base.formatting import interval_words, shortened
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import RepeatedArgument, config_option
@@ -27,7 +27,6 @@ from bestofk.cli.say import say
 if TYPE_CHECKING:
     from bestofk.evals import Evals, ModelChoice
 
-MEASURED = ("cost", "tokens", "latency")
 MAX_COSTS = 12
 """Models whose costs are printed."""
 
@@ -35,7 +34,8 @@ MAX_COSTS = 12
 log_reading_options = option_group(
     click.option(
         "--metric", multiple=True, metavar="NAME",
-        help="The score to compare by; repeatable for tasks with different scores.",
+        help="The score to compare by; repeatable for tasks with different scores and with "
+        "--by metric.",
     ),
     click.option(
         "--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."
@@ -84,6 +84,11 @@ _log_options = option_group(
         "(per sample).",
     ),
     click.option(
+        "--truth", metavar="NAME",
+        help="Human labels of some items, if the scores are a judge's: another metric or column, "
+        "or a table.",
+    ),
+    click.option(
         "--count-errors-as-wrong", is_flag=True,
         help="Give failed samples the worst score. By default they are left out.",
     ),
@@ -106,6 +111,14 @@ _log_options = option_group(
         help="Say for each other model whether it is within --margin of this one.",
     ),
     click.option(
+        "--more", type=click.IntRange(min=1), metavar="N",
+        help="State the chance that N more items decide.",
+    ),
+    click.option(
+        "--difference", type=float, metavar="D",
+        help="State how many items would show this difference.",
+    ),
+    click.option(
         "--pass-at", type=click.IntRange(min=1), metavar="K",
         help="Compare by pass@k: one of K answers is right.",
     ),
@@ -117,7 +130,7 @@ _log_options = option_group(
 
 
 COMMON = (
-    "metric", "task", "models", "only", "exclude", "cluster", "prices", "missing",
+    "metric", "task", "models", "only", "exclude", "cluster", "prices", "truth", "missing",
     "count_errors_as_wrong", "prefer", "margin", "alpha", "pass_at", "report_path", "figures",
     "csv", "as_json", "explain", "ranks", "quiet",
 )  # fmt: skip
@@ -129,7 +142,7 @@ COMMON = (
 @_log_options
 @by_option
 @file_options
-@decision_options("cost, tokens or latency; or models, most preferred first: a,b,c.")
+@decision_options("cost, tokens, latency or p95_latency; or models, most preferred first: a,b,c.")
 @verbosity_options
 @config_option
 def evals(
@@ -139,6 +152,7 @@ def evals(
     filters: tuple[str, ...],
     cluster: str | None,
     prices: str | None,
+    truth: str | None,
     format_: str | None,
     columns: tuple[str, ...],
     higher_is_better: bool | None,
@@ -150,6 +164,8 @@ def evals(
     missing: str,
     macro: bool,
     against: str | None,
+    more: int | None,
+    difference: float | None,
     pass_at: int | None,
     pass_all: int | None,
     prefer: str | None,
@@ -192,7 +208,8 @@ def evals(
     for path in paths:
         check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
-    from bestofk.evals.choosing import choose_by_slice, choose_model
+    from bestofk.evals.choosing import choose_by_metric, choose_by_slice, choose_model
+    from bestofk.evals.evals import is_measure
 
     with warnings_as_lines():
         reading = {
@@ -202,19 +219,33 @@ def evals(
                 columns=columns, higher_is_better=higher_is_better,
             ),
         }  # fmt: skip
-        logs = read_evals(known_paths(paths), cluster=cluster, **reading)
+        if by == "metric":
+            if len(metric) < 2:
+                raise click.UsageError(
+                    "--by metric needs two or more metrics: --metric A --metric B --by metric."
+                )
+            reading["metric"] = metric[0]
+        logs = read_evals(known_paths(paths), cluster=cluster, truth=truth, **reading)
         if verbose:
             say(" ".join(logs.account), err=True)
         _refuse_unknown_costs(prefer, logs)
         arguments: dict[str, Any] = {
-            "prefer": prefer if prefer in MEASURED else preference(prefer, measured=False),
+            "prefer": prefer if is_measure(prefer) else preference(prefer, measured=False),
             "count_errors_as_wrong": count_errors_as_wrong, "limits": limits, "missing": missing,
             "macro": macro, "pass_at": pass_at, "pass_all": pass_all,
             **decision_arguments(options),
         }  # fmt: skip
-        choice = choose_model(logs, against=against, **arguments)
+        choice = choose_model(logs, against=against, more=more, difference=difference, **arguments)
         slices = None
-        if by is not None:
+        if by == "metric":
+            others = {
+                name: read_evals(
+                    known_paths(paths), cluster=cluster, **(reading | {"metric": name})
+                )
+                for name in metric[1:]
+            }
+            slices = choose_by_metric(choice, {metric[0]: logs, **others}, arguments)
+        elif by is not None:
             groups = logs if by == "task" else read_evals(known_paths(paths), cluster=by, **reading)
             slices = choose_by_slice(choice, logs, groups, by, arguments)
     echo_decision(
@@ -279,7 +310,9 @@ def _pairs(texts: tuple[str, ...], option: str, form: str, example: str) -> dict
 
 def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
     """Raise an error unless the preferred cost is known for every model."""
-    if prefer not in MEASURED:
+    from bestofk.evals.evals import is_measure
+
+    if prefer is None or not is_measure(prefer):
         return
     unknown = [name for name, cost in logs.costs(prefer).items() if not isfinite(cost)]
     if unknown:
@@ -293,26 +326,28 @@ def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
 
 def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
     """Return the cost of each model by the measure of the verdict, under its title."""
-    from bestofk.decide.statements.models import COST_TITLES, main_cost, shown_cost
+    from bestofk.decide.statements.models import cost_title, main_cost, shown_cost
 
     of = main_cost(choice.costs, choice.cost_of)
     if of is None:
         return {}
     cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in choice.costs[of].items()}
-    return {COST_TITLES[of]: cells}
+    for name, (low, high) in choice.cost_intervals.items():
+        cells[name] += f" ({interval_words(low, high)})"
+    return {cost_title(of, choice.currency): cells}
 
 
 def _cost_lines(choice: ModelChoice) -> list[str]:
     """Return the known costs of a sample, by model."""
-    from bestofk.decide.statements.models import COST_TITLES, shown_cost
+    from bestofk.decide.statements.models import cost_title, shown_cost
 
     lines = []
-    for of, title in COST_TITLES.items():
+    for of, costs in choice.costs.items():
         known = [
-            f"{name} {shown_cost(cost, of):.3g}"
-            for name, cost in choice.costs[of].items()
-            if isfinite(cost)
+            f"{name} {shown_cost(cost, of):.3g}" for name, cost in costs.items() if isfinite(cost)
         ]
         if known:
-            lines.append(f"Mean {title}: {shortened(known, MAX_COSTS)}.")
+            title = cost_title(of, choice.currency)
+            title = f"Mean {title}" if title[0] != "p" else title
+            lines.append(f"{title}: {shortened(known, MAX_COSTS)}.")
     return lines

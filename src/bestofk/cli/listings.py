@@ -52,13 +52,18 @@ def _two_levels(registry: Mapping[str, Any], title: str = "") -> dict[str, Itera
 
 def _tests() -> dict[str, Iterable[Any]]:
     from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-    from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
+    from bestofk.stats.pairwise.registry import (
+        CLUSTERED_TESTS,
+        LABELLED_TESTS,
+        PAIRWISE_TESTS,
+    )
 
     pairwise = _two_levels(PAIRWISE_TESTS, "Two learners")
     old = pairwise.pop(PAPERS, [])
     return {
         **pairwise,
         "Two models on clusters of items (bestofk evals --test)": CLUSTERED_TESTS.values(),
+        "Two models with human labels (bestofk evals --truth)": LABELLED_TESTS.values(),
         "All learners at once": MULTIPLE_TESTS.values(),
         PAPERS: old,
     }

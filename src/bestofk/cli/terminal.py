@@ -50,7 +50,8 @@ MARK = ">"
 MAX_LINES = 15
 """Lines of the short answer about six learners, with blank lines if these fit."""
 REQUESTED = {
-    "metric": "Also: ", "margin": "Margin: ", "posterior": "", "replication": "Other splits: ",
+    "judge": "Judge: ", "more items": "More items: ", "metric": "Also: ", "margin": "Margin: ",
+    "posterior": "", "replication": "Other splits: ",
 }  # fmt: skip
 """Title of the statements that an option requests, by kind."""
 EXPLAIN_POINTER = "--explain shows the details."
@@ -485,7 +486,7 @@ def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     """Return short sentences on what limits the trust in the answer."""
     decision = value if isinstance(value, Decision) else value.decision
     cautions = [one.text for one in value.select("assumed")]
-    cautions += [one.short or one.text for one in value.select("caution")]
+    cautions += [one.short or one.written(typed_advice) for one in value.select("caution")]
     if decision is not None and decision.test_choice is not None:
         cautions += decision.test_choice.notes
     cautions += getattr(value, "data_left_out", ())
@@ -566,7 +567,7 @@ def _print(
             out.print()
     for statement in value.statements:
         if statement.kind not in hidden:
-            print_prose(out, statement.text)
+            print_prose(out, statement.written(typed_advice))
     if decision is not None:
         print_graph(out, decision)
     if account:

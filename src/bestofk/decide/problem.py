@@ -44,6 +44,8 @@ class Subject:
         Why this test was chosen, if the caller chose it.
     n_clusters : int or None
         Number of clusters, if clusters of items are the units of the test.
+    clustered : bool
+        Whether these are clusters of several items, not single items.
     caution : str or None
         What is known of the test's error rate with these very learners; None: the test's own
         caution applies.
@@ -54,6 +56,7 @@ class Subject:
     details: Mapping[Name, str] = field(default_factory=dict)
     test_reason: str = ""
     n_clusters: int | None = None
+    clustered: bool = True
     caution: str | None = None
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import isfinite
+from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, RandomState, one_of, positive
+from bestofk._base.checks import Floats, RandomState, one_of, positive, whole
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk._base.habits import Habit, answers_habits
@@ -23,16 +23,20 @@ from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices
 from bestofk.decide.statements.models import cost_details
-from bestofk.evals.evals import MEASURES, Evals
+from bestofk.evals.evals import MEASURES, Evals, is_measure
 from bestofk.evals.item_plan import (
     ItemPlan,
+    MoreItems,
     PowerCurve,
+    chance_to_decide,
     cluster_curve,
+    detectable_errors,
     disagreement_curve,
     item_plan,
     items_for,
 )
 from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
+from bestofk.evals.judge import JudgeCheck, LabelledTest, judge_check, labelled_losses
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
 from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
@@ -46,7 +50,7 @@ from bestofk.stats.pairwise.clustered import (
 )
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar
-from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 
 MIN_GRADED_UNITS = 30
 """With fewer items or clusters, intervals of graded scores cover too rarely."""
@@ -92,7 +96,7 @@ _HABITS: Mapping[str, Habit] = {
     **dict.fromkeys(("baseline", "reference"), "control"),
     **dict.fromkeys(("k", "pass_k", "pass_at_k"), "pass_at"),
     **dict.fromkeys(("metric", "scorer", "score", "models", "model", "task", "tasks", "cluster",
-                     "clusters", "group", "groups", "prices", "price", "costs"),
+                     "clusters", "group", "groups", "prices", "price", "costs", "truth", "labels"),
                     "it as an argument of read_evals, which selects what is read"),
     **dict.fromkeys(("verbose", "verbosity", "progress"),
                     "nothing for it: the result has explain()"),
@@ -106,6 +110,8 @@ def choose_model(
     prefer: Any = None,
     margin: float | None = None,
     against: str | None = None,
+    more: int | None = None,
+    difference: float | None = None,
     macro: bool = False,
     pass_at: int | None = None,
     pass_all: int | None = None,
@@ -127,13 +133,19 @@ def choose_model(
         of the test.
     prefer : {"cost", "tokens", "latency"}, or as `prefer` of `order`, optional
         Prefer the cheaper model by this measure of the logs, or name models or prices as for
-        `order`. None: no preference.
+        `order`. ``"p95_latency"`` or another percentile: the latency that 95 percent of the
+        samples do not exceed. None: no preference.
     margin : float, optional
         A difference that does not matter. The result says whether the choice is shown not to be
         worse than the best by more than the margin.
     against : str, optional
         A model, such as the one in production: the result says for each other model whether it is
         shown to be within the margin of that model. Needs `margin`.
+    more : int, optional
+        A number of additional items: the result states the chance that they decide between the
+        recommended model and its nearest rival.
+    difference : float, optional
+        A difference to plan for: the result states how many items would show it.
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
@@ -189,6 +201,10 @@ def choose_model(
                 use(margin=0.02),
                 ".",
             )
+    if more is not None:
+        whole(more, "more", at_least=1)
+    if difference is not None:
+        positive(difference, "difference")
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
     scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
 
@@ -198,21 +214,30 @@ def choose_model(
         return scores if pass_all is None else scores.pass_all(pass_all)
 
     scores = passed(scores)
+    judge = None
+    if scores.truth is not None:
+        _refuse_with_labels(test, missing, procedure, pass_at or pass_all)
+        judge = judge_check(scores, evals.truth_name)
+        scores = replace(scores, metric=evals.truth_name)
+        if judge.labelled == judge.items:
+            # the labels alone decide
+            evals, scores = replace(evals, truth=None), _labels_alone(evals, scores)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
                 "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
-    cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
+    cost_of = prefer if is_measure(prefer) else "cost"
+    costs.setdefault(cost_of, evals.costs(cost_of))
     failed: MissingLosses | None = None
     scenarios: tuple[_Decided, ...] = ()
-    if missing != "refuse":
+    if missing != "refuse" and (judge is None or scores.truth is not None):
         failed, scenarios = _failures(evals, options, counting, passed)
-    details = cost_details(costs, cost_of)
+    details = cost_details(costs, cost_of, evals.currency)
     decided = _decide(scores, details=details, missing_losses=failed, **options)
     decision = decided.decision
     bounds = None
-    within_unit = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
+    within_unit = judge is None and bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
     plain = pass_at is None and pass_all is None
     if decision.recommended is not None and (
         missing == "bounds" or (failed and within_unit and plain)
@@ -227,6 +252,8 @@ def choose_model(
     if decides_by(procedure) == "adequacy" and decision.recommended is not None:
         # the statement that the procedure makes about the recommended model
         alone = bound = margin
+    if judge is not None and scores.truth is not None:
+        judge = _with_label_plan(judge, decided)
     margin_verdict = _margin_verdict(decision, bound, margin)
     if margin_verdict != _margin_verdict(decision, alone, margin):
         margin_verdict = "depends"
@@ -254,7 +281,31 @@ def choose_model(
         left_out=scores.left_out,
         missing_bounds=bounds,
         against=_against((decided, *scenarios), against, margin),
+        judge=judge,
+        more=_more_items(decided, more, difference),
+        cost_intervals={} if cost_of in MEASURES else evals.percentile_intervals(cost_of, alpha),
+        currency=evals.currency,
     )
+
+
+def _labels_alone(evals: Evals, scores: ItemScores) -> ItemScores:
+    """Return the human labels as scores, of all items if every answer has one."""
+    if evals.truth is not None and np.isfinite(evals.truth).all():
+        scores = replace(evals.by_item(missing="allow"), metric=scores.metric)
+    labels = np.ascontiguousarray(scores.truth)
+    ones, unknown = np.ones_like(scores.count), np.full(labels.shape, np.nan)
+    return replace(scores, mean=labels, count=ones, variance=unknown, truth=None)
+
+
+def _refuse_with_labels(test: Any, missing: str, procedure: str, passes: int | None) -> None:
+    """Refuse options that do not work with human labels."""
+    if passes is not None:
+        raise ArgumentError("truth does not work with pass_at or pass_all; omit one.")
+    if missing == "bounds":
+        raise ArgumentError("truth does not work with ", use(missing="bounds"), "; omit one.")
+    if test not in ("auto", *LABELLED_TESTS) or not PROCEDURES[procedure].takes_test:
+        option = use(procedure=procedure) if test == "auto" else use(test=test)
+        raise ArgumentError("truth does not work with ", option, "; omit one.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +317,8 @@ class _Decided:
     table: Losses
     unit: float
     """The largest difference that one item can make."""
+    labelled: LabelledTest | None = None
+    """The test of items that a judge scored and people labelled in part."""
 
     @cached_property
     def losses(self) -> dict[str, Floats]:
@@ -280,7 +333,7 @@ class _Decided:
     @cached_property
     def binary(self) -> bool:
         """Whether the items are independent, of one task, and right or wrong."""
-        plain = not self.scores.clusters and len(self.scores.tasks) == 1
+        plain = self.labelled is None and not self.scores.clusters and len(self.scores.tasks) == 1
         return plain and bool(np.isin(self.table.values, (0.0, 1.0)).all())
 
 
@@ -294,11 +347,21 @@ def _decide(
     missing_losses: MissingLosses | None = None,
     **options: Any,
 ) -> _Decided:
-    table = _weighted(scores, macro=macro)
+    labelled = None
+    if scores.truth is None:
+        table = _weighted(scores, macro=macro)
+    else:
+        weights = np.ones(len(scores.items))
+        if macro and len(scores.tasks) > 1:
+            weights = _task_weights(scores)[scores.task]
+        table, labelled = labelled_losses(scores, weights)
+        test = labelled
     low, high = float(scores.mean.min()), float(scores.mean.max())
     unit = 1.0 if low >= 0.0 and high <= 1.0 else high - low
     if macro:
         unit *= float(_task_weights(scores).max())
+    if labelled is not None:
+        unit = labelled.unit
     weighted = macro and len(scores.tasks) > 1
     if PROCEDURES[procedure].takes_test or test != "auto":
         chosen, reason, arguments = _test(scores, table, test, weighted=weighted, unit=unit)
@@ -313,16 +376,21 @@ def _decide(
     if isinstance(chosen, ClusteredTest) and options.get("df") is not None:
         raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
     clustered = isinstance(chosen, ClusteredTest) and bool(scores.clusters)
+    n_clusters = len(np.unique(scores.cluster)) if clustered else None
+    if labelled is not None:
+        n_clusters = len(np.unique(scores.cluster[labelled.labelled]))
     settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
     subject = Subject(
         noun="model",
-        design=counted(len(scores.items), "item"),
+        design=counted(len(scores.items), "item")
+        + (f", {labelled.labelled.sum():,} of them with human labels" if labelled else ""),
         details=dict(details or {}),
         test_reason=reason,
-        n_clusters=len(np.unique(scores.cluster)) if clustered else None,
+        n_clusters=n_clusters,
+        clustered=bool(scores.clusters),
     )
     decision = decide(table, settings, subject=subject, left_out=missing_losses)
-    return _Decided(decision=decision, scores=scores, table=table, unit=unit)
+    return _Decided(decision=decision, scores=scores, table=table, unit=unit, labelled=labelled)
 
 
 def _failures(
@@ -412,7 +480,7 @@ def _counts(evals: Evals) -> dict[str, dict[str, int]]:
 
 
 def _preference(prefer: Any, evals: Evals) -> Any:
-    if not isinstance(prefer, str) or prefer not in MEASURES:
+    if not is_measure(prefer):
         return prefer
     costs = evals.costs(prefer)
     unknown = [name for name, cost in costs.items() if not isfinite(cost)]
@@ -423,7 +491,7 @@ def _preference(prefer: Any, evals: Evals) -> Any:
             use(prices=...),
             ", or name the models, the most preferred first.",
         )
-    return MeasuredCosts(what="latency", costs=costs) if prefer == "latency" else costs
+    return MeasuredCosts(what="latency", costs=costs) if prefer.endswith("latency") else costs
 
 
 def _task_weights(scores: ItemScores) -> Floats:
@@ -559,6 +627,9 @@ def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any
     """Return the one-sided test of means behind bounds, whatever the test of the decision."""
     if decided.binary:
         return mcnemar(a, b, exact=True, alternative=alternative)
+    if decided.labelled is not None:
+        rows = (np.asarray(x)[..., np.newaxis, :] for x in (a, b))
+        return decided.labelled(*rows, alternative=alternative)
     scores = decided.scores
     return cluster_t(
         a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
@@ -589,7 +660,7 @@ def _plan(decided: _Decided) -> ItemPlan | None:
     """Plan for the recommended model and the one with the best mean, or else the next best."""
     decision, scores, losses = decided.decision, decided.scores, decided.losses
     best = decision.recommended
-    if best is None or len(losses) < 2:
+    if best is None or len(losses) < 2 or decided.labelled is not None:
         return None
     rivals = [name for name in losses if name != best]
     rival = min(rivals, key=lambda name: decision.mean_losses[name])
@@ -602,6 +673,40 @@ def _plan(decided: _Decided) -> ItemPlan | None:
         (str(best), rival), d, scores.variance[rows], scores.count[rows], decided.clusters,
         unit=decided.unit, level=level, power=_power_curve(decided, d, level), settled=settled,
     )  # fmt: skip
+
+
+def _more_items(decided: _Decided, more: int | None, difference: float | None) -> MoreItems | None:
+    """Return the chance that more items decide, and the items that a difference needs."""
+    if more is None and difference is None:
+        return None
+    if decided.labelled is not None:
+        raise ArgumentError(
+            "truth does not work with more or difference; omit them: the result states how many "
+            "labels would settle it."
+        )
+    plan = _plan(decided)
+    if plan is None:
+        return None
+    losses, clusters = decided.losses, decided.clusters
+    d = losses[plan.pair[0]] - losses[plan.pair[1]]
+    curve = _power_curve(decided, d, plan.level)
+    _, df = clusters.standard_error(clusters.totals(d))
+    chances = 0.0, 0.0
+    if more is not None:
+        chances = chance_to_decide(
+            plan.difference, plan.standard_error, float(df), plan.items, more, curve
+        )
+    needed = None if difference is None else items_for(curve, difference, 2)
+    return MoreItems(
+        pair=plan.pair,
+        items=plan.items,
+        more=more,
+        chance=chances[0],
+        chance_if_observed=chances[1],
+        settled=plan.settled,
+        needed=needed,
+        difference=difference,
+    )
 
 
 def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
@@ -623,7 +728,7 @@ def _margin_verdict(decision: Decision, bound: float | None, margin: float | Non
 
 
 def _items_for_margin(decided: _Decided, rival: str | None, margin: float | None) -> int | None:
-    if margin is None or rival is None:
+    if margin is None or rival is None or decided.labelled is not None:
         return None
     losses = decided.losses
     d = losses[str(decided.decision.recommended)] - losses[rival]
@@ -652,21 +757,55 @@ def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:
     return tuple(rivals)
 
 
+def _with_label_plan(judge: JudgeCheck, decided: _Decided) -> JudgeCheck:
+    """Add the labels that would show the difference between the best model and the next best.
+
+    More labels reduce only the part of the variance that the judge leaves.
+    """
+    decision, losses, labelled = decided.decision, decided.losses, decided.labelled
+    best = decision.recommended
+    if best is None or labelled is None:
+        return judge
+    rival = min((name for name in losses if name != best), key=lambda n: decision.mean_losses[n])
+    evidence = decision.evidence
+    row = evidence.row(best, rival)
+    if row is None or evidence.rejected[row]:
+        return judge
+    N, n = judge.items, judge.labelled
+    d = losses[str(best)] - losses[rival]
+    judged = float(np.var(d[:N] * (N / (N + n)))) / N
+    left = float(evidence.standard_error[row]) ** 2 - judged
+    shown = float(evidence.estimate[row]) / detectable_errors(
+        1.0 - evidence.family.interval_level()
+    )
+    allowed = shown**2 - judged
+    needed = ceil(n * left / allowed) if allowed > 0.0 and left > 0.0 else N + 1
+    return replace(
+        judge,
+        open_pair=(str(best), rival),
+        labels_to_settle=max(needed, n + 1) if needed <= N else None,
+    )
+
+
 def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     """Return the interval of each model's mean, in the user's metric; NaN: it covers too rarely."""
-    metric, mean, alpha = decided.table.metric, decided.scores.mean, decided.decision.alpha
-    within_unit = mean.min() >= 0.0 and mean.max() <= 1.0
+    metric, scores, alpha = decided.table.metric, decided.scores, decided.decision.alpha
+    known, units = scores.mean, len(decided.clusters)
+    if scores.truth is not None and decided.labelled is not None:
+        known = scores.truth[np.isfinite(scores.truth)]
+        units = len(np.unique(scores.cluster[decided.labelled.labelled]))
+    within_unit = known.min() >= 0.0 and known.max() <= 1.0
     losses = np.stack(list(decided.losses.values()))
     ends: Any
-    graded = not np.isin(mean, (0.0, 1.0)).all()
-    if graded and len(decided.clusters) < MIN_GRADED_UNITS:
+    graded = not np.isin(known, (0.0, 1.0)).all()
+    if graded and units < MIN_GRADED_UNITS:
         ends = np.full((len(losses), 2), np.nan)
     elif decided.binary:
         bounds = [wilson(int(loss.sum()), loss.size, level=1.0 - alpha) for loss in losses]
         ends = [(one.low, one.high) for one in bounds]
     else:
         # allow for skewed scores, as the test of the differences does
-        least = losses.min()
+        least = losses.min() if decided.labelled is None else losses.mean(axis=1).min()
         test = _loss_test(decided, losses, np.full(losses.shape[1], least), "two-sided")
         interval = test.confidence_interval(1.0 - alpha)
         ends = least + np.transpose([np.atleast_1d(end) for end in interval])
@@ -710,3 +849,25 @@ def choose_by_slice(
         return choose_model(part, **arguments).decision
 
     return order_slices(whole.decision, names, decide, by=by)
+
+
+def choose_by_metric(
+    whole: ModelChoice, logs: Mapping[str, Evals], arguments: Mapping[str, Any]
+) -> Slices:
+    """Choose by each of several metrics, with one family over all of them.
+
+    Parameters
+    ----------
+    whole : ModelChoice
+        The choice by the first metric.
+    logs : mapping of str to Evals
+        The same logs, read by each metric.
+    arguments : mapping
+        The arguments of `choose_model`.
+    """
+
+    def decide(name: str) -> Decision:
+        return choose_model(logs[name], **arguments).decision
+
+    slices = order_slices(whole.decision, tuple(logs), decide, by="metric")
+    return replace(slices, metric="mean")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of
+from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
 from bestofk._base.results import json_ready, ready_to_print
 from bestofk.evals.item_scores import ItemScores, item_scores
 from bestofk.evals.rows import STATUSES
+from bestofk.stats.pairwise.clustered import clusters_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +25,26 @@ if TYPE_CHECKING:
 
 Codes = npt.NDArray[np.int32]
 MEASURES = ("cost", "tokens", "latency")
+_PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)_latency")
+MIN_UNITS = 2
+"""Items, or clusters of items, that an interval of a percentile needs."""
+
+
+def is_measure(prefer: Any) -> bool:
+    """Return whether a preference names a measure of the logs.
+
+    Examples
+    --------
+    >>> is_measure("tokens"), is_measure("p95_latency"), is_measure("p0_latency"), is_measure(["a"])
+    (True, True, False, False)
+    """
+    return isinstance(prefer, str) and (prefer in MEASURES or _percentile(prefer) is not None)
+
+
+def _percentile(of: str) -> float | None:
+    """Return the share that a measure such as ``p95_latency`` names; None for other measures."""
+    match = _PERCENTILE.fullmatch(of)
+    return float(match[1]) / 100.0 if match and float(match[1]) > 0.0 else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -59,6 +83,10 @@ class Evals:
         Whether higher scores are better.
     account : tuple of str
         What was read, used and skipped, and why, in sentences.
+    truth : ndarray of float, optional
+        Human labels of learners x items, averaged over epochs; NaN if there are none.
+    truth_name : str
+        The name of the labels.
 
     Examples
     --------
@@ -90,6 +118,10 @@ class Evals:
     account: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     """The part of the account about skipped files."""
+    truth: Floats | None = None
+    truth_name: str = ""
+    currency: str = ""
+    """The currency of the costs, if the log states it."""
     cell: Ints = field(init=False)
     """learner * items + item, for each row."""
 
@@ -162,6 +194,7 @@ class Evals:
             item_task=item_task,
             item_cluster=item_cluster,
             item=position[self.item[rows]],
+            truth=None if self.truth is None else self.truth[:, index],
             **{name: getattr(self, name)[rows] for name in columns},
         )
 
@@ -223,14 +256,22 @@ class Evals:
 
         Parameters
         ----------
-        of : {"cost", "tokens", "latency"}
-            Money, tokens in and out, or seconds.
+        of : {"cost", "tokens", "latency", "pNN_latency"}
+            Money, tokens in and out, or seconds; or a percentile of the seconds, such as
+            ``"p95_latency"``.
 
         Returns
         -------
         dict of str to float
             NaN for a learner without known costs. Failed samples cost too.
         """
+        share = _percentile(of)
+        if share is not None:
+            samples = self._latencies()
+            return {
+                name: float(np.quantile(seconds, share)) if len(seconds) else float("nan")
+                for name, (seconds, _) in samples.items()
+            }
         one_of(of, "of", MEASURES)
         values = self.tokens_in + self.tokens_out if of == "tokens" else getattr(self, of)
         finite = np.isfinite(values)
@@ -258,6 +299,54 @@ class Evals:
             mean = (total[row, items] / count[row, items]).mean() if items.any() else np.nan
             costs[name] = float(mean)
         return costs
+
+    def _latencies(self) -> dict[str, tuple[Floats, Codes]]:
+        """Return by learner the known latencies and their clusters, on items that all have."""
+        known = np.isfinite(self.latency) & (self.status != STATUSES.index("missing"))
+        K, n = len(self.learners), len(self.items)
+        has = (np.bincount(self.cell[known], minlength=K * n) > 0).reshape(K, n)
+        common: npt.NDArray[np.bool_] = np.all(has, axis=0)
+        rows = known & common[self.item] if common.any() else known
+        parts = {name: rows & (self.learner == k) for k, name in enumerate(self.learners)}
+        return {name: (self.latency[mask], self.cluster[mask]) for name, mask in parts.items()}
+
+    def percentile_intervals(self, of: str, alpha: float = 0.05) -> dict[str, tuple[float, float]]:
+        """Return the interval of a percentile of the latency by learner.
+
+        The share of samples below the percentile has the exact binomial interval; the interval
+        ends at the samples with these shares (Woodruff 1952). Samples of one item or cluster count
+        as fewer independent ones, by their standard error. An end is open (0 or infinite) if there
+        are too few to bound it.
+        """
+        from scipy.special import betaincinv
+
+        share = _percentile(of)
+        if share is None:
+            raise UnknownNameError("percentile", of, ["p50_latency", "p95_latency", "p99_latency"])
+        intervals = {}
+        for name, (seconds, cluster) in self._latencies().items():
+            units = len(np.unique(cluster))
+            if units < MIN_UNITS:
+                intervals[name] = (0.0, float("inf"))
+                continue
+            below = (seconds <= np.quantile(seconds, share)).astype(float)
+            grouping = clusters_of(cluster, len(seconds))
+            error, _ = grouping.standard_error(grouping.totals(below))
+            # independent samples with the same standard error
+            plain = sqrt(share * (1.0 - share) / units)
+            count = units * min((plain / float(error)) ** 2, 1.0) if error else units
+            ends = [
+                betaincinv(count * share, count * (1 - share) + 1, alpha / 2),
+                betaincinv(count * share + 1, count * (1 - share), 1 - alpha / 2),
+            ]
+            low = np.quantile(seconds, ends[0], method="lower")
+            high = np.quantile(seconds, ends[1], method="higher")
+            # too few units to bound it: all of them may lie on one side
+            intervals[name] = (
+                0.0 if (1.0 - share) ** count > alpha / 2 else float(low),
+                float("inf") if share**count > alpha / 2 else float(high),
+            )
+        return intervals
 
     @ready_to_print
     def explain(self) -> str:

@@ -18,10 +18,10 @@ from bestofk.decide.power.functions import (
     skew_corrected_t_power,
 )
 from bestofk.decide.power.observed import units_t_power
-from bestofk.decide.statements.models import item_plan_text
+from bestofk.decide.statements.models import item_plan_text, more_items_text
 from bestofk.stats.pairwise.clustered import Clusters
 from bestofk.stats.pairwise.entry import PowerModel
-from bestofk.stats.tails import normal_quantile
+from bestofk.stats.tails import normal_quantile, t_sf
 
 POWER = 0.8
 """Probability of showing a difference that plans aim at."""
@@ -134,6 +134,78 @@ class ItemPlan(Presented):
     def explain(self) -> str:
         """Return the plan in sentences."""
         return item_plan_text(self, POWER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreItems(Presented):
+    """The chance that more items decide between the recommended model and its nearest rival.
+
+    Attributes
+    ----------
+    pair : tuple of two str
+        The models.
+    items, more : int
+        Current and additional items.
+    chance : float
+        The chance that the test of all items shows a difference, over the true differences that
+        the current items allow.
+    chance_if_observed : float
+        The same if the true difference is the observed one.
+    settled : bool
+        Whether the difference is shown already.
+    needed : int or None
+        Items that show `difference` with probability 0.8; None if there is no such difference.
+    difference : float or None
+        A difference to plan for.
+    """
+
+    pair: tuple[str, str]
+    items: int
+    more: int | None
+    chance: float
+    chance_if_observed: float
+    settled: bool
+    needed: int | None = None
+    difference: float | None = None
+
+    def explain(self) -> str:
+        """Return the chance and the number of items in sentences."""
+        return more_items_text(self, POWER)
+
+
+def chance_to_decide(
+    difference: float, error: float, df: float, items: int, more: int, power: PowerCurve
+) -> tuple[float, float]:
+    """Return the chance that `more` items show a difference, given the current ones.
+
+    The first number averages over the true differences that the current items allow (a flat
+    prior); the second takes the observed difference as true.
+
+    Parameters
+    ----------
+    difference, error, df : float
+        The observed difference, its standard error and the degrees of freedom.
+    items, more : int
+        Current and additional items.
+    power : callable
+        The power of the test for a difference with a number of items.
+    """
+    total = items + more
+    if not (isfinite(error) and error > 0.0):
+        return (0.0, 0.0) if difference == 0.0 else (1.0, 1.0)
+    # a difference of all items that is just shown has power one half
+    critical = smallest_effect(lambda errors: power(errors * error, total), 0.5) * error
+    if not isfinite(critical):
+        return 0.0, 0.0
+    spreads = error * sqrt(more / total), error * sqrt(items * more) / total
+    chances = [
+        float(
+            t_sf((critical - abs(difference)) / spread, df)
+            + t_sf((critical + abs(difference)) / spread, df)
+        )
+        for spread in spreads
+    ]
+    return chances[0], chances[1]
 
 
 PowerCurve = Callable[[float, int], float]

@@ -69,6 +69,8 @@ class ItemScores:
     account: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     """The part of the account about samples that do not count."""
+    truth: Floats | None = None
+    """(K, n): the human labels of an item; NaN if there are none."""
 
     def __post_init__(self) -> None:
         for name in ("task", "cluster", "mean", "count", "variance"):
@@ -123,6 +125,7 @@ class ItemScores:
             mean=np.ascontiguousarray(self.mean[:, index]),
             count=np.ascontiguousarray(self.count[:, index]),
             variance=np.ascontiguousarray(self.variance[:, index]),
+            truth=None if self.truth is None else self.truth[:, index],
         )
 
     def pass_at(self, k: int) -> ItemScores:
@@ -217,6 +220,7 @@ def item_scores(
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),
         left_out=left_out,
+        truth=None if evals.truth is None else evals.truth[:, index],
     )
 
 

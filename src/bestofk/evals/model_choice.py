@@ -15,8 +15,9 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
 from bestofk.decide.statements.missing import DEPENDS
 from bestofk.decide.statements.models import model_statements
-from bestofk.evals.item_plan import ItemPlan
+from bestofk.evals.item_plan import ItemPlan, MoreItems
 from bestofk.evals.item_scores import ItemScores
+from bestofk.evals.judge import JudgeCheck
 from bestofk.evals.missing_bounds import MissingBounds
 
 if TYPE_CHECKING:
@@ -76,7 +77,14 @@ class ModelChoice(Presented):
     costs : mapping
         Mean cost, tokens and latency of a sample by model; NaN if unknown.
     cost_of : str
-        The measure of the preference: ``"cost"``, ``"tokens"`` or ``"latency"``.
+        The measure of the preference: ``"cost"``, ``"tokens"``, ``"latency"`` or a percentile such
+        as ``"p95_latency"``.
+    more : MoreItems or None
+        The chance that more items decide, if `more` or `difference` was stated.
+    cost_intervals : mapping
+        The interval of that percentile by model; empty for means.
+    currency : str
+        The currency of the costs, if the log states it.
     bound : float or None
         How much worse than the best model the recommended one may be, with confidence 1 - alpha;
         None if there is no bound.
@@ -103,6 +111,8 @@ class ModelChoice(Presented):
         The verdicts that the missing scores could lead to, if there are any.
     against : tuple of AgainstModel
         How each other model compares with the one named by `against`, given the margin.
+    judge : JudgeCheck or None
+        What the human labels show about the judge, if there are labels.
     """
 
     decision: Decision
@@ -123,6 +133,10 @@ class ModelChoice(Presented):
     left_out: tuple[str, ...] = field(repr=False)
     missing_bounds: MissingBounds | None = field(default=None, repr=False)
     against: tuple[AgainstModel, ...] = field(default=(), repr=False)
+    judge: JudgeCheck | None = field(default=None, repr=False)
+    more: MoreItems | None = field(default=None, repr=False)
+    cost_intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    currency: str = ""
 
     @property
     def recommended(self) -> Name | None:
@@ -194,6 +208,10 @@ class ModelChoice(Presented):
             "left_out": self.left_out,
             "missing_bounds": self.missing_bounds,
             "against": [row.to_dict() for row in self.against],
+            "judge": self.judge,
+            "more_items": self.more,
+            "currency": self.currency or None,
+            "cost_intervals": {name: list(ends) for name, ends in self.cost_intervals.items()},
         }
         return {
             **self.decision.to_dict(),

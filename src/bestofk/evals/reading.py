@@ -43,6 +43,7 @@ def read_evals(
     filter: Names = None,
     cluster: str | None = None,
     prices: Any = None,
+    truth: str | None = None,
     format: str | None = None,
     columns: Mapping[str, str] | None = None,
     higher_is_better: bool | None = None,
@@ -77,6 +78,10 @@ def read_evals(
     prices : path or mapping, optional
         Prices by model, for a million tokens in and out or for a sample; see
         `bestofk.evals.prices.read_prices`. They apply if the log states no cost.
+    truth : str, optional
+        Human labels of some answers: another metric of the logs, such as the column
+        ``"human_score"``, or the path of a table of labels. The scores are then those of a judge,
+        and `choose_model` corrects them.
     format : str, optional
         The name of a format in `EVAL_FORMATS`, for all files.
     columns : mapping, optional
@@ -118,6 +123,10 @@ def read_evals(
     >>> bk.order(evals.losses(), prefer=evals.costs()).best
     'mockllm/medium'
     """
+    of_labels = {
+        "paths": paths, "models": models, "only": only, "exclude": exclude, "task": task,
+        "filter": filter, "format": format,
+    }  # fmt: skip
     files, renamed, frames = _inputs_by_model(models)
     paths = as_pandas(paths, "paths")
     if hasattr(paths, "iloc"):
@@ -156,6 +165,8 @@ def read_evals(
     if not len(rows):
         raise TableError(_no_samples(query, rows))
     evals = _as_evals(rows, query, price_list, higher_is_better)
+    if truth is not None:
+        evals = _with_labels(evals, truth, columns, of_labels)
     for sentence in rows.warnings:
         warnings.warn(sentence, BestOfKWarning, stacklevel=2)
     return evals
@@ -190,6 +201,27 @@ def _by_model(sources: Sequence[Source]) -> list[list[Source]]:
     for source in sources:
         groups.setdefault(source.model, []).append(source)
     return list(groups.values())
+
+
+def _with_labels(
+    evals: Evals, truth: str, columns: Mapping[str, str] | None, same_logs: dict[str, Any]
+) -> Evals:
+    """Read the human labels as another metric of the same logs, or from a table of their own."""
+    from bestofk.evals.judge import with_truth
+
+    if truth == evals.metric:
+        raise TableError(
+            f"The labels and the scores of the judge are both {truth!r}: name the judge's with ",
+            use(metric=...),
+            ".",
+        )
+    direction = evals.higher_is_better
+    if Path(truth).is_file():
+        labels = read_evals(truth, task=same_logs["task"], higher_is_better=direction)
+        return with_truth(evals, labels)
+    columns = {role: name for role, name in (columns or {}).items() if role != "score"}
+    labels = read_evals(**same_logs, metric=truth, columns=columns, higher_is_better=direction)
+    return with_truth(evals, labels)
 
 
 def _no_samples(query: LogQuery, rows: EvalRows) -> str:
@@ -292,7 +324,7 @@ def _as_evals(
     epoch, keep = rows.settle_epochs()
     rows.note_counts()
     metric, direction = _metric(rows, higher_is_better)
-    columns = {name: rows.column(name) for name in COLUMNS}
+    columns: dict[str, Any] = {name: rows.column(name) for name in COLUMNS}
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
@@ -319,6 +351,7 @@ def _as_evals(
         higher_is_better=direction,
         account=tuple(rows.account),
         unused=tuple(rows.unused),
+        currency="" if price_list else rows.currency,
     )
 
 

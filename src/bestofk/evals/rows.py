@@ -167,6 +167,8 @@ class EvalRows:
         self.item_cluster = array("i")
         self.account: list[str] = []
         self.unused: list[str] = []
+        self.currency = ""
+        """The currency of the costs, if the log states it."""
         self.warnings: list[str] = []
         self.metrics: dict[str, bool | None] = {}
         self.unclear_metrics: set[str] = set()

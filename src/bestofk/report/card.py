@@ -12,6 +12,7 @@ from markupsafe import Markup
 from bestofk._base.formatting import counted, interval_words, pvalue_words
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.registry import decides_by
+from bestofk.decide.statements.models import cost_phrase, cost_sentence, main_cost
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
 from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words, shown_means
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
@@ -71,11 +72,32 @@ def card_of(
             tone="alert" if study is not None and (study.failures or study.dropped) else "",
         )
     )
+    if models is not None:
+        rows += _about_models(models, names)
     basis = _based_on(order, losses, models)
     if basis:
         rows.append(Row(label="Based on", notes=(html_sentence(basis, names),)))
     rows.append(Row(label="Date", notes=(today(),)))
     return tuple(rows)
+
+
+def _about_models(models: ModelChoice, names: set[object]) -> list[Row]:
+    """Return the cost of the recommended model, the margin, and the judge."""
+    rows = []
+    measure = main_cost(models.costs, models.cost_of)
+    if measure is not None and models.recommended is not None:
+        cost = models.costs[measure][str(models.recommended)]
+        notes = tuple(html_sentence(text, names) for text in [cost_sentence(models)] if text)
+        phrase = cost_phrase(cost, measure, models.currency)
+        if str(models.recommended) in models.cost_intervals:
+            ends = interval_words(*models.cost_intervals[str(models.recommended)])
+            phrase += f" ({level_words(models.decision.alpha)} interval {ends})"
+        rows.append(Row(label="Cost", notes=(phrase, *notes)))
+    for label, kind in (("Margin", "margin"), ("Judge", "judge")):
+        texts = [one.short or one.text for one in models.select(kind)]
+        if texts:
+            rows.append(Row(label=label, notes=tuple(html_sentence(text, names) for text in texts)))
+    return rows
 
 
 def _decision(order: Decision) -> list[Row]:

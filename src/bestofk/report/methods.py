@@ -18,7 +18,7 @@ from bestofk.report.names import latex_escape, one_line
 from bestofk.run.study import Study
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Cited:
 
 def cited_test(name: str) -> Cited:
     """Return a test with its references, if it is registered."""
-    for registry in (PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS):
+    for registry in (PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS, LABELLED_TESTS):
         if name in registry:
             return _cited(registry[name], f"the test {name}")
     return Cited(text=f"the test {name}")

@@ -56,8 +56,10 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
     if letters:
         cells = [letters[name] for name in names]
         columns.append(Column("group", "Group", "text", cells))
-    for of, title in _TITLES.items():
+    for of in choice.costs:
         if of in values:
+            percentile, _, kind = of.rpartition("_")
+            title = f"{percentile} {_TITLES[kind]}".strip()
             costs = [None if cost is None else shown_cost(cost, of) for cost in values[of]]
             columns.append(Column(of, title, "number", costs))
     shown = known_cost(choice)
@@ -125,7 +127,8 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
     """Return the share of items on which two models have the same score."""
     scores = choice.scores
     names = list(scores.learners)[:MAX_MODEL_COLUMNS]
-    if len(names) < 2:
+    if len(names) < 2 or scores.truth is not None:
+        # the scores of a judge are not those that were compared
         return None
     mean = scores.mean[: len(names)]
     same = [[float((np.abs(a - b) <= 1e-12).mean()) for b in mean] for a in mean]
@@ -145,7 +148,7 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
 def by_task(choice: ModelChoice) -> OutputTable | None:
     """Return the mean of every model on every task."""
     scores = choice.scores
-    if len(scores.tasks) < 2:
+    if len(scores.tasks) < 2 or scores.truth is not None:
         return None
     means = scores.by_task()
     counts = np.bincount(scores.task, minlength=len(scores.tasks))

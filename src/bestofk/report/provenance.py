@@ -46,7 +46,9 @@ def left_out_of(
     if losses is None:
         return ["Nothing is known to have been left out."]
     noun = "scores" if losses.metric.higher_is_better else "losses"
-    return [f"Nothing: all {losses.values.size} {noun} count."]
+    # a table with human labels has more numbers than items
+    count = losses.values.size if models is None else models.scores.mean.size
+    return [f"Nothing: all {count} {noun} count."]
 
 
 def _failed(study: Study) -> list[str]:

@@ -35,12 +35,13 @@ from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.card import Row, card_of, today
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
+from bestofk.report.figures.kinds.datasets import layout_heatmap
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import DARK, LIGHT
 from bestofk.report.methods import methods_of
 from bestofk.report.model_tables import model_tables
 from bestofk.report.names import elided, html_name, html_sentence, one_line
-from bestofk.report.page_figures import PAGE_FIGURES, DrawnFigure, drawn, figures_of
+from bestofk.report.page_figures import MAX_MEANS, PAGE_FIGURES, DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
 from bestofk.report.tables import (
     OutputTable,
@@ -152,7 +153,11 @@ def render_report(
         if order is None
         else [html_sentence(statement.text, names) for statement in order.select("stop")],
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
-        "figures": [*_quality_against_cost(models or study), *figures_of(order, losses)],
+        "figures": [
+            *_quality_against_cost(models or study),
+            *_by_task(models),
+            *figures_of(order, losses),
+        ],
         "tables": [
             *(_shown(table) for table in _slices(slices)),
             *(
@@ -268,7 +273,7 @@ def _title(
 
 _REASON_KINDS = (
     "assumed", "margin", "posterior", "preference", "estimand", "evidence", "caution",
-    "bootstrap", "bound",
+    "judge", "more items", "bootstrap", "bound",
     "metric", "expectation", "next", "replication",
 )  # fmt: skip
 """Kinds of statements below the verdict; the page shows other kinds elsewhere."""
@@ -325,6 +330,24 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
             lambda paper: layout_frontier(value, paper=paper),
             title="Quality against cost",
             caption=f"The thick line joins the {noun} that no other beats in both.",
+        )
+    ]
+
+
+def _by_task(choice: ModelChoice | None) -> list[DrawnFigure]:
+    """Return every model on every task, if there are several tasks and not too many means."""
+    if choice is None or choice.scores.truth is not None:
+        return []
+    means = len(choice.scores.tasks) * len(choice.scores.learners)
+    if len(choice.scores.tasks) < 2 or means > MAX_MEANS:
+        return []
+    losses = choice.scores.losses(by="task")
+    return [
+        drawn(
+            "tasks",
+            lambda paper: layout_heatmap(losses, nouns=("model", "task"), paper=paper),
+            title="Means by task",
+            caption="The decision makes no claim about a single task; --by task does.",
         )
     ]
 

@@ -18,8 +18,9 @@ from bestofk.decide.preference import Name
 
 Kind = Literal[
     "verdict", "hint", "left out", "assumed", "standing", "ranking", "stop", "margin",
-    "posterior", "preference", "estimand", "evidence", "caution", "bootstrap", "bound",
-    "metric", "note", "expectation", "next", "replication", "preparation", "run", "data",
+    "posterior", "preference", "estimand", "evidence", "caution", "judge", "more items",
+    "bootstrap", "bound", "metric", "note", "expectation", "next", "replication", "preparation",
+    "run", "data",
 ]  # fmt: skip
 """What a statement says; views select statements by it.
 
@@ -36,6 +37,8 @@ preference   the preference, and where the data override it
 estimand     the quantity that the result speaks of, and the population it applies to
 evidence     the test, its level and its promise
 caution      what is known against the test
+judge        what human labels show about a judge
+more items   the chance that more items decide, and the items that a difference needs
 bootstrap    the Bootstrap-B test of repetitions
 bound        how much worse than the best the recommended model may be
 metric       what other metrics would recommend

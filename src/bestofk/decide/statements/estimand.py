@@ -59,7 +59,8 @@ def _population(problem: Problem) -> str:
     if problem.n_datasets > 1:
         return "data sets"
     if problem.subject.noun == "model":
-        return "items" if problem.subject.n_clusters is None else "clusters"
+        subject = problem.subject
+        return "clusters" if subject.n_clusters is not None and subject.clustered else "items"
     if problem.design.kind in ("time", "seeds"):
         return problem.design.kind
     if problem.design.kind == "scores" or problem.bare:

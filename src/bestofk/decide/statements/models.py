@@ -6,9 +6,17 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from bestofk._base.formatting import capitalised, counted, number, shortened
+from bestofk._base.errors import use
+from bestofk._base.formatting import (
+    capitalised,
+    counted,
+    interval_words,
+    number,
+    rounded,
+    shortened,
+)
 from bestofk.decide.preference import Name
-from bestofk.decide.statements import Statement, statements
+from bestofk.decide.statements import Statement, statements, with_advice
 from bestofk.decide.statements.missing import DEPENDS, verdict_depends
 from bestofk.decide.statements.wording import called
 
@@ -20,11 +28,6 @@ COST_TITLES = {
     "latency": "seconds per sample",
 }
 """The title of each measure."""
-_COST_UNITS = {
-    "cost": "per 1,000 samples",
-    "tokens": "tokens per sample",
-    "latency": "seconds per sample",
-}
 MAX_TIMES_ITEMS = 100
 """Do not advise more items than this many times the current number."""
 MAX_AGAINST = 2
@@ -54,12 +57,133 @@ def model_statements(choice: Any) -> tuple[Statement, ...]:
         return (*statements("verdict", sentences), *notes)
     plan = () if choice.plan is None or _settled(choice) else _plan_statements(choice.plan)
     return (
-        *statements("verdict", [*_against_sentences(choice), _cost_sentence(choice)]),
+        *statements("verdict", [*_against_sentences(choice), cost_sentence(choice)]),
         *statements("bound", [_bound_sentence(choice)]),
         *_margin_statements(choice),
+        *_judge_statements(choice),
+        *statements("more items", [] if choice.more is None else [choice.more.explain()]),
         *statements("next", _too_few_items_sentences(choice)),
         *plan,
         *notes,
+    )
+
+
+MAX_JUDGED = 6
+"""Models whose agreement with the judge is listed."""
+FEW_LABELS = 50
+"""Fewest labelled items of `studies/judge_claims.py`."""
+UNLIKELY_SAMPLE = 0.01
+"""If the p-value is smaller, the labelled items do not look like a random sample."""
+_JUDGES = ("judge", "model_graded", "llm", "geval", "g_eval")
+"""Parts of the names of scores that a model gave."""
+
+
+def _judge_statements(choice: Any) -> tuple[Statement, ...]:
+    """State what the human labels show about the judge, or what a judge alone cannot show."""
+    judge = choice.judge
+    if judge is None:
+        name = choice.scores.metric.lower().replace("-", "_").replace(" ", "_")
+        if not any(part in name for part in _JUDGES):
+            return ()
+        return (
+            with_advice(
+                "caution",
+                "The scores are those of a judge: they show which model the judge prefers, not "
+                "which is better. If it favours a model, more items do not help: let people label "
+                "about 100 random items, and pass ",
+                use(truth="COLUMN"),
+                ".",
+            ),
+        )
+    texts = []
+    if judge.labelled < min(FEW_LABELS, judge.items):
+        texts.append(
+            f"Only {judge.labelled} items have human labels: error rates were measured for "
+            f"{FEW_LABELS} and more."
+        )
+    if judge.pvalue < UNLIKELY_SAMPLE:
+        labelled, others = judge.means
+        texts.append(
+            f"The labelled items do not look like a random sample: the judge's mean score is "
+            f"{number(labelled)} on them and {number(others)} on the others. The result holds only "
+            "for items like the labelled ones; label random items."
+        )
+    opposite = [one.name for one in judge.models if one.correlation < -0.2]
+    if opposite:
+        texts.append(
+            f"The judge gives high scores to answers of {shortened(opposite, 3)} that people rate "
+            "low: check that both scores have the same direction."
+        )
+    return (
+        *statements("caution", texts),
+        Statement(kind="judge", text=judge.explain(), short=_judge_short(judge)),
+        *_label_plan(judge),
+    )
+
+
+def _label_plan(judge: Any) -> tuple[Statement, ...]:
+    """State how many labels would settle the open pair that matters most."""
+    if judge.open_pair is None:
+        return ()
+    first, second = judge.open_pair
+    if judge.labels_to_settle is None:
+        short = f"labels of all {judge.items:,} items would hardly settle {first} vs {second}"
+        text = (
+            f"If the true difference between {first} and {second} is the observed one, even labels "
+            f"of all {judge.items:,} items would hardly settle it."
+        )
+    else:
+        short = (
+            f"about {judge.labels_to_settle:,} labelled items (now {judge.labelled:,}) would "
+            f"settle {first} vs {second}"
+        )
+        text = f"If the true difference is the observed one, {short}."
+    return (Statement(kind="next", text=text, short=short),)
+
+
+def _judge_short(judge: Any) -> str:
+    """Return the number of labels and the largest bias in a line."""
+    if judge.labelled == judge.items:
+        return f"all {judge.items:,} items have human labels, so the judge does not count."
+    head = f"{judge.labelled:,} of {judge.items:,} items have human labels"
+    biases = [one for one in judge.models if one.bias]
+    if not biases:
+        return f"{head}."
+    worst = max(biases, key=lambda one: abs(one.bias))
+    return (
+        f"{head}; they correct its bias, which is largest for {worst.name}: "
+        f"{_bias_words(worst)} higher than people."
+    )
+
+
+def _bias_words(one: Any) -> str:
+    bias = rounded([one.bias], (one.high - one.low) / 2)[0]
+    return f"{bias} ({interval_words(one.low, one.high) or bias})"
+
+
+def judge_text(judge: Any) -> str:
+    """Return a `JudgeCheck` in sentences."""
+    if judge.labelled == judge.items:
+        head = f"All {judge.items:,} items have human labels, so the judge does not count."
+    else:
+        head = (
+            f"People labelled {judge.labelled:,} of {judge.items:,} items ({judge.truth}): the "
+            "means and differences are those of the labels, with the judge's scores of all items "
+            "as a covariate (PPI++). This assumes that the labelled items are a random sample."
+        )
+    rows = judge.models
+    if rows[0].agreement is None:
+        shown = [
+            f"{one.name} {one.correlation:.2f}" if isfinite(one.correlation)
+            else f"{one.name} unknown"
+            for one in rows
+        ]  # fmt: skip
+        return f"{head} Correlation of judge and labels: {shortened(shown, MAX_JUDGED)}."
+    agreeing = [f"{one.name} {100 * one.agreement:.0f} %" for one in rows]
+    biases = [f"{one.name} by {_bias_words(one)}" for one in rows]
+    return (
+        f"{head} Judge and labels agree: {shortened(agreeing, MAX_JUDGED)}. The judge scores "
+        f"higher than people: {shortened(biases, MAX_JUDGED)}."
     )
 
 
@@ -79,20 +203,41 @@ def _plan_statements(plan: Any) -> tuple[Statement, ...]:
     return (Statement(kind="next", text=plan.explain(), short=short),)
 
 
+def cost_title(measure: str, currency: str = "") -> str:
+    """Return the title of a measure, such as a percentile of the latency.
+
+    Examples
+    --------
+    >>> cost_title("tokens"), cost_title("p95_latency"), cost_title("cost", "USD")
+    ('tokens per sample', 'p95 seconds per sample', 'cost of 1,000 samples, USD')
+    """
+    percentile, _, kind = measure.rpartition("_")
+    title = COST_TITLES[kind]
+    if kind == "cost" and currency:
+        title += f", {currency}"
+    return f"{percentile} {title}" if percentile else title
+
+
 def shown_cost(cost: float, measure: str) -> float:
     """Return the cost as it is shown: money for 1,000 samples, tokens and seconds for one."""
     return cost * SHOWN_SAMPLES if measure == "cost" else cost
 
 
-def cost_phrase(cost: float, measure: str) -> str:
+def cost_phrase(cost: float, measure: str, currency: str = "") -> str:
     """Return what a sample costs.
 
     Examples
     --------
     >>> cost_phrase(1.92e-05, "cost"), cost_phrase(21.0, "tokens"), cost_phrase(0.0612, "latency")
     ('0.0192 per 1,000 samples', '21 tokens per sample', '0.0612 seconds per sample')
+    >>> cost_phrase(2.5, "p95_latency"), cost_phrase(0.002, "cost", "USD")
+    ('2.5 seconds at p95', '2 USD per 1,000 samples')
     """
-    return f"{number(shown_cost(cost, measure))} {_COST_UNITS[measure]}"
+    amount = number(shown_cost(cost, measure))
+    if measure == "cost":
+        return f"{amount} {currency} per 1,000 samples".replace("  ", " ")
+    percentile, _, kind = measure.rpartition("_")
+    return f"{amount} seconds at {percentile}" if percentile else f"{amount} {COST_TITLES[kind]}"
 
 
 def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str | None:
@@ -104,16 +249,21 @@ def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str |
     return None
 
 
-def cost_details(costs: Mapping[str, Mapping[str, float]], preferred: str) -> dict[Name, str]:
+def cost_details(
+    costs: Mapping[str, Mapping[str, float]], preferred: str, currency: str = ""
+) -> dict[Name, str]:
     """Return what a sample costs by model, in a phrase; empty if no measure covers all models."""
     measure = main_cost(costs, preferred)
     if measure is None:
         return {}
     prefix = "cost " if measure == "cost" else ""
-    return {name: f"{prefix}{cost_phrase(cost, measure)}" for name, cost in costs[measure].items()}
+    return {
+        name: f"{prefix}{cost_phrase(cost, measure, currency)}"
+        for name, cost in costs[measure].items()
+    }
 
 
-def _cost_sentence(choice: Any) -> str:
+def cost_sentence(choice: Any) -> str:
     """Compare the cost of the recommended model with another one's; empty if unknown.
 
     The other model is the one with the best mean. If that is the recommended model, it is the
@@ -134,8 +284,14 @@ def _cost_sentence(choice: Any) -> str:
     if other_cost == cost:
         return f"{called(other)} costs the same."
     verb = "costs" if measure == "cost" else "takes"
-    ratio = _ratio_phrase(other_cost, cost, "long" if measure == "latency" else "much")
-    return f"{called(other)} {verb} {cost_phrase(other_cost, measure)}, {ratio}."
+    ratio = _ratio_phrase(other_cost, cost, "long" if measure.endswith("latency") else "much")
+    sentence = (
+        f"{called(other)} {verb} {cost_phrase(other_cost, measure, choice.currency)}, {ratio}"
+    )
+    if measure == "cost" and other_cost > cost:
+        saved = cost_phrase(other_cost - cost, measure, choice.currency)
+        return f"{sentence}: {called(choice.recommended)} saves {saved}."
+    return f"{sentence}."
 
 
 def _ratio_phrase(other: float, cost: float, adverb: str = "much") -> str:
@@ -288,6 +444,35 @@ def item_plan_text(plan: Any, power: float) -> str:
     elif isfinite(plan.within):
         text += "; more epochs of the same items would not"
     return f"{text}."
+
+
+PEEKING = (
+    "Fix the number of items before you look at the new scores: looks at 200 and at 1,000 items "
+    "made a wrong claim about equal models in 9.5 percent instead of 5, and five looks in 14.5."
+)
+"""Measured by studies/evals_plans.py."""
+
+
+def more_items_text(plan: Any, power: float) -> str:
+    """Return a `MoreItems` in sentences."""
+    first, second = plan.pair
+    sentences = []
+    if plan.more is not None and plan.settled:
+        sentences.append(f"The difference between {first} and {second} is shown already.")
+    elif plan.more is not None:
+        sentences += [
+            f"{plan.items:,} items are done; with {plan.more:,} more the chance to decide between "
+            f"{first} and {second} is {plan.chance:.2f} ({plan.chance_if_observed:.2f} if the "
+            "observed difference is the true one).",
+            PEEKING,
+        ]
+    if plan.difference is not None:
+        found = "more items than is practical" if plan.needed is None else f"{plan.needed:,} items"
+        sentences.append(
+            f"To show a difference of {number(plan.difference)} between {first} and {second} with "
+            f"probability {power:g}, you need about {found} (now {plan.items:,})."
+        )
+    return " ".join(sentences)
 
 
 def _range_sentence(bounds: Any) -> str:

@@ -391,6 +391,8 @@ def _read(
         + "."
     )
     rows.metric(metric)
+    if "usd" in normal(roles.get("cost", "")):
+        rows.currency = "USD"
     if _unclear_direction(table, roles, metric):
         rows.unclear_metrics.add(metric)
     items = table.levels(roles["item"])

@@ -39,8 +39,10 @@ from .one_test_set import (
 from .paired_tests import paired_t as paired_t, sign as sign
 from .pairs import AllPairs as AllPairs, all_pairs as all_pairs
 from .permutation_tests import permutation as permutation
+from .prediction_powered import prediction_powered as prediction_powered
 from .registry import (
     CLUSTERED_TESTS as CLUSTERED_TESTS,
+    LABELLED_TESTS as LABELLED_TESTS,
     PAIRWISE_TESTS as PAIRWISE_TESTS,
 )
 from .repeated_kfold import repeated_kfold_t as repeated_kfold_t

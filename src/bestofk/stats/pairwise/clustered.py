@@ -270,30 +270,51 @@ def cluster_t(
     sides: Alternative = side(alternative)
     first, second = paired_losses(a, b, axes=1)
     grouping = clusters_of(clusters, first.shape[-1], strata)
-    d = first - second
+    noise = 1e-12 * np.maximum(np.abs(first).max(axis=-1), np.abs(second).max(axis=-1))
+    mean, error, df, skewness = cluster_moments(first - second, grouping, unit, noise)
+    return mean_result(
+        "cluster-t", (first, second), mean, error, df, skewness, len(grouping), unit, sides
+    )
+
+
+def cluster_moments(
+    d: Floats, grouping: Clusters, unit: float | None, noise: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the mean of differences (..., n), its standard error and df, and the skewness."""
     totals = grouping.totals(d)
     largest = np.abs(d).max(axis=-1) if unit is None else float(unit)
     error, df = grouping.standard_error(totals, unit=largest)
     plain, _ = grouping.standard_error(totals)
-    noise = 1e-12 * np.maximum(np.abs(first).max(axis=-1), np.abs(second).max(axis=-1))
     mean = totals.sum(axis=-1) / d.shape[-1]
     mean = np.where(np.abs(mean) <= noise, 0.0, mean)
     error = np.where(error <= noise, 0.0, error)
     # a standard error above that of the clusters makes the skewness count less
     share, _ = ratio(np.where(np.isfinite(plain), plain, 0.0), error)
     skewness = grouping.skewness(totals) * np.minimum(share, 1.0) ** 3
+    return mean, error, df, skewness
+
+
+def mean_result(
+    name: str, losses: tuple[Floats, Floats], mean: Floats, error: Floats, df: Floats,
+    skewness: Floats, count: Any, unit: float | None, sides: Alternative,
+) -> PairwiseResult:  # fmt: skip
+    """Return the skewness-corrected t test of mean differences with these standard errors.
+
+    `skewness` is that of `count` independent units; `mean`, `error` and `df` have shape (...).
+    """
     t, _ = ratio(mean, error)
-    statistic = skew_corrected(t, skewness, len(grouping))
+    statistic = skew_corrected(t, skewness, count)
     p = never_zero(pvalue_of_t(statistic, df, sides))
     p = np.where((error == 0) & (mean == 0), 1.0, p)
-    p = np.where(np.isinf(t), np.maximum(p, smallest_pvalue(len(grouping), sides)), p)
+    least = smallest_pvalue(int(np.min(count)), sides)
+    p = np.where(np.isinf(t), np.maximum(p, least), p)
 
     def rule(result: PairwiseResult, level: float) -> Interval:
         q = -t_quantile(tail_level(level, result.alternative), df)
-        ends = skew_corrected_ends(q, skewness, len(grouping))
+        ends = skew_corrected_ends(q, skewness, count)
         with np.errstate(invalid="ignore"):
             low, high = (np.where(error == 0, mean, mean - end * error) for end in ends)
-        if smallest_pvalue(len(grouping), sides) > 1.0 - level:
+        if least > 1.0 - level:
             # if only the signs are known, they exclude no difference at this level
             low, high = (
                 np.where(np.isinf(t), end, value) for end, value in ((-np.inf, low), (np.inf, high))
@@ -304,7 +325,7 @@ def cluster_t(
         return one_sided(low, high, result.alternative)
 
     return PairwiseResult(
-        test="cluster-t",
+        test=name,
         statistic=scalar_or_array(statistic),
         pvalue=scalar_or_array(p),
         df=float(df.flat[0]) if df.size and np.ptp(df) == 0 else None,
@@ -312,7 +333,7 @@ def cluster_t(
         alternative=sides,
         pivot=scalar_or_array(mean),
         standard_error=scalar_or_array(error),
-        losses=(first, second),
+        losses=losses,
         interval_rule=rule,
     )
 

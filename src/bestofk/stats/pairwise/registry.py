@@ -1184,3 +1184,33 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
 )
 """Each test takes ``(a, b, clusters=, strata=, unit=, alternative=)``."""
+
+# Tests on items of which some have human labels
+
+_RANDOM_LABELS = Assumption(
+    claim="The labelled items are a random sample of all items.",
+    check="cannot be checked",
+    why="Labels of hard or disputed items only would correct the judge for these items only.",
+)
+
+LABELLED_TESTS: Registry[PairwiseTest] = Registry(
+    "test for labels",
+    PairwiseTest(
+        name="prediction-powered",
+        explanation=(
+            "Compares two models by human labels of some items, with the scores of a judge on all "
+            "items.",
+            "Use it with --truth if people labelled random items that a judge also scored.",
+            "Do not use it if people labelled chosen items, such as the hard ones.",
+        ),
+        function="bestofk.stats.pairwise.prediction_powered:prediction_powered",
+        summary="t test of the mean by the labels, with the judge's scores as a covariate (PPI++)",
+        paper="Angelopoulos, Duchi and Zrnic 2023, PPI++: efficient prediction-powered inference",
+        called="the prediction-powered t test (PPI++)",
+        citations=("angelopoulos2023ppi",),
+        assumptions=(_RANDOM_LABELS, _CLUSTERS),
+        covers=("test-set",),
+        interval="the differences that the test does not reject",
+        power="unknown",
+    ),
+)

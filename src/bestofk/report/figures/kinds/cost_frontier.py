@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined, printable
-from bestofk.decide.statements.models import COST_TITLES, shown_cost
+from bestofk.decide.statements.models import cost_title, shown_cost
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.comparisons import decision_of
 from bestofk.report.figures.kinds.loss_points import measured_losses
@@ -91,8 +91,8 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     value : Study or ModelChoice
     cost : str, optional
         For a study ``"fit_time"``, ``"predict_time"`` or ``"size"``. For a choice between models
-        ``"cost"``, ``"tokens"`` or ``"latency"``. By default the preferred one, or else the first
-        known.
+        ``"cost"``, ``"tokens"`` or ``"latency"``, or the preferred percentile. By default
+        the preferred one, or else the first known.
     paper : Paper, optional
     """
     data = _of_study(value, cost) if hasattr(value, "losses") else _of_models(value, cost)
@@ -155,7 +155,7 @@ def _of_models(choice: Any, cost: str | None) -> _Costs:
     if kind is None or len(_known(choice.costs[kind])) < 2:
         raise ArgumentError("figure 'frontier': the costs of fewer than two models are known.")
     return _Costs(
-        title=COST_TITLES[kind],
+        title=cost_title(kind, choice.currency),
         costs={name: shown_cost(cost, kind) for name, cost in choice.costs[kind].items()},
         order=choice.decision,
         intervals=choice.intervals,

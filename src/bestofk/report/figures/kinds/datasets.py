@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,7 @@ class DatasetMeans:
     datasets: tuple[str, ...]
     losses: Floats
     metric: Metric
+    nouns: tuple[str, str] = ("learner", "data set")
 
     @property
     def behind(self) -> Floats:
@@ -68,6 +69,7 @@ class DatasetMeans:
             datasets=tuple(self.datasets[d] for d in datasets),
             losses=self.losses[np.ix_(learners, datasets)],
             metric=self.metric,
+            nouns=self.nouns,
         )
 
 
@@ -97,7 +99,13 @@ def dataset_means(value: Any, losses: Any, kind: str) -> DatasetMeans:
     )
 
 
-def layout_heatmap(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -> Picture:
+def layout_heatmap(
+    value: Any,
+    *,
+    losses: Any = None,
+    nouns: tuple[str, str] = ("learner", "data set"),
+    paper: Paper = ANY_PAPER,
+) -> Picture:
     """Draw a cell for every learner on every data set, darker the further behind the best.
 
     Parameters
@@ -106,6 +114,8 @@ def layout_heatmap(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) 
         Over several data sets.
     losses : Losses, optional
         The losses behind an order that does not contain them.
+    nouns : tuple of two str
+        The nouns for rows and columns of the table, such as ``("model", "task")``.
     paper : Paper, optional
 
     Examples
@@ -116,7 +126,7 @@ def layout_heatmap(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) 
     >>> print(layout_heatmap(losses).alt)
     Map of 2 learners on 3 data sets; nn is the best on 2 of them, nn has the best mean.
     """
-    table = dataset_means(value, losses, "heatmap").sorted()
+    table = replace(dataset_means(value, losses, "heatmap"), nouns=nouns).sorted()
     K, D = table.losses.shape
     behind, darkest = table.behind, table.darkest
     sheet = Sheet(paper)
@@ -159,7 +169,7 @@ def layout_heatmap(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) 
         paper.rest(0.0, max(natural, 330.0)),
         bottom + 4,
         note=_note(table, across=across, written=written, named=named),
-        alt=f"Map of {counted(K, 'learner')} on {counted(D, 'data set')}; {table.learners[first]} "
+        alt=f"Map of {counted(K, nouns[0])} on {counted(D, nouns[1])}; {table.learners[first]} "
         f"is the best on {int(wins[first])} of them, {table.learners[0]} has the best mean.",
     )
 
@@ -237,9 +247,11 @@ def _legend(sheet: Sheet, table: DatasetMeans, *, left: float, top: float) -> fl
 def _note(table: DatasetMeans, *, across: bool, written: bool, named: bool) -> str:
     learner_end, dataset_end = ("left", "top") if across else ("top", "left")
     cells = " Each cell shows its value." if written else ""
+    learner, dataset = table.nouns
     note = (
-        f"Shaded: how far a learner is behind the best on a data set, by {table.metric.mean}."
-        f"{cells} Learners by mean, the best at the {learner_end}; data sets by how far "
+        f"Shaded: how far a {learner} is behind the best on a {dataset}, by {table.metric.mean}."
+        f"{cells} {learner.capitalize()}s by mean, the best at the {learner_end}; {dataset}s by "
+        "how far "
         f"{table.learners[0]} is behind, those where it leads at the {dataset_end}."
     )
     return note if named else f"{note} The columns are too narrow for names."

@@ -1,0 +1,265 @@
+"""Human labels for some of the items that a judge scored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Floats
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.formatting import shortened
+from bestofk._base.results import Presented
+from bestofk.decide.statements.models import judge_text
+from bestofk.evals.evals import Evals
+from bestofk.evals.item_scores import ItemScores
+from bestofk.losses.losses import Losses
+from bestofk.stats.pairwise.clustered import clusters_of
+from bestofk.stats.pairwise.entry import PairwiseTest
+from bestofk.stats.pairwise.prediction_powered import MIN_LABELLED
+from bestofk.stats.pairwise.registry import LABELLED_TESTS
+from bestofk.stats.tails import pvalue_of_t, t_quantile
+
+SMALLEST_WEIGHT = 1e-13
+"""Weight of a judge that says nothing about the labels, so that its scores stay readable."""
+
+
+def with_truth(evals: Evals, labels: Evals) -> Evals:
+    """Return the logs with the human labels of another reading, matched by model, task and item."""
+    row_of = {name: row for row, name in enumerate(labels.learners)}
+    codes = zip(labels.item_task.tolist(), labels.items, strict=True)
+    column_of = {(labels.tasks[task], name): at for at, (task, name) in enumerate(codes)}
+    rows = [row_of.get(name, -1) for name in evals.learners]
+    names = zip(evals.item_task.tolist(), evals.items, strict=True)
+    columns = [column_of.get((evals.tasks[task], name), -1) for task, name in names]
+    # the last row and column stand for models and items without labels
+    mean = np.pad(labels.by_item(missing="allow").mean, (0, 1), constant_values=np.nan)
+    truth = mean[np.ix_(rows, columns)]
+    if not np.isfinite(truth).any():
+        raise TableError(f"No answer has a label: {labels.metric!r} is empty for all models.")
+    return replace(evals, truth=truth, truth_name=labels.metric)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeBias:
+    """A judge and the human labels on the answers of one model.
+
+    Attributes
+    ----------
+    name : str
+        The model.
+    agreement : float or None
+        Share of labelled items with the same score; None if the two use different scales.
+    correlation : float
+        Of the two scores over the labelled items; NaN if one of them is constant.
+    bias, low, high : float or None
+        Mean score of the judge minus mean label, and its 95 % interval.
+    """
+
+    name: str
+    agreement: float | None
+    correlation: float
+    bias: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeCheck(Presented):
+    """What the human labels show about the judge.
+
+    Attributes
+    ----------
+    truth : str
+        The name of the labels.
+    labelled, items : int
+        Items with labels of all models, and all items.
+    models : tuple of JudgeBias
+        One for each model.
+    means : tuple of two floats
+        Mean score of the judge on labelled items and on the others; NaN if there are no others.
+    pvalue : float
+        Of the hypothesis that these two means are equal, as for a random sample of items.
+    open_pair : tuple of two str, or None
+        The recommended model and its nearest rival, if their difference is not shown.
+    labels_to_settle : int or None
+        Labelled items that would show the observed difference of that pair with probability 0.8;
+        None if labels of all items would not be enough.
+    """
+
+    truth: str
+    labelled: int
+    items: int
+    models: tuple[JudgeBias, ...]
+    means: tuple[float, float]
+    pvalue: float
+    open_pair: tuple[str, str] | None = None
+    labels_to_settle: int | None = None
+
+    def explain(self) -> str:
+        """Return what the labels show about the judge, in sentences."""
+        return judge_text(self)
+
+
+def labelled_items(scores: ItemScores) -> Bools:
+    """Return which items have labels of all models; raise if these are too few."""
+    truth = scores.mean if scores.truth is None else scores.truth
+    has: Bools = np.isfinite(truth)
+    labelled: Bools = np.all(has, axis=0)
+    count = int(has.any(axis=0).sum())
+    clusters = len(np.unique(scores.cluster[labelled]))
+    if clusters >= MIN_LABELLED:
+        return labelled
+    without = [name for row, name in enumerate(scores.learners) if not has[row].any()]
+    if without:
+        raise ArgumentError(
+            f"No answer of {shortened(without, 4)} has a human label, so the judge cannot be "
+            "checked on that model; label the same items for all models, or leave it out."
+        )
+    unit = "clusters of items" if scores.clusters else "items"
+    raise ArgumentError(
+        f"Only {clusters} {unit} have human labels of all models ({count} items have a label of "
+        f"some model); label at least {MIN_LABELLED} random {unit} for all models."
+    )
+
+
+def judge_check(scores: ItemScores, truth_name: str) -> JudgeCheck:
+    """Compare the judge with the labels, model by model."""
+    known = labelled_items(scores)
+    judge, human = scores.mean, scores.truth[:, known]  # type: ignore[index]
+    grouping = clusters_of(scores.cluster[known], int(known.sum()))
+    same_scale = _same_scale(judge, human)
+    models = []
+    for name, f, y in zip(scores.learners, judge[:, known], human, strict=True):
+        d = f - y
+        error, df = grouping.standard_error(grouping.totals(d))
+        half = float(-t_quantile(0.025, float(df)) * error)
+        spread = f.std() > 1e-12 and y.std() > 1e-12
+        models.append(
+            JudgeBias(
+                name=name,
+                agreement=float((np.abs(d) <= 1e-9).mean()) if same_scale else None,
+                correlation=float(np.corrcoef(f, y)[0, 1]) if spread else float("nan"),
+                bias=float(d.mean()) if same_scale else None,
+                low=float(d.mean()) - half if same_scale else None,
+                high=float(d.mean()) + half if same_scale else None,
+            )
+        )
+    item = judge.mean(axis=0)
+    means, pvalue = (float(item[known].mean()), float("nan")), 1.0
+    if not known.all():
+        means, pvalue = _sampled(item, known, scores.cluster)
+    return JudgeCheck(
+        truth=truth_name,
+        labelled=int(known.sum()),
+        items=len(known),
+        models=tuple(models),
+        means=means,
+        pvalue=pvalue,
+    )
+
+
+def _same_scale(judge: Floats, human: Floats) -> bool:
+    """Return whether judge and labels have similar ranges, so that their difference is a bias."""
+    ends = [(float(x.min()), float(x.max())) for x in (judge, human)]
+    if all(low >= 0.0 and high <= 1.0 for low, high in ends):
+        return True
+    widths = [high - low for low, high in ends]
+    unit = any(low >= 0.0 and high <= 1.0 for low, high in ends)
+    return not unit and max(widths) <= 2.0 * min(widths)
+
+
+def _sampled(item: Floats, known: Bools, cluster: Any) -> tuple[tuple[float, float], float]:
+    """Return the means on labelled and other items, and the p-value of their difference."""
+    parts = []
+    for mask in (known, ~known):
+        grouping = clusters_of(cluster[mask], int(mask.sum()))
+        spread, df = grouping.standard_error(grouping.totals(item[mask]))
+        parts.append((float(item[mask].mean()), float(spread), float(df)))
+    (a, error_a, units), (b, error_b, _) = parts
+    error = sqrt(error_a**2 + error_b**2)
+    p = float(pvalue_of_t((a - b) / error, units, "two-sided")) if 0.0 < error < np.inf else 1.0
+    return (a, b), p
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LabelledTest:
+    """The prediction-powered test for a table of `labelled_losses`."""
+
+    labelled: Bools = field(repr=False)
+    clusters: Any = field(repr=False)
+    unit: float
+    chosen: str = "chosen because people labelled some of the items that the judge scored"
+    detail: str = ""
+
+    @property
+    def __name__(self) -> str:
+        return "prediction-powered"
+
+    @property
+    def entry(self) -> PairwiseTest:
+        """The registry entry of the test."""
+        return LABELLED_TESTS["prediction-powered"]
+
+    def __call__(self, a: Any, b: Any, *, alternative: str = "two-sided") -> Any:
+        """Return the result for rows of the table, of shape (..., 1, N + n)."""
+        rows = [np.asarray(x).reshape(*np.shape(x)[:-2], np.shape(x)[-1]) for x in (a, b)]
+        N, n = len(self.labelled), int(self.labelled.sum())
+        judge = [row[..., :N] * (N / (N + n)) for row in rows]
+        truth = tuple(
+            row[..., N:] * (n / (N + n)) + f[..., self.labelled]
+            for row, f in zip(rows, judge, strict=True)
+        )
+        return self.entry.load()(
+            *judge, truth=truth, labelled=self.labelled, clusters=self.clusters, unit=self.unit,
+            alternative=alternative,
+        )  # fmt: skip
+
+
+def labelled_losses(scores: ItemScores, weights: Any) -> tuple[Losses, LabelledTest]:
+    """Return a table for `decide`, and the test that reads it.
+
+    A row has the judge's scores of all N items, and human minus judge of the n labelled items. Both
+    parts are scaled so that the mean of the row is the prediction-powered mean of the model. The
+    judge's scores have one weight for all models; `LabelledTest` finds the best weight for each
+    pair. `weights` are those of the items.
+    """
+    known = labelled_items(scores)
+    labels = scores.truth[:, known]  # type: ignore[index]
+    judge, human = scores.mean * weights, labels * weights[known]
+    in_unit = labels.min() >= 0.0 and labels.max() <= 1.0
+    unit = float(weights.max()) * (1.0 if in_unit else float(np.ptp(labels)) or 1.0)
+    test = LabelledTest(labelled=known, clusters=scores.cluster, unit=unit)
+
+    def rows(weight: float) -> Floats:
+        f = weight * judge
+        N, n = f.shape[1], human.shape[1]
+        parts = [f * ((N + n) / N), (human - f[:, known]) * ((N + n) / n)]
+        return np.concatenate(parts, axis=1)
+
+    tables = [rows(weight) for weight in (_common_weight(judge[:, known], human), SMALLEST_WEIGHT)]
+    pairs = tables[0][:-1, np.newaxis], tables[0][1:, np.newaxis]
+    estimate = np.asarray(test(*pairs).estimate)
+    # the means that agree best with the differences between the models
+    gaps = [np.square(-np.diff(table.mean(axis=1)) - estimate).sum() for table in tables]
+    table = Losses(
+        tables[int(gaps[1] < gaps[0])][:, np.newaxis],
+        dims=("algorithm", "dataset", "instance"),
+        algorithms=scores.learners,
+        datasets=scores.tasks if len(scores.tasks) == 1 else [f"{len(scores.tasks)} tasks"],
+        higher_is_better=scores.higher_is_better,
+        loss_name=scores.metric,
+        account=scores.account,
+    )
+    return table, test
+
+
+def _common_weight(judge: Floats, human: Floats) -> float:
+    """Return the slope of the labels on the judge's scores, of differences between models."""
+    f, y = (x - x.mean(axis=0) for x in (judge, human))
+    f, y = (x - x.mean(axis=1, keepdims=True) for x in (f, y))
+    squares = float(np.square(f).sum())
+    slope = float((f * y).sum()) / squares if squares > 0.0 else 0.0
+    return slope if abs(slope) > SMALLEST_WEIGHT else SMALLEST_WEIGHT

@@ -1,0 +1,232 @@
+"""A judge's scores with human labels of some items."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError
+from bestofk.evals.judge import judge_check
+from bestofk.stats.pairwise import cluster_t, prediction_powered
+
+N, LABELLED = 600, 150
+
+
+def scores(seed=0, models=2, bias=0.6, noise=0.6):
+    """Return labels and judge's scores from 1 to 5 of equal models; the judge favours the first."""
+    rng = np.random.default_rng(seed)
+    latent = 3.4 + rng.normal(size=N) + rng.normal(scale=0.7, size=(models, N))
+    judge = latent + rng.normal(scale=noise, size=latent.shape)
+    judge[0] += bias
+    return tuple(np.clip(np.rint(x), 1, 5) for x in (latent, judge))
+
+
+def labels(human, count=LABELLED, seed=1):
+    known = np.random.default_rng(seed).permutation(human.shape[1]) < count
+    return np.where(known, human, np.nan)
+
+
+@pytest.fixture
+def judged(evals_of):
+    def make(human, judge, truth=None):
+        truth = labels(human) if truth is None else truth
+        return replace(evals_of(judge), truth=truth, truth_name="human")
+
+    return make
+
+
+def test_the_estimate_is_that_of_ppi_python():
+    """`ppi_mean_pointestimate` of ppi-python 0.2.3 with lam = 60 / 90 of the slope."""
+    i = np.arange(90)
+    judge = np.stack([i * i % 5 + 1.0, (i * i + 3 * i) % 4 + 1.0])
+    human = np.clip(judge + ((i * 11 % 3) - 1) * np.array([[1], [-1]]), 1, 5)
+    known = i % 3 == 1
+    result = prediction_powered(*judge, truth=human[:, known], labelled=known)
+    assert result.estimate == pytest.approx(2.1039104639, abs=1e-9)
+
+
+def test_the_interval_is_not_wider_than_from_the_labels_alone():
+    for seed in range(20):
+        human, judge = scores(seed, noise=(0.3, 8.0)[seed % 2])
+        known = np.isfinite(labels(human, seed=seed)[0])
+        result = prediction_powered(*judge, truth=human[:, known], labelled=known, unit=4.0)
+        alone = cluster_t(*human[:, known], unit=4.0)
+        for level in (0.95, 0.995):
+            low, high = result.confidence_interval(level)
+            low_alone, high_alone = alone.confidence_interval(level)
+            assert high - low <= (high_alone - low_alone) * (1 + 1e-12)
+
+
+def test_a_biased_judge_does_not_decide(evals_of, judged):
+    human, judge = scores()
+    assert bk.choose_model(evals_of(judge)).decision.claims
+    choice = bk.choose_model(judged(human, judge))
+    assert not choice.decision.claims
+    assert choice.decision.test == "prediction-powered"
+    known = np.isfinite(labels(human)[0])
+    first, second = choice.judge.models
+    assert first.bias == pytest.approx((judge - human)[0, known].mean())
+    assert first.agreement == pytest.approx((judge == human)[0, known].mean())
+    assert first.low > 0 > second.low
+    # the difference of the means is the tested one
+    means = choice.decision.means
+    estimate = abs(float(choice.decision.evidence.estimate[0]))
+    assert abs(means["model-0"] - means["model-1"]) == pytest.approx(estimate)
+    assert choice.to_dict()["choice"]["judge"]["labelled"] == LABELLED
+
+
+def test_a_real_difference_is_shown(judged):
+    human, judge = scores(models=3)
+    human[1], judge[1] = np.maximum(human[1] - 1, 1), np.maximum(judge[1] - 1, 1)
+    choice = bk.choose_model(judged(human, judge), margin=0.3)
+    assert any(loser == "model-1" for _, loser in choice.decision.claims)
+    low, high = choice.intervals["model-1"]
+    assert 1.0 <= low < human[1].mean() < high <= 5.0
+
+
+def test_labels_of_all_items_decide_alone(evals_of, judged):
+    human, judge = scores()
+    human[1] = np.maximum(human[1] - 1, 1)
+    choice = bk.choose_model(judged(human, judge, human))
+    alone = bk.choose_model(evals_of(human))
+    assert choice.decision.evidence.pvalue == pytest.approx(alone.decision.evidence.pvalue)
+    assert "so the judge does not count" in choice.explain()
+
+
+def test_labels_of_some_models_are_refused(judged):
+    human, judge = scores()
+    truth = labels(human)
+    truth[1] = np.nan
+    with pytest.raises(ArgumentError, match="No answer of model-1 has a human label"):
+        bk.choose_model(judged(human, judge, truth))
+    truth = np.where(np.arange(N) % 2 == np.arange(2)[:, np.newaxis], human, np.nan)
+    with pytest.raises(ArgumentError, match="Only 0 items have human labels of all models"):
+        bk.choose_model(judged(human, judge, truth))
+
+
+def test_labels_of_hard_items_give_a_caution(judged):
+    human, judge = scores()
+    hard = human.mean(axis=0) <= 2.5
+    choice = bk.choose_model(judged(human, judge, np.where(hard, human, np.nan)))
+    assert "do not look like a random sample" in choice.explain()
+    assert "random sample: the judge" not in bk.choose_model(judged(human, judge)).explain()
+
+
+def test_few_labels_and_other_tests(judged):
+    human, judge = scores()
+    logs = judged(human, judge, labels(human, 20))
+    assert "Only 20 items have human labels" in bk.choose_model(logs).explain()
+    for options in ({"test": "cluster-t"}, {"missing": "bounds"}, {"procedure": "anova"}):
+        with pytest.raises(BestOfKError):
+            bk.choose_model(logs, **options)
+
+
+def test_missing_scores_of_the_judge_still_count(evals_of, judged):
+    human, judge = scores(bias=0.0)
+    judge[1, human[1] <= 2] = np.nan
+    choice = bk.choose_model(judged(human, judge))
+    assert "depends on the missing scores" in choice.headline()
+
+
+def test_judge_and_labels_on_different_scales(judged):
+    human, judge = scores()
+    check = judge_check(judged((human > 3) * 1.0, judge).by_item(), "human")
+    assert check.models[0].bias is None
+    assert check.models[0].correlation > 0.5
+
+
+def table(tmp_path, **columns):
+    human, judge = scores()
+    truth = labels(human)
+    frame = pd.concat(
+        [
+            pd.DataFrame({"model": name, "item": np.arange(N), "judge_score": judge[k],
+                          "human_score": truth[k], **{c: v[k] for c, v in columns.items()}})
+            for k, name in enumerate(("a", "b"))
+        ]
+    )  # fmt: skip
+    path = tmp_path / "judged.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+def test_read_labels_from_a_column_or_a_table(tmp_path):
+    path, frame = table(tmp_path)
+    reading = {"metric": "judge_score", "higher_is_better": True}
+    logs = bk.read_evals(path, truth="human_score", **reading)
+    assert np.isfinite(logs.truth).all(axis=0).sum() == LABELLED
+    known = frame.dropna()[["model", "item", "human_score"]]
+    known.rename(columns={"human_score": "score"}).sample(frac=1, random_state=0).to_csv(
+        tmp_path / "labels.csv", index=False
+    )
+    other = bk.read_evals(path, truth=str(tmp_path / "labels.csv"), **reading)
+    np.testing.assert_array_equal(other.truth, logs.truth)
+    with pytest.raises(TableError, match="are both 'judge_score'"):
+        bk.read_evals(path, truth="judge_score", **reading)
+
+
+def test_a_judge_alone_gives_a_caution(tmp_path):
+    path, _ = table(tmp_path)
+    choice = bk.choose_model(bk.read_evals(path, metric="judge_score", higher_is_better=True))
+    assert "they show which model the judge prefers" in choice.explain()
+
+
+def test_percentiles_of_the_latency(tmp_path):
+    rng = np.random.default_rng(0)
+    seconds = rng.exponential(size=(2, N)) * [[1.0], [5.0]]
+    path, _ = table(tmp_path, latency=seconds)
+    logs = bk.read_evals(path, metric="judge_score", higher_is_better=True)
+    choice = bk.choose_model(logs, prefer="p95_latency")
+    assert choice.costs["p95_latency"]["a"] == pytest.approx(np.quantile(seconds[0], 0.95))
+    low, high = choice.cost_intervals["a"]
+    # ranks 559 and 581 of 600: scipy.stats.binom(600, 0.95).ppf([0.025, 0.975]) = 559, 580
+    ordered = np.sort(seconds[0])
+    assert low == pytest.approx(ordered[558], rel=0.03)
+    assert high == pytest.approx(ordered[580], rel=0.03)
+    assert "seconds at p95" in choice.headline()
+    # 20 samples do not bound the p95 from above
+    few = logs.only_items(np.arange(N) < 20)
+    assert few.percentile_intervals("p95_latency")["a"][1] == np.inf
+
+
+def test_savings_in_the_currency_of_the_log(tmp_path):
+    right = np.arange(200) % 5 > 0
+    rows = [(name, i, int(right[i] or (name == "b" and i == 0)), cost)
+            for name, cost in (("a", 0.002), ("b", 0.043)) for i in range(200)]  # fmt: skip
+    path = tmp_path / "costs.csv"
+    pd.DataFrame(rows, columns=["model", "item", "correct", "cost_usd"]).to_csv(path, index=False)
+    choice = bk.choose_model(bk.read_evals(path), prefer="cost")
+    assert "a saves 41 USD per 1,000 samples." in choice.headline()
+    assert (choice.currency, choice.to_dict()["choice"]["currency"]) == ("USD", "USD")
+
+
+def test_the_chance_that_more_items_decide(evals_of):
+    """Simulate the remaining items with the difference drawn from a flat prior."""
+    rng = np.random.default_rng(3)
+    d = rng.normal(size=200)
+    d += 0.1 - d.mean()
+    choice = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), more=800)
+    true = d.mean() + d.std(ddof=1) / np.sqrt(200) * rng.standard_normal(4000)
+    total = d.sum() + 800 * true + np.sqrt(800) * d.std(ddof=1) * rng.standard_normal(4000)
+    shown = np.abs(total / 1000) > 1.9623 * d.std(ddof=1) / np.sqrt(1000)
+    assert choice.more.chance == pytest.approx(shown.mean(), abs=0.05)
+    assert "with 800 more the chance to decide" in choice.explain()
+    assert "Fix the number of items before you look" in choice.explain()
+    needed = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), difference=0.1).more.needed
+    # (1.96 + 0.84)^2 / 0.1^2, with the variance of the items
+    assert needed == pytest.approx(7.85 * d.var(ddof=1) / 0.01, rel=0.05)
+
+
+def test_the_report_shows_cost_margin_judge_and_tasks(evals_of, judged, tmp_path):
+    human, judge = (x[:, :90] for x in scores())
+    logs = evals_of(human, tasks=["math", "law", "code"] * 30)
+    choice = bk.choose_model(logs, prefer="cost", margin=0.3)
+    page = choice.report(tmp_path / "tasks.html").read_text(encoding="utf-8")
+    for text in ("Means by task", ">Cost<", ">Margin<"):
+        assert text in page
+    choice = bk.choose_model(judged(human, judge, labels(human, 60)))
+    page = choice.report(tmp_path / "judge.html").read_text(encoding="utf-8")
+    assert ">Judge<" in page
+    assert "all 180 scores count" in page
