@@ -357,9 +357,17 @@ def caution_statements(decision: Decision) -> tuple[Statement, ...]:
         return ()
     short = first_sentence(decision.caution)
     evidence = decision.evidence
-    finite = len(evidence) > 0 and bool(np.isfinite(evidence.low).any())
+    finite = len(evidence) > 0 and _has_intervals(decision)
     too = " Intervals miss as often as claims are wrong." if finite else ""
     return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
+
+
+def _has_intervals(decision: Decision) -> bool:
+    """Return whether any pair that is shown has an interval."""
+    evidence = decision.evidence
+    shown = decision.recommended
+    rows = np.arange(len(evidence)) if shown is None else evidence.rows_of(shown)
+    return bool(np.isfinite(evidence.intervals_of(rows)[0]).any())
 
 
 def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
