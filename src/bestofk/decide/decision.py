@@ -231,12 +231,7 @@ class Decision(Reported):
     @property
     def edges(self) -> tuple[tuple[Name, Name], ...]:
         """Pairs in which the data override the preference."""
-        rows = np.flatnonzero(self.evidence.better > 0)
-        first, second = self.evidence.first[rows], self.evidence.second[rows]
-        names = self.by_preference
-        return tuple(
-            (names[i], names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)
-        )
+        return self.evidence.edges()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -385,11 +380,15 @@ class Decision(Reported):
         """
         return self.to_frame()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric."""
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+        """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric.
+
+        `pairs` lists the pairs of the ``"recommended"`` learner or ``"all"``; None lists all if
+        there are at most 500.
+        """
         from bestofk.decide.statements.as_json import decision_to_dict
 
-        return decision_to_dict(self)
+        return decision_to_dict(self, pairs)
 
     def to_json(self) -> str:
         """Return the result as one strict JSON object."""

@@ -447,6 +447,12 @@ class Evidence(Presented):
             (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
         )
 
+    def edges(self) -> tuple[tuple[Name, Name], ...]:
+        """Return (preferred, better) of every pair in which the data override the preference."""
+        rows, names = np.flatnonzero(self.better > 0), self.names
+        pairs = zip(self.first[rows].tolist(), self.second[rows].tolist(), strict=True)
+        return tuple((names[i], names[j]) for i, j in pairs)
+
     def explain(self) -> str:
         """Return which pairs are shown to differ, in sentences."""
         from bestofk.decide.statements.details import evidence_sentences

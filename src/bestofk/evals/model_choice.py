@@ -171,8 +171,11 @@ class ModelChoice(Presented):
             ],
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision for strict JSON, with the numbers about the models."""
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+        """Return the decision for strict JSON, with the numbers about the models.
+
+        `pairs` is that of `Decision.to_dict`.
+        """
         columns = self._columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         choice = {
@@ -196,7 +199,7 @@ class ModelChoice(Presented):
             "against": [row.to_dict() for row in self.against],
         }
         return {
-            **self.decision.to_dict(),
+            **self.decision.to_dict(pairs=pairs),
             "headline": self.headline(),
             "explanation": self.explain(),
             "statements": [statement.to_dict() for statement in self.statements],

@@ -156,17 +156,6 @@ class OutputTable:
         )
         return replace(self, columns=tuple(columns))
 
-    def only(self, rows: Sequence[int], *, note: str) -> OutputTable:
-        """Return some of the rows, with another note."""
-        return replace(
-            self,
-            note=note,
-            columns=tuple(
-                replace(column, cells=[column.cells[row] for row in rows])
-                for column in self.columns
-            ),
-        )
-
     def _rows(self, columns: list[list[Any]]) -> Iterable[tuple[Any, ...]]:
         return zip(*columns, strict=True)
 

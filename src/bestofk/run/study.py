@@ -246,12 +246,15 @@ class Study(Reported):
         """
         return as_text(self.statements)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the study for strict JSON: no NaN, no infinity; all in the user's metric."""
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+        """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.
+
+        `pairs` is that of `Decision.to_dict`.
+        """
         from bestofk.version import __version__
 
         body: dict[str, Any] = (
-            self.decision.to_dict()
+            self.decision.to_dict(pairs=pairs)
             if self.decision is not None
             else {
                 "recommended": None,
