@@ -206,7 +206,9 @@ def evals(
         explain=explain,
         ranks=ranks,
         quiet=quiet,
-        more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
+        more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]}
+        if as_json
+        else None,
         slices=slices,
     )
 

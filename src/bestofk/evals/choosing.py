@@ -194,6 +194,7 @@ def choose_model(
             return scores.pass_at(pass_at)
         return scores if pass_all is None else scores.pass_all(pass_all)
 
+    complete = len(scores.items) == len(evals.items) and not scores.left_out
     scores = passed(scores)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
@@ -203,7 +204,7 @@ def choose_model(
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
     failed: MissingLosses | None = None
     scenarios: tuple[_Decided, ...] = ()
-    if missing != "refuse":
+    if missing != "refuse" and not complete:
         failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of)
     decided = _decide(scores, details=details, missing_losses=failed, **options)

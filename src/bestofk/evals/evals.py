@@ -269,6 +269,8 @@ class Evals:
         scores = self.by_item(missing="allow")
         means = scores.means()
         costs = {of: self.costs(of) for of in MEASURES}
+        n_items = (scores.count > 0).sum(axis=1)
+        counts = {"rows": self.count(), **{status: self.count(status) for status in STATUSES}}
         summary = {
             "metric": self.metric,
             "higher_is_better": self.higher_is_better,
@@ -278,10 +280,10 @@ class Evals:
             "learners": [
                 {
                     "learner": name,
-                    "rows": int(self.count()[k]),
-                    "items": int((scores.count[k] > 0).sum()),
+                    "rows": counts["rows"][k],
+                    "items": n_items[k],
                     "mean": means[k],
-                    **{status: int(self.count(status)[k]) for status in STATUSES},
+                    **{status: counts[status][k] for status in STATUSES},
                     **{of: costs[of][name] for of in MEASURES},
                 }
                 for k, name in enumerate(self.learners)

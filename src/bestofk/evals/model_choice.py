@@ -155,9 +155,10 @@ class ModelChoice(Presented):
         """Return the leaderboard: one row per model."""
         names = [str(name) for name in self.decision.by_mean]
         verdicts = {str(row.name): row.verdict for row in self.decision.standings}
+        means = self.decision.means
         return {
             "learner": names,
-            "mean": [self.decision.means[name] for name in names],
+            "mean": [means[name] for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
             **{

@@ -11,7 +11,6 @@ from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
-from bestofk.learners.preparation import Preparation
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.settings import Settings
     from bestofk.decide.stopping.races import Race
+    from bestofk.learners.preparation import Preparation
     from bestofk.losses.losses import Losses
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.experiment import Experiment

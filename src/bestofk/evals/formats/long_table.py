@@ -24,7 +24,7 @@ from bestofk.data.tables.named_columns import ColumnSelection, read_named_column
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name
-from bestofk.evals.rows import NAN, STATUSES, EvalRows, number_of
+from bestofk.evals.rows import NAN, STATUSES, EvalRows, all_different, number_of
 from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.columns import direction_of, normal
 from bestofk.losses.doubts import plain_cells
@@ -272,10 +272,14 @@ def _refuse_unclear_repeats(table: Table, roles: dict[str, str], *, whole: bool)
     if "epoch" in roles:
         return
     named = [table.levels(roles[role]) for role in ("learner", "task", "item") if role in roles]
-    cells = np.zeros(table.n_rows, dtype=np.int64)
+    cells, span = np.zeros(table.n_rows, dtype=np.int64), 1
     for levels in named:
-        cells = cells * (len(levels.names) + 1) + levels.codes
-    if len(pd.unique(cells)) == table.n_rows:
+        # an empty cell has the code -1
+        cells *= len(levels.names) + 1
+        cells += levels.codes
+        cells += 1
+        span *= len(levels.names) + 1
+    if span < 1 << 62 and all_different(cells, span):
         return
     if not whole:
         raise TableError("the other columns are needed")
