@@ -143,7 +143,7 @@ def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats
 
 def values_of(losses: Floats) -> Floats:
     """Return the values of a problem from complete losses of five axes."""
-    per_fold: Floats = losses.mean(axis=4)
+    per_fold: Floats = losses[..., 0] if losses.shape[4] == 1 else losses.mean(axis=4)
     return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,13 +90,8 @@ class Evals:
     account: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
     """The part of the account about skipped files."""
-    cell: Ints = field(init=False)
-    """learner * items + item, for each row."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "cell", self.learner.astype(np.int64) * len(self.items) + self.item
-        )
         for name in (
             "item_task", "item_cluster", "learner", "item", "epoch", "score", "cost", "latency",
             "tokens_in", "tokens_out", "status",
@@ -112,6 +107,14 @@ class Evals:
             f"Evals({counted(len(self.learners), 'model')} x {counted(len(self.items), 'item')} "
             f"of {counted(len(self.tasks), 'task')}, {counted(epochs, 'epoch')}, {self.metric})"
         )
+
+    @property
+    def cell(self) -> Ints:
+        """Return learner * items + item of each row."""
+        cells = self.learner.astype(np.int64)
+        cells *= len(self.items)
+        cells += self.item
+        return cells
 
     @property
     def task(self) -> Codes:
