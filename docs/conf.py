@@ -23,6 +23,7 @@ release = version = __version__
 
 extensions = [
     "myst_parser",
+    "notfound.extension",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",

@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -117,9 +118,19 @@ def test_every_method_and_its_function_link_to_each_other():
     lines = []
     method_links.add_methods(None, "function", "bestofk.stats.pairwise.wilcoxon", None, None, lines)
     assert any("/methods/wilcoxon" in line for line in lines)
-    source = [""]
+    source = ["# Title\n\n**Question**: which?\n\nThe formula."]
     method_links.add_reference(None, "methods/wilcoxon", source)
     assert "<bestofk.stats.pairwise.wilcoxon>" in source[0]
+    assert source[0].index("**Question**") < source[0].index("Compares two learners over data sets")
+    assert source[0].index("Do not use it on fewer than six") < source[0].index("The formula.")
+
+
+def test_every_test_and_procedure_is_explained_on_one_page():
+    pages = "\n".join(map(method_links.explanations, method_links.method_pages()))
+    for module, registry in method_links.REGISTRIES:
+        for name, entry in getattr(import_module(module), registry).items():
+            assert len(entry.explanation) == 3, name
+            assert pages.count(f"`{name}`: {entry.explanation[0]}") == 1, name
 
 
 def test_the_command_line_reference_has_every_option():
@@ -185,6 +196,11 @@ def test_wrapped_sentences_are_joined():
     html = reflowed(long)
     assert html.startswith("word " * 14 + "a and the rest.\nAnother one.\n\n<span")
     assert "  name   mean\n1 nn    0.1</span>" in html
+    assert "bk-columns" not in reflowed(["Caution: this goes on", "  on an indented line."])
+    assert (
+        reflowed(["  --cv   the plan", "         of splits", "  or so"]).count("of splits</span>")
+        == 1
+    )
 
 
 def _luminance(colour):
@@ -246,3 +262,12 @@ def test_scripts_in_the_text_exist():
             assert (root / script).is_file(), f"{page}: {script}"
         for name in re.findall(r"benchmarks/run\.py (\w+)", text):
             assert (root / "benchmarks" / f"{name}.py").is_file(), f"{page}: {name}"
+
+
+@pytest.mark.parametrize("folder", ["methods", "papers", "use"])
+def test_index_pages_describe_every_page(folder):
+    text = (DOCS / folder / "index.md").read_text()
+    toctrees = re.findall(r"```\{toctree\}(.*?)```", text, re.DOTALL)
+    names = [line for tree in toctrees for line in tree.splitlines() if line and line[0] != ":"]
+    lines = re.findall(r"^- \[\]\((\S+)\.md\): .{10,}\.$", text, re.MULTILINE)
+    assert {f"..{name}" if name.startswith("/") else name for name in names} <= set(lines)

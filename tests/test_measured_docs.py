@@ -267,6 +267,20 @@ def test_figures_on_the_first_page() -> None:
     assert "[30 of 30]{.bk-fact}" in page
 
 
+def test_pages_agree_on_the_plain_t_test_over_folds() -> None:
+    plain = row_of("use-all-data", "10x10")["type1 5 %"]
+    for page, pattern in (
+        ("index.md", r"\[(\d+) %\]\{.bk-fact\} of the time a plain t test"),
+        ("questions.md", r"calls equal learners different in (\d+) percent"),
+        ("papers/calibrated.md", r"rejects equal learners in (\d+) percent of the data sets"),
+    ):
+        text = " ".join((DOCS / page).read_text().split())
+        assert near(re.findall(pattern, text)[0], plain), page
+    text = " ".join((DOCS / "papers/calibrated.md").read_text().split())
+    (ten,) = re.findall(r"With 10 degrees of freedom instead of 99 it rejects in ([\d.]+)", text)
+    assert near(ten, row_of("use-all-data", "10x10", "10")["type1 5 %"])
+
+
 def test_figures_in_the_caution_of_the_corrected_test() -> None:
     from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

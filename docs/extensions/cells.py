@@ -116,7 +116,8 @@ def reflowed(lines: list[str]) -> str:
     A sentence that the terminal broke is one line again; a page shows at most 72 columns of it.
     """
     html: list[str] = []
-    for table, group in groupby(lines, key=_in_table):
+    kinds = iter(_in_table([_plain(line) for line in lines]))
+    for table, group in groupby(lines, key=lambda _: next(kinds)):
         rows = list(group)
         if table:
             shown = coloured("\n".join(rows))
@@ -139,8 +140,22 @@ def _plain(line: str) -> str:
     return _ANSI.sub("", line)
 
 
-def _in_table(line: str) -> bool:
-    return bool(re.search(r"^ {2,}\S|\S {2,}\S|[●▲]", _plain(line)))
+def _in_table(lines: list[str]) -> list[bool]:
+    """Return for each line whether it is a row of a table.
+
+    A row has a gap between two cells. An indented line belongs to a table only if it continues a
+    cell of the row above; otherwise it is a sentence.
+    """
+    kinds: list[bool] = []
+    columns: set[int] = set()
+    for line in lines:
+        starts = {gap.end() - 1 for gap in re.finditer(r"\S {2,}\S", line)}
+        indent = len(line) - len(line.lstrip())
+        is_row = bool(starts) or bool(re.search("[●▲]", line)) or (indent > 0 and indent in columns)
+        if starts or not is_row:
+            columns = starts
+        kinds.append(is_row)
+    return kinds
 
 
 def _text_html(text: str, first: int | None) -> list[str]:

@@ -34,4 +34,5 @@ def write_pages(app: Any, config: Any) -> None:
 def setup(app: Any) -> dict[str, Any]:
     """Sphinx asks."""
     app.connect("config-inited", write_pages)
+    app.connect("doctree-read", gallery.add_thumbnails)
     return {"version": "1", "parallel_read_safe": True}

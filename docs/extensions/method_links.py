@@ -21,6 +21,11 @@ MODULES = (
     "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.decide", "bestofk.stats.adjust",
     "bestofk.stats.intervals", "bestofk.stats.estimates", "bestofk.splits",
 )  # fmt: skip
+REGISTRIES = (
+    ("bestofk.stats.pairwise", "PAIRWISE_TESTS"),
+    ("bestofk.stats.multiple", "MULTIPLE_TESTS"),
+    ("bestofk.decide", "PROCEDURES"),
+)
 GENERAL = {"bestofk.decide.decide"}
 _FENCE = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -34,16 +39,38 @@ def method_pages() -> dict[str, str]:
 def registered() -> dict[str, str]:
     """Name of a test or procedure: its public function, ``bestofk.stats.pairwise.sign``."""
     found = {}
-    for module, registry in (
-        ("bestofk.stats.pairwise", "PAIRWISE_TESTS"),
-        ("bestofk.stats.multiple", "MULTIPLE_TESTS"),
-        ("bestofk.decide", "PROCEDURES"),
-    ):
+    for module, registry in REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():
             function = entry.function.partition(":")[2].partition(".")[0]
             if function in public_names(module):
                 found[name] = f"{module}.{function}"
     return found
+
+
+def explanations(stem: str) -> str:
+    """Say in three sentences each what the tests of a page do, when to use them and when not.
+
+    Tests whose last two sentences agree share them.
+    """
+    groups: dict[tuple[str, ...], list[str]] = {}
+    functions = registered()
+    for module, registry in REGISTRIES:
+        for name, entry in getattr(import_module(module), registry).items():
+            pages = [
+                page for page, about in functions_of_pages().items() if functions.get(name) in about
+            ]
+            if stem == (name if name in pages else next(iter(pages), None)):
+                groups.setdefault(entry.explanation[1:], []).append(
+                    f"`{name}`: {entry.explanation[0]}"
+                )
+    parts = []
+    for advice, firsts in groups.items():
+        last = " ".join(advice)
+        if len(firsts) == 1:
+            parts.append(f"{firsts[0]} {last}")
+        else:
+            parts.append("\n".join(f"- {first}" for first in firsts) + f"\n\n{last}")
+    return "\n\n".join(parts)
 
 
 @cache
@@ -94,8 +121,13 @@ def described(function: str) -> str:
 
 
 def add_reference(app: Any, docname: str, source: list[str]) -> None:
-    """End the page of a method with links to its functions."""
+    """Begin the page of a method in plain words, and end it with links to its functions."""
     folder, _, stem = docname.rpartition("/")
+    if folder == "methods" and (words := explanations(stem)):
+        title, _, rest = source[0].partition("\n\n")
+        question, _, rest = rest.partition("\n\n")
+        box = f":::{{admonition}} In plain words\n:class: bk-plain\n\n{words}\n:::"
+        source[0] = "\n\n".join((title, question, box, rest))
     functions = functions_of_pages().get(stem, ()) if folder == "methods" else ()
     if functions:
         links = ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in map(described, functions))

@@ -51,6 +51,10 @@ def test_descriptions(text: str, name: str, shown: str | None) -> None:
         ("sklearn.svm:SVC(D=1)", "cannot be created"),
         ("sklearn.nothing:SVC", "there is no module 'sklearn.nothing'"),
         ("sklearn.svm.SVC", "write a colon before its name: 'sklearn.svm:SVC'"),
+        (
+            "models.py",
+            "is a Python file: name the class or estimator in it, as in './models.py:NAME'",
+        ),
         ("sklearn.svm:", "must name a module and a class"),
         ("os; import sys:f", "must name a module and a class"),
         ("os:sep", "standard library"),

@@ -36,6 +36,9 @@ SMALL_TARGETS = """
         .filter(([, box]) => box.height < 43.99 || box.width < 43.99)
         .map(([node, box]) => [node.outerHTML.slice(0, 90), box.width, box.height])"""
 
+CUT_FIGURES = """return [...document.querySelectorAll("figure .narrow")]
+  .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
+  .map((box) => box.ariaLabel);"""
 OVERLAPPING_CELLS = """
     const words = (node) => {
         const range = document.createRange();
@@ -156,6 +159,7 @@ def test_every_report_fits_a_phone_and_can_be_read(browser, page_of, kind):
     assert browser.run("return document.documentElement.scrollWidth") <= PHONE
     browser.run(OPEN)
     assert browser.run("return document.documentElement.scrollWidth") <= PHONE
+    assert browser.run(CUT_FIGURES) == []
     assert browser.run(SMALL_WORDS) == []
     assert browser.run(SMALL_TARGETS) == []
     assert browser.run(OVERLAPPING_CELLS) == []

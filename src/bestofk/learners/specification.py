@@ -285,6 +285,12 @@ def make(call: Call, text: str, *, part: bool = False) -> Any:
 
 def _unknown(name: str) -> ArgumentError | UnknownNameError:
     """Return the error about a name that is no learner, with the line that works."""
+    if name.endswith(".py"):
+        path = name if name.startswith((".", "/")) else f"./{name}"
+        return ArgumentError(
+            f"Learner {name!r:.200} is a Python file: name the class or estimator in it, as in "
+            f"'{path}:NAME'."
+        )
     module, dot, kind = name.rpartition(".")
     if dot and kind.isidentifier() and all(word.isidentifier() for word in module.split(".")):
         return ArgumentError(

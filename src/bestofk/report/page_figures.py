@@ -15,7 +15,7 @@ from bestofk.losses.losses import Losses
 from bestofk.report.figures.output import svg
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.registry import FIGURES
-from bestofk.report.figures.style import SMALL
+from bestofk.report.figures.style import ANY_PAPER, MIN_WIDTH, SMALL, Paper
 
 MAX_LEARNERS_IN_STEPS = 8
 """If there are more learners, the page leaves out the figure of the steps."""
@@ -24,9 +24,13 @@ MAX_MEANS = 600
 MAX_LEARNERS = 200
 """If there are more learners, the page leaves out the figures of every pair and of every loss."""
 MIN_TEXT_PIXELS = 11.2
-"""Size of the smallest text of a figure. Phones scroll wide figures."""
+"""Size of the smallest text of a figure."""
 PIXELS_PER_POINT = 1.4
 """Scale of a figure without small text."""
+MAX_CHARACTERS = 36_000
+"""If the SVG of a figure is longer, phones scroll it: two variants would enlarge the page."""
+PHONE_PIXELS = 350.0
+"""Width of a figure on screens that are 390 pixels wide."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +40,30 @@ class DrawnFigure:
     name: str
     title: str
     caption: str
-    svg: Markup
-    width: float
-    """In points."""
-    scale: float
-    """Pixels per point; large enough to read the smallest text."""
+    variants: tuple[tuple[Markup, float], ...]
+    """SVG and its width in pixels, in which the smallest text can be read: the widest first, and
+    one for phones if the first is wider than a phone."""
 
 
-def drawn(figure: str, picture: Picture, *, title: str, caption: str) -> DrawnFigure:
-    """Return a picture as SVG for a page."""
+def drawn(
+    figure: str, layout: Callable[[Paper], Picture], *, title: str, caption: str
+) -> DrawnFigure:
+    """Return a figure as SVG for a page."""
+    wide = layout(ANY_PAPER)
+    variants = [(Markup(svg(wide)), _pixels(wide))]
+    if _pixels(wide) > PHONE_PIXELS and len(variants[0][0]) <= MAX_CHARACTERS:
+        narrow = layout(Paper(width=PHONE_PIXELS / PIXELS_PER_POINT))
+        # A layout with smaller text is shown larger, so it needs narrower paper.
+        scale = _pixels(narrow) / narrow.width
+        if scale > PIXELS_PER_POINT:
+            narrow = layout(Paper(width=max(MIN_WIDTH, PHONE_PIXELS / scale)))
+        variants.append((Markup(svg(narrow)), _pixels(narrow)))
+    return DrawnFigure(name=figure, title=title, caption=caption, variants=tuple(variants))
+
+
+def _pixels(picture: Picture) -> float:
     smallest = min((text.size for text in picture.words), default=SMALL)
-    return DrawnFigure(
-        name=figure,
-        title=title,
-        caption=caption,
-        svg=Markup(svg(picture)),
-        width=round(picture.width, 2),
-        scale=round(max(PIXELS_PER_POINT, MIN_TEXT_PIXELS / smallest), 3),
-    )
+    return round(picture.width * max(PIXELS_PER_POINT, MIN_TEXT_PIXELS / smallest), 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +82,15 @@ class PageFigure:
         value = losses if self.needs_losses else order
         return FIGURES[self.kind].fits(value) and self.condition(order, losses)
 
-    def layout(self, order: Decision, losses: Losses) -> Picture:
-        """Return the picture."""
+    def draw(self, order: Decision, losses: Losses) -> DrawnFigure:
+        """Return the figure as SVG for a page."""
         options: dict[str, Any] = {"losses": losses} if self.needs_losses else {}
-        return FIGURES[self.kind].layout(order, **options)
+        return drawn(
+            self.kind,
+            lambda paper: FIGURES[self.kind].layout(order, paper=paper, **options),
+            title=self.title,
+            caption=self.caption,
+        )
 
 
 def _is_complete(order: Decision) -> bool:
@@ -212,25 +227,17 @@ def dot_plot_of(order: Decision, losses: Losses) -> str:
         return ""
 
 
-def layouts_of(order: Decision, losses: Losses) -> list[tuple[PageFigure, Picture]]:
-    """Return the figures of a decision with their pictures."""
-    pictures = []
+def figures_of(order: Decision | None, losses: Losses | None) -> list[DrawnFigure]:
+    """Return the figures of a decision as SVG for a page."""
+    figures: list[DrawnFigure] = []
+    if order is None or losses is None:
+        return figures
     for figure in PAGE_FIGURES:
         if not figure.belongs(order, losses):
             continue
         try:
-            pictures.append((figure, figure.layout(order, losses)))
+            figures.append(figure.draw(order, losses))
         except BestOfKError:
             # Write the report without a figure that does not fit this design.
             continue
-    return pictures
-
-
-def figures_of(order: Decision | None, losses: Losses | None) -> list[DrawnFigure]:
-    """Return the figures of a decision as SVG for a page."""
-    if order is None or losses is None:
-        return []
-    return [
-        drawn(figure.kind, picture, title=figure.title, caption=figure.caption)
-        for figure, picture in layouts_of(order, losses)
-    ]
+    return figures

@@ -402,8 +402,8 @@ def learners_table(
         details = f"with {level_words(order.alpha)} intervals"
         if any(count is not None for count in runs):
             details = f"over the {order.run_noun}s that both completed"
-        elif order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts:
-            details += " that hold for all pairs together"
+        elif _adjusts(order.evidence):
+            details += " and p-values that hold for all pairs together"
         note = f"Worse by: how much worse than the recommended {order.noun}, {details}."
     return OutputTable(
         name="learners",
@@ -424,8 +424,7 @@ def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
         Column("worse_by", "Worse by", "number", cells("difference")),
         Column("low", "From", "number", cells("low")),
         Column("high", "To", "number", cells("high")),
-        Column("pvalue", "p", "pvalue", cells("pvalue")),
-        Column("adjusted_pvalue", "Adjusted p", "pvalue", cells("adjusted_pvalue")),
+        Column("adjusted_pvalue", "p", "pvalue", cells("adjusted_pvalue")),
     ]
 
 
@@ -475,8 +474,7 @@ def pairs_table(evidence: Evidence) -> OutputTable:
         Column("low", "From", "number", _finite(low)),
         Column("high", "To", "number", _finite(high)),
         Column("statistic", "Statistic", "number", evidence.shown_statistic.tolist()),
-        Column("pvalue", "p", "pvalue", evidence.pvalue.tolist()),
-        Column("adjusted_pvalue", "Adjusted p", "pvalue", evidence.adjusted_pvalue.tolist()),
+        Column("adjusted_pvalue", "p", "pvalue", evidence.adjusted_pvalue.tolist()),
         Column("verdict", "Verdict", "text", verdicts),
     ]
     posteriors = evidence.posteriors
@@ -488,12 +486,17 @@ def pairs_table(evidence: Evidence) -> OutputTable:
         ):
             cells = posteriors[key].tolist()
             columns.append(Column(key, title, "number", cells))
-    note = f"A - B: {metric.mean} of A minus that of B. The p-values are {sides}."
+    note = f"A - B: {metric.mean} of A minus that of B. The p-values are {sides}"
+    note += ", adjusted for the number of pairs." if _adjusts(evidence) else "."
     if evidence.alternative != "two-sided":
         note += " Only whether B is better was tested."
     if isinstance(evidence, StoppedEvidence):
         note += " Each pair is compared on the runs that both learners completed."
     return OutputTable(name="pairs", title="The pairs", columns=tuple(columns), note=note)
+
+
+def _adjusts(evidence: Evidence) -> bool:
+    return evidence.family.size > 1 and CORRECTIONS[evidence.family.correction].adjusts
 
 
 def _finite(values: Any) -> list[float | None]:

@@ -268,7 +268,7 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     return [
         drawn(
             "frontier",
-            layout_frontier(value),
+            lambda paper: layout_frontier(value, paper=paper),
             title="Quality against cost",
             caption=f"The thick line joins the {noun} that no other beats in both.",
         )
