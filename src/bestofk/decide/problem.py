@@ -241,8 +241,10 @@ def problem_from_losses(
     positions, preference, notes = arrange(names, prefer, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
     ordered = losses.reorder([names[k] for k in positions])
+    same = np.may_share_memory(array, values)
     return Problem(
-        values=np.ascontiguousarray(array[positions]),
+        # do not copy what the ordered losses hold
+        values=values_of(ordered.values) if same else np.ascontiguousarray(array[positions]),
         names=tuple(names[k] for k in positions),
         design=design,
         n_datasets=n_datasets,

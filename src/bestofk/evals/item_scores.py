@@ -180,7 +180,10 @@ def item_scores(
         np.square(np.subtract(score, deviation, out=deviation), out=deviation)
         squares = np.bincount(cell, weights=deviation, minlength=k * n)
         variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
-    elif not count.all():
+    elif count.all():
+        # a constant that takes no memory
+        count = np.broadcast_to(np.ones((), dtype=count.dtype), k * n)
+    else:
         mean[count == 0] = np.nan
     del cell
     grid: dict[str, Any] = {

@@ -389,7 +389,9 @@ class EvalRows:
         cell += item
         cells = len(self.learners) * len(self.items)
         if not epoch.any() and all_different(cell, cells):
-            return np.ones_like(epoch), np.ones(len(cell), dtype=bool)
+            # constant columns that take no memory
+            one, every = np.ones((), dtype=epoch.dtype), np.ones((), dtype=bool)
+            return np.broadcast_to(one, len(cell)), np.broadcast_to(every, len(cell))
         open_ = epoch == 0
         if open_.any():
             epoch = epoch.copy()

@@ -132,18 +132,14 @@ def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
 
 def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of tables."""
+    import pyarrow as pa
+
     sources = without_copies(sources, rows.note)
     tasks: set[str] = set()
     for source in sources:
-        quick = read_named_columns(source.path, partial(_columns_to_read, query=query))
-        try:
-            if quick is not None:
-                _read(quick, query, rows, tasks)
-                continue
-        except BestOfKError:
-            # read again with the slower reader, whose errors name the line
-            pass
-        _read(plain_cells(read_table(source.path)), query, rows, tasks, whole=True)
+        _read_file(source.path, query, rows, tasks)
+    # pyarrow keeps the memory of tables that are not used any more
+    pa.default_memory_pool().release_unused()
     if query.task and not len(rows):
         if not tasks:
             raise TableError(
@@ -153,6 +149,18 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
                 ", or omit the task.",
             )
         raise unknown_name(query.task, sorted(tasks), "task", "the table")
+
+
+def _read_file(path: Path, query: LogQuery, rows: EvalRows, tasks: set[str]) -> None:
+    quick = read_named_columns(path, partial(_columns_to_read, query=query))
+    try:
+        if quick is not None:
+            _read(quick, query, rows, tasks)
+            return
+    except BestOfKError:
+        # read again with the slower reader, whose errors name the line
+        pass
+    _read(plain_cells(read_table(path)), query, rows, tasks, whole=True)
 
 
 def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSelection:
