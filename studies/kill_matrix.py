@@ -97,6 +97,7 @@ def host() -> None:
         order = json.loads(line)
         pid = os.fork()
         if pid == 0:
+            os.dup2(2, 1)  # stdout is for pids and exit codes
             os.environ["PACE"] = str(order["pace"])
             os._exit(_run(order))
         print(pid, flush=True)

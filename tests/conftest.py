@@ -21,6 +21,8 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # a slow example on a busy machine is not a failure
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+SYSTEMS = {"linux": ("linux",), "posix": ("linux", "darwin", "macos")}
+"""Systems on which tests marked with ``needs("linux", reason)`` or ``needs("posix", ...)`` run."""
 
 
 def pytest_configure():
@@ -55,18 +57,13 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(items):
-    platform = os.environ.get("BESTOFK_SIMULATED_PLATFORM")
-    if platform:
-        # its folder is on the path then, see studies/simulated_platforms.py
-        from needs import SKIPPED
-
-        for item in items:
-            names = (item.name, getattr(item, "originalname", None))
-            reason = next(
-                (SKIPPED[platform][name] for name in names if name in SKIPPED[platform]), ""
-            )
-            if reason:
-                item.add_marker(pytest.mark.skip(reason=f"{platform}: {reason}"))
+    # also skip what a simulated system lacks, see studies/simulated_platforms.py
+    system = os.environ.get("BESTOFK_SIMULATED_PLATFORM", sys.platform)
+    for item in items:
+        for mark in item.iter_markers("needs"):
+            needed, reason = mark.args
+            if system not in SYSTEMS[needed]:
+                item.add_marker(pytest.mark.skip(reason=f"needs {needed}: {reason}"))
 
 
 def pytest_collection_finish():

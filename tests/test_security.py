@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from contextlib import closing, suppress
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,8 @@ from bestofk._base.errors import BestOfKError
 from bestofk.learners.specification import parse_learner
 from bestofk.run.store.store import open_store
 
-SECURITY = (Path(__file__).parents[1] / "SECURITY.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
 class Bomb:
@@ -51,6 +53,23 @@ def test_the_page_states_the_limits_of_the_code():
 
     assert f"more than {limits.MAX_RATIO} times their size" in SECURITY
     assert f"{limits.EXPANDED >> 20} MB" in SECURITY
+
+
+def test_the_tests_that_the_page_names_exist():
+    paths = set(re.findall(r"`(tests/[\w/]+\.py)`", SECURITY))
+    assert len(paths) > 10
+    assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+def test_only_fetch_opens_connections_and_no_archive_is_extracted():
+    network, extracting = [], []
+    for path in (ROOT / "src").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if re.search(r"(import|from) (urllib\.request|socket|http|requests|ftplib)\b", source):
+            network.append(path.name)
+        if re.search(r"\.extract(all)?\(|unpack_archive", source):
+            extracting.append(path.name)
+    assert (network, extracting) == (["data.py"], [])  # papers/data.py has `fetch`
 
 
 @pytest.mark.parametrize(
@@ -137,7 +156,7 @@ def test_a_store_imports_and_runs_nothing(stored, tmp_path, monkeypatch):
     assert "evil_module" not in sys.modules
 
 
-def test_a_report_marks_a_command_from_a_store(stored, tmp_path):
+def test_a_report_marks_a_stored_command_and_blocks_other_resources(stored, tmp_path):
     def change(spec):
         spec["command"] = ["rm", "-rf", "/"]
         for decision in spec["decisions"]:
@@ -146,6 +165,8 @@ def test_a_report_marks_a_command_from_a_store(stored, tmp_path):
     change_spec(stored, change)
     page = bk.open_study(stored).report(tmp_path / "report.html").read_text(encoding="utf-8")
     assert re.search(r"repeats it \(text from the store; read it before you run it\)", page)
+    assert "default-src 'none'; script-src 'sha256-" in unescape(page)
+    assert re.findall(r"<(?:script|img|iframe|link)[^>]+(?:src|href)=.https?:", page) == []
 
 
 def test_a_store_with_a_pickle_in_place_of_predictions(stored, mark):

@@ -189,7 +189,12 @@ learners = {{"slow": Slow(), "slower": Slower()}}
 
 @pytest.mark.parametrize(
     ("name", "code", "engine"),
-    [("SIGTERM", 143, "serial"), ("SIGHUP", 129, "auto")],
+    [
+        ("SIGTERM", 143, "serial"),
+        pytest.param(
+            "SIGHUP", 129, "auto", marks=pytest.mark.needs("posix", "Windows has no SIGHUP")
+        ),
+    ],
 )
 def test_signals_end_the_work_in_an_orderly_way(tmp_path, fork_server, name, code, engine):
     (tmp_path / "slow.py").write_text(ENDED.format(pace=0.3))

@@ -18,6 +18,11 @@ def test_order_prints_the_verdict(run, scores):
     assert ["small", "0.230"] in [line.split()[:2] for line in out.splitlines()]
 
 
+def test_a_report_is_not_advised_twice(run, scores, tmp_path):
+    assert "Next: --report F.html" in run("order", scores)[1]
+    assert "--report F.html" not in run("order", scores, "--report", str(tmp_path / "r.html"))[1]
+
+
 def test_order_as_json_is_one_object(run, scores):
     code, out, err = run("order", scores, "--json")
     assert (code, err) == (0, "")

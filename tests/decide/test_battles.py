@@ -54,8 +54,9 @@ def test_errors_agree_with_other_packages(monkeypatch):
     # differences from x: GLM of statsmodels 0.15.0, cov_type="cluster", without (n - 1) / (n - k);
     # its factor has the number of clusters, ours their effective number
     clusters = TABLE["question_id"].to_numpy()
-    for limit in (kernel._MAX_DENSE, 0):
+    for limit, cost in ((kernel._MAX_DENSE, kernel._SPARSE_COST), (0, 1), (0, 0)):
         monkeypatch.setattr(kernel, "_MAX_DENSE", limit)
+        monkeypatch.setattr(kernel, "_SPARSE_COST", cost)
         fit = bradley_terry(*arrays, 4, clusters)
         C = fit.covariance / (1 + 1 / fit.df) * 23 / 22
         errors = POINTS * np.sqrt(C[0, 0] + np.diag(C) - 2 * C[0])
@@ -82,6 +83,55 @@ def test_all_ways_to_name_the_winner_agree():
     )
     for table in (names, numbers, swapped):
         assert order_battles(table).points == pytest.approx(order_battles(TABLE).points)
+
+
+def test_files_of_well_known_tools_agree(tmp_path):
+    points = order_battles(TABLE).points
+    alpaca = TABLE.rename(columns={"model_a": "generator_1", "model_b": "generator_2"}).assign(
+        preference=TABLE["winner"].map({"model_a": 1, "model_b": 2, "tie": 1.5}),
+        output_1="one, two", instruction="three",
+    )  # fmt: skip
+    alpaca.drop(columns="winner").to_json(tmp_path / "annotations.json", orient="records")
+    games = TABLE.rename(columns={"model_a": "model_1", "model_b": "model_2"}).assign(
+        judge=[["gpt-4", "pair-v2"]] * len(TABLE),
+        g1_winner=TABLE["winner"].map({"model_a": "model_1", "model_b": "model_2", "tie": "tie"}),
+    )
+    # the other order of the answers agrees, or one of both games is a tie
+    games["g2_winner"] = games["g1_winner"].replace("tie", "model_2")
+    games.drop(columns="winner").to_json(tmp_path / "p.jsonl", orient="records", lines=True)
+    sides = TABLE.rename(columns={"model_a": "left", "model_b": "right"}).assign(
+        winner=TABLE["winner"].map({"model_a": "left", "model_b": "right", "tie": "tie"})
+    )
+    arena = TABLE.assign(conversation_a=[[{"role": "user"}]] * len(TABLE))
+    arena.to_parquet(tmp_path / "arena.parquet")
+    for table in (tmp_path / "annotations.json", tmp_path / "p.jsonl", sides,
+                  tmp_path / "arena.parquet"):  # fmt: skip
+        assert order_battles(table).points == pytest.approx(points)
+        if not isinstance(table, pd.DataFrame):
+            assert main(["order", str(table), "--quiet"]) == 0
+
+
+def test_uncertain_preferences_and_missing_verdicts(tmp_path):
+    weighted = pd.DataFrame(
+        {"generator_1": "x", "generator_2": "y", "preference": [1.2, 1.4, 1.9, 1.5, 1.6]}
+    )
+    decision = order_battles(weighted)
+    assert decision.win_rate.tolist() == [0.5, 0.5]
+    assert "4 of 5 preferences lie between 1 and 2" in decision.explain()
+    with pytest.raises(BestOfKError, match="must be a number from 1"):
+        order_battles(weighted.assign(preference=[1, 2, 3, 1, 2]))
+    games = pd.DataFrame({"model_1": "x", "model_2": "y", "g1_winner": ["model_1", "tie"] * 4,
+                          "g2_winner": ["model_1", "tie", "error", "tie"] * 2})  # fmt: skip
+    with pytest.raises(BestOfKError, match="row 3, column 'g2_winner' holds no outcome"):
+        order_battles(games)
+    assert order_battles(games, missing="drop").n_battles == 6
+
+
+def test_equal_models_are_both_recommended():
+    rows = [("x", "y", w) for w in ("x", "y") * 8] + [("x", "z", "x")] * 9 + [("y", "z", "y")] * 9
+    rows += [("x", "z", "z"), ("y", "z", "z")]
+    decision = order_battles(pd.DataFrame(rows, columns=COLUMNS))
+    assert "Use x and y: they have the same points" in decision.explain()
 
 
 def test_models_with_the_names_a_and_b_win_by_name():
@@ -204,3 +254,20 @@ def test_ties_alone_are_refused():
     )
     with pytest.raises(BestOfKError, match="every battle is a tie"):
         order_battles(frame)
+
+
+def test_report_and_files(tmp_path, capsys):
+    path = written(tmp_path, TABLE.replace({"model_a": {"x": "<x>"}}).to_csv(index=False))
+    page, figure, table = (tmp_path / name for name in ("r.html", "f.svg", "t.csv"))
+    files = ["--report", str(page), "--figure", str(figure), "--csv", str(table)]
+    assert main(["order", path, "--cluster", "question_id", *files]) == 0
+    assert "The report is in" in capsys.readouterr().out
+    text = page.read_text()
+    assert "Bradley-Terry model of 217 battles in 23 clusters" in text
+    assert "<h3>Ranks that the data allow</h3>" in text
+    assert "&lt;x&gt;" in text
+    assert "<x>" not in text
+    assert "bestofk order" in text
+    assert "<svg" in figure.read_text()
+    assert pd.read_csv(table)["points"].is_monotonic_decreasing
+    assert main(["order", path, "--figure", f"forest={figure}"]) == 2

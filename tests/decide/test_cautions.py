@@ -6,7 +6,6 @@ import pytest
 
 import bestofk as bk
 from bestofk.cli.terminal import print_decision
-from bestofk.decide.choose_test import subject_of
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
@@ -171,8 +170,9 @@ def test_every_caution_states_a_measured_rate():
 def test_claims_on_one_test_set_are_about_the_fitted_models():
     values = np.random.default_rng(3).integers(0, 2, (2, 60))
     held_out = bk.order(bk.Losses(values, dims=("algorithm", "instance")))
-    assert subject_of(held_out.problem, held_out.test_choice) == "fitted models"
-    folds = bk.order(FOLDS)
-    assert subject_of(folds.problem, folds.test_choice) == "learners"
+    assert "these fitted models" in held_out.select("estimand")[0].text
+    assert "between learners" in bk.order(FOLDS).select("estimand")[0].text
+    left_out = bk.compare(["nn", "nmc"], "iris", cv="loo", test="bayle-cv-z", progress=False)
+    assert "these fitted models" in left_out.decision.select("estimand")[0].text
     plan = bk.plan_size(instances=200, discordance=0.2, difference=0.1)
     assert any("fitted models" in line for line in plan.assumptions)

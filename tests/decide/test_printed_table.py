@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
@@ -96,3 +97,31 @@ def test_options_that_do_not_apply_are_refused(tmp_path, capsys):
     assert "--test does not apply to a printed table (--items)" in capsys.readouterr().err
     assert main(["order", path]) == 2
     assert "--items" in capsys.readouterr().err
+
+
+def test_report_shows_the_verdicts(tmp_path):
+    frame = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 71.3, 55.0]})
+    decision = order_printed(frame, 1319)
+    assert "Use A (mean accuracy 0.713; B has the same). A is significantly" in decision.explain()
+    page = decision.report(tmp_path / "r.html").read_text()
+    assert "whatever the items were" in page
+    assert "<title>Which of 3 learners to use</title>" in page
+
+
+def test_printed_zeros_and_percent_signs_count(tmp_path):
+    """With 100 items, 0.80 and 80 % mean 80 right answers; 0.8 may mean 75 to 85."""
+    bounds = {}
+    for text in ("0.80,0.70", "80%,70%", "8.0e-1,7e-1", "0.8,0.7"):
+        path = tmp_path / "t.csv"
+        path.write_text(
+            "model,accuracy\n"
+            + "\n".join(
+                f"{name},{score}" for name, score in zip("AB", text.split(","), strict=True)
+            )
+        )
+        bounds[text] = order_printed(path, 100).tested.pvalues[0].tolist()
+    # 10 disagreements in favour of A, or at most 30 against 20 (McNemar's chi-squared test)
+    expected = [2 / 2**10, float(stats.chi2.sf((10 - 1) ** 2 / 50, 1))]
+    assert bounds["0.80,0.70"] == bounds["80%,70%"] == pytest.approx(expected)
+    assert bounds["8.0e-1,7e-1"] == bounds["0.8,0.7"]
+    assert bounds["0.8,0.7"][1] == 1.0

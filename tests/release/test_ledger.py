@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 
 import numpy as np
 import pytest
@@ -116,7 +115,7 @@ def test_ledgers_without_a_common_start_do_not_merge(ledger, tmp_path):
         merged(ledger)
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+@pytest.mark.needs("posix", "processes are killed")
 @pytest.mark.parametrize(
     ("kind", "cases"),
     [("bytes changed", 5), ("cut off", 5), ("lines moved", 5), ("killed", 1), ("two processes", 1),

@@ -1,8 +1,8 @@
 """Learners that misbehave in every way that a run must survive, and small well-behaved ones."""
 
+import contextlib
 import ctypes
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -14,11 +14,19 @@ from pathlib import Path
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+with contextlib.suppress(ModuleNotFoundError):
+    # Windows has no such module
+    import resource
+
 import bestofk as bk
 from bestofk.data import as_dataset
+from bestofk.run import process_state
 from bestofk.run.experiment import Experiment
 from bestofk.run.inputs import named_estimators
 from bestofk.run.metrics import as_loss
+
+POSIX_SIGNALS = hasattr(process_state.signal, "alarm")
+"""Whether bestofk sees the signals of POSIX; a simulated Windows hides them."""
 
 
 def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):
@@ -266,6 +274,56 @@ class Waits(Counted):
         return Majority.fit(self, X, y)
 
 
+class Late(Counted):
+    """Takes the time that the environment says, which is none of its settings."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        time.sleep(float(os.environ.get("LATE", "0")))
+        return self
+
+
+class Mended(Counted):
+    """Does what the environment says, which is none of its settings."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        how = os.environ.get("HOW", "")
+        if how == "kill":
+            os.kill(os.getpid(), 9)
+        if how == "memory":
+            raise MemoryError
+        if how == "missing":
+            import package_that_comes_later  # noqa: F401
+        if how == "raise":
+            raise RuntimeError("worn")
+        return self
+
+
+FIRST_ROW = np.random.default_rng(3).normal(size=(40, 3))[0]
+"""The first row of the data in test_failures.py."""
+
+
+class KilledInFirstFold(Counted):
+    """Is killed whenever it meets the first of the rows among those that train it."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        if (X == FIRST_ROW).all(axis=1).any():
+            os.kill(os.getpid(), 9)
+        return self
+
+
+class HangsLater(Counted):
+    """Fits once, and hangs from then on."""
+
+    def fit(self, X, y):
+        begun = Path(self.log).exists()
+        super().fit(X, y)
+        time.sleep(60.0 if begun else 0.0)
+        return self
+
+
 class StartsThread(Majority):
     """Starts a thread as soon as it arrives in another process, as some packages do."""
 
@@ -395,8 +453,9 @@ class ChangesProcess(Majority):
         sys.path.clear()
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
-        signal.alarm(1)
+        if POSIX_SIGNALS:
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+            signal.alarm(1)
         np.seterr(all="raise")
         return super().fit(X, y)
 
@@ -418,8 +477,8 @@ class NoticesChanges(Majority):
             "environment": "BESTOFK_STRANGE" in os.environ or "PATH" not in os.environ,
             "recursion": sys.getrecursionlimit() < 900,
             "path": not sys.path,
-            "signals": signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN,
-            "alarm": signal.getitimer(signal.ITIMER_REAL)[0] > 0,
+            "signals": POSIX_SIGNALS and signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN,
+            "alarm": POSIX_SIGNALS and signal.getitimer(signal.ITIMER_REAL)[0] > 0,
             "numpy": np.geterr()["divide"] == "raise",
         }
         left = [name for name, there in traces.items() if there]
@@ -478,6 +537,23 @@ class StartsProcesses(Majority):
         return super().fit(X, y)
 
 
+class LeavesFork(Majority):
+    """Leaves a fork in a session of its own, as between the fork and the start of a program."""
+
+    def __init__(self, log=""):
+        self.log = log
+
+    def fit(self, X, y):
+        if os.fork() == 0:
+            os.setsid()
+            with Path(self.log).open("a") as log:
+                log.write(f"{os.getpid()}\n")
+            time.sleep(600)
+        while not Path(self.log).exists():
+            time.sleep(0.01)
+        return super().fit(X, y)
+
+
 class LockedLoss:
     """A loss that cannot be pickled."""
 
@@ -513,4 +589,12 @@ class PatchesShared(Shared):
 class LimitsFiles(Majority):
     def fit(self, X, y):
         resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+        return super().fit(X, y)
+
+
+class ClosesFiles(Majority):
+    """Closes all files of its process, also the pipe to the parent."""
+
+    def fit(self, X, y):
+        os.closerange(3, 1000)
         return super().fit(X, y)

@@ -1,7 +1,6 @@
 """A failing learner is recorded with its reason, and the others continue."""
 
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -224,19 +223,9 @@ def counted(tmp_path, learner, **options):
     return study, len(log.read_text().split()) - before
 
 
-class Late(strange.Counted):
-    """Takes the time that the environment says, which is none of its settings."""
-
-    def fit(self, X, y):
-        import os
-
-        super().fit(X, y)
-        time.sleep(float(os.environ.get("LATE", "0")))
-        return self
-
-
+@pytest.mark.needs("linux", "a new interpreter is too slow for these limits")
 def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch):
-    learner = Late(log=str(tmp_path / "fits"), tag="x")
+    learner = strange.Late(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("LATE", "0.6")
     first, fits = counted(tmp_path, learner, timeout=0.2)
     assert ([cell.kind for cell in first.failures], fits) == (["timeout"] * 2, 2)
@@ -247,30 +236,12 @@ def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch
     assert counted(tmp_path, learner)[1] == 0  # what is done is never done again
 
 
+@pytest.mark.needs("linux", "a new interpreter is too slow for these limits")
 def test_without_a_limit_a_timeout_is_tried_again(tmp_path, monkeypatch):
-    learner = Late(log=str(tmp_path / "fits"), tag="x")
+    learner = strange.Late(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("LATE", "0.4")
     assert len(counted(tmp_path, learner, timeout=0.1)[0].failures) == 2
     assert counted(tmp_path, learner)[0].failures == ()
-
-
-class Mended(strange.Counted):
-    """Does what the environment says, which is none of its settings."""
-
-    def fit(self, X, y):
-        import os
-
-        super().fit(X, y)
-        how = os.environ.get("HOW", "")
-        if how == "kill":
-            os.kill(os.getpid(), 9)
-        if how == "memory":
-            raise MemoryError
-        if how == "missing":
-            import package_that_comes_later  # noqa: F401
-        if how == "raise":
-            raise RuntimeError("worn")
-        return self
 
 
 @pytest.mark.parametrize(
@@ -279,7 +250,7 @@ class Mended(strange.Counted):
      ("raise", "raised", 0)],
 )  # fmt: skip
 def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind, again):
-    learner = Mended(log=str(tmp_path / "fits"), tag="x")
+    learner = strange.Mended(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("HOW", how)
     first, _ = counted(tmp_path, learner, timeout=60)
     assert [cell.kind for cell in first.failures] == [kind] * 2
@@ -297,7 +268,7 @@ def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind,
 
 
 def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeypatch):
-    learner = Mended(log=str(tmp_path / "fits"), tag="x")
+    learner = strange.Mended(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("HOW", "missing")
     first, _ = counted(tmp_path, learner)
     assert {cell.kind for cell in first.failures} == {"missing"}
@@ -307,23 +278,8 @@ def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeyp
     assert (second.failures, fits) == ((), 2)
 
 
-class KilledInFirstFold(strange.Counted):
-    """Is killed whenever it meets the first of the rows among those that train it."""
-
-    def fit(self, X, y):
-        import os
-
-        super().fit(X, y)
-        if (X == FIRST_ROW).all(axis=1).any():
-            os.kill(os.getpid(), 9)
-        return self
-
-
-FIRST_ROW = X[0]
-
-
 def test_kills_of_one_cell_condemn_no_other(tmp_path):
-    once = KilledInFirstFold(log=str(tmp_path / "fits"), tag="x")
+    once = strange.KilledInFirstFold(log=str(tmp_path / "fits"), tag="x")
     study, _ = counted(tmp_path, once, cv="kfold:4", timeout=60)
     # the rows of one fold do not train it there, in the other three it is killed
     assert [cell.kind for cell in study.failures] == ["killed"] * 3

@@ -1,10 +1,8 @@
 """A small form of studies/store_faults.py."""
 
-import sys
-
 import pytest
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the faults need fork")
+pytestmark = pytest.mark.needs("posix", "the faults strike in forks")
 
 
 @pytest.mark.parametrize("case", range(16))

@@ -4,13 +4,12 @@ The long form is ``python studies/kill_matrix.py --times 50``.
 """
 
 import random
-import sys
 
 import pytest
 
 import kill_matrix
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+pytestmark = pytest.mark.needs("linux", "processes are found in /proc")
 PLAN = "2x2"
 
 

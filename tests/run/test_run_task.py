@@ -87,6 +87,7 @@ def test_an_interruption_says_what_is_safe(store):
         run_task(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL)
 
 
+@pytest.mark.needs("linux", "a new interpreter starts after the deadline")
 def test_a_budget_leaves_the_last_items_undone():
     run_task(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
     begin = time.monotonic()
@@ -106,6 +107,7 @@ class Held(Squares):
         self.lock = threading.Lock()
 
 
+@pytest.mark.needs("posix", "without forks it runs in this process")
 @pytest.mark.parametrize("task", [Held, HomeBound])
 def test_a_task_that_cannot_be_pickled_runs_in_forks(task):
     here = task()

@@ -150,7 +150,7 @@ def run(fork_server):
     return printed
 
 
-forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+forks = pytest.mark.needs("posix", "the faults strike in forks")
 
 
 @forks

@@ -13,6 +13,7 @@ import pytest
 import bestofk as bk
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engines.engine import Engine
+from bestofk.run.engines.forked_workers import can_fork
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -53,7 +54,8 @@ UNPICKLABLE = {
 WAYS = {
     "serial": (SOFT, {"execution": bk.Execution(engine="serial")}),
     "watched": (
-        SOFT | HARD | UNPICKLABLE,
+        # without forks a limit of time needs learners that can be pickled
+        SOFT | HARD | (UNPICKLABLE if can_fork() else {}),
         {"timeout": 30.0, "execution": bk.Execution(engine="serial")},
     ),
     "processes": (SOFT | HARD, {"n_jobs": 1, "execution": bk.Execution(engine="processes")}),
@@ -214,14 +216,15 @@ import bestofk as bk, strange_learners as strange
 from test_strange_learners import X, Y
 
 if __name__ == "__main__":
-    bad = {"limits": strange.LimitsFiles()}
-    execution = bk.Execution(engine="processes", n_jobs=1, progress=False, timeout=60)
+    bad = {"limits": strange.LimitsFiles(), "closes": strange.ClosesFiles()}
+    execution = bk.Execution(engine="processes", n_jobs=2, progress=False, timeout=60)
     learners = {"max": "max", "nmc": "nmc", **bad}
     study = bk.compare(learners, X, Y, cv="kfold:2", execution=execution)
     print(json.dumps([[cell.learner, cell.kind] for cell in study.failures]))
 """
 
 
+@pytest.mark.needs("posix", "limits of files are POSIX")
 def test_a_learner_that_takes_the_files_of_its_worker_harms_no_other(tmp_path):
     # a worker of its own: the preloaded workers of the other tests need their files
     (tmp_path / "script.py").write_text(ON_FILES)
@@ -229,4 +232,4 @@ def test_a_learner_that_takes_the_files_of_its_worker_harms_no_other(tmp_path):
         [sys.executable, tmp_path / "script.py", Path(__file__).parent],
         cwd=tmp_path, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
-    assert json.loads(done.stdout) == [], done.stderr
+    assert json.loads(done.stdout) == [["closes", "killed"]] * 2, done.stderr

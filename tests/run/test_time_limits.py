@@ -28,6 +28,7 @@ BUDGET = 0.8
 AT_ONCE = [one for one in time_limits.settings() if one.engine == "serial"]
 
 
+@pytest.mark.needs("linux", "a new interpreter starts after the budget")
 @pytest.mark.parametrize("setting", AT_ONCE, ids=str)
 def test_a_budget_is_kept_and_decides_from_one_round_on(setting):
     found = time_limits.run(setting, budget=BUDGET, slow=0.1, plan="60x5")
@@ -42,6 +43,7 @@ def test_a_budget_is_kept_and_decides_from_one_round_on(setting):
         )  # fmt: skip
 
 
+@pytest.mark.needs("linux", "a new interpreter starts too late")
 def test_a_budget_that_was_too_short_says_what_is_enough_and_it_is():
     learners = {"a": time_limits.Napping(nap=0.5), "b": time_limits.Napping(nap=0.501)}
     options = {"cv": "50x4", "progress": False, "execution": bk.Execution(engine="serial")}
@@ -53,18 +55,12 @@ def test_a_budget_that_was_too_short_says_what_is_enough_and_it_is():
     assert study.best in ("a", "b")
 
 
-class HangsLater(strange.Counted):
-    """Fits once, and hangs from then on."""
-
-    def fit(self, X, y):
-        begun = Path(self.log).exists()
-        super().fit(X, y)
-        time.sleep(60.0 if begun else 0.0)
-        return self
-
-
+@pytest.mark.needs("linux", "a new interpreter starts too late")
 def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
-    learners = {"a": HangsLater(log=str(tmp_path / "fits"), tag="a"), "b": strange.Majority()}
+    learners = {
+        "a": strange.HangsLater(log=str(tmp_path / "fits"), tag="a"),
+        "b": strange.Majority(),
+    }
     study = bk.compare(
         learners,
         X,
@@ -83,13 +79,14 @@ def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
 LIMITS = [
     ("serial", strange.Hangs()),
     ("auto", strange.Hangs()),
+    ("serial", time_limits.Spinning(nap=60.0)),
     ("serial", time_limits.Unpicklable(nap=60.0)),
     ("processes", time_limits.Unpicklable(nap=60.0)),
     ("auto", time_limits.Unpicklable(nap=60.0)),
-    ("serial", time_limits.Spinning(nap=60.0)),
 ]
 
 
+@pytest.mark.needs("linux", "a new interpreter is too slow for this limit")
 @pytest.mark.parametrize(("engine", "learner"), LIMITS)
 def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
     begin = time.monotonic()
@@ -134,6 +131,7 @@ class WholePlan:
         monkeypatch.setattr(whole_plans, "WHOLE_PLAN_FROM", 0)
 
 
+@pytest.mark.needs("linux", "the workers are forks of the patched process")
 # seconds of one fit, of a whole plan, and what both ways must come to with a limit of 0.3 s
 @pytest.mark.parametrize(
     ("each", "at_once", "kind"),
@@ -163,6 +161,7 @@ def test_whole_plans_meet_the_limit_that_single_fits_meet(monkeypatch, each, at_
             assert cell.loss == expected[at]
 
 
+@pytest.mark.needs("linux", "a new interpreter starts too late")
 def test_a_budget_covers_the_repetitions_over_other_splits_too():
     learners = {"a": time_limits.Napping(nap=0.005), "b": time_limits.Napping(nap=0.006)}
     begin = time.monotonic()

@@ -134,6 +134,18 @@ def json_ready(value: Any) -> Any:
     return str(value)
 
 
+def row_dicts(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return one object for strict JSON per row of the columns.
+
+    Examples
+    --------
+    >>> row_dicts({"a": [1, 2], "b": np.array([0.5, np.nan])})
+    [{'a': 1, 'b': 0.5}, {'a': 2, 'b': None}]
+    """
+    ready = {name: json_ready(list(values)) for name, values in columns.items()}
+    return [dict(zip(ready, row, strict=True)) for row in zip(*ready.values(), strict=True)]
+
+
 def ready_to_print(explain: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return the method `explain` without control characters, which names may contain."""
 
@@ -228,6 +240,7 @@ class Reported(Presented):
         *,
         title: str | None = None,
         command: Sequence[str] = (),
+        slices: Any = None,
     ) -> Path:
         """Write a self-contained HTML file and return its path.
 
@@ -240,6 +253,8 @@ class Reported(Presented):
         command : sequence of str
             Arguments of the command line that produced the result, if there was one. Passwords are
             hidden.
+        slices : Slices, optional
+            The verdicts by slice, to show them too.
         """
-        written: Path = present("report", self, path, title=title, command=command)
+        written: Path = present("report", self, path, title=title, command=command, slices=slices)
         return written

@@ -373,10 +373,10 @@ def echo_decision(
     ranking: Sequence[object],
     outputs: Outputs,
     as_json: bool,
-    pairs: str | None,
     explain: bool,
     ranks: bool,
     quiet: bool,
+    pairs: str | None = None,
     more: dict[str, Any] | None = None,
     slices: Slices | None = None,
 ) -> None:
@@ -388,12 +388,14 @@ def echo_decision(
     failure: Exception | None = None
     written: dict[str, Any] = {}
     try:
-        written = outputs.write(value, command_line())
+        written = outputs.write(value, command_line(), slices)
     except (BestOfKError, OSError) as error:
         failure = error
     if as_json:
         by_slice = {} if slices is None else {"slices": slices.to_dict()}
-        echo_json({**value.to_dict(pairs=pairs), **(more or {}), **by_slice, **written})
+        # intervals and battles have no pairs to list
+        listed = {} if pairs is None else {"pairs": pairs}
+        echo_json({**value.to_dict(**listed), **(more or {}), **by_slice, **written})
     elif quiet:
         for name in ranking:
             say_name(name)

@@ -16,7 +16,6 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
-    echo_json,
     interval_option,
     is_typed,
     preference,
@@ -28,7 +27,7 @@ from bestofk.cli.options import (
     verbosity_options,
     warnings_as_lines,
 )
-from bestofk.cli.outputs import file_options, planned_outputs
+from bestofk.cli.outputs import Outputs, file_options, planned_outputs
 from bestofk.cli.say import say
 
 COMMON = (
@@ -37,23 +36,21 @@ COMMON = (
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
-NOT_FOR_INTERVALS = (
-    "by", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published",
-    "report_path", "figures", "latex", "csv",
+ONLY_FOR_LOSSES = (
+    "by", "pairs", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published"
 )  # fmt: skip
-"""Options that do not apply to intervals of losses."""
+"""Options that apply neither to intervals of losses, printed tables nor battles."""
 NOT_FOR_PRINTED_TABLES = (
     "test", "truth", "scoring", "groups", "interval", "design", "learners", "metric", "layout",
-    "format_", "where", "missing",
+    "format_", "where", "missing", "figures", "ranks",
 )  # fmt: skip
-"""Options that do not apply to printed tables either."""
 NOT_FOR_BATTLES = ("prefer", "test", "correction", "interval")
-"""Options that do not apply to battles either."""
 
 if TYPE_CHECKING:
     from bestofk.decide.battles import BattleDecision
     from bestofk.decide.decision import Decision
     from bestofk.decide.interval_table import IntervalDecision, IntervalTable
+    from bestofk.decide.slices import Slices
 
 
 @click.command(cls=SectionedCommand, common=COMMON)
@@ -127,8 +124,8 @@ def order(
     if cluster is not None and (items is not None or truth is not None):
         raise click.UsageError(_ONLY_BATTLES)
     if items is not None:
-        _decide_by_printed_scores(losses, items, prefer, reading, arguments, as_json=as_json,
-                                  quiet=quiet)  # fmt: skip
+        printed = _decide_by_printed_scores(losses, items, prefer, reading, arguments)
+        _echo_sentences(printed, outputs, as_json=as_json, quiet=quiet)
         return
     with warnings_as_lines():
         if truth is None:
@@ -145,8 +142,8 @@ def order(
             try:
                 table = read_intervals(losses, reading, missing=missing)
             except BattleColumnsError:
-                _decide_by_battles(losses, cluster, missing, reading, arguments["alpha"],
-                                   as_json=as_json, quiet=quiet)  # fmt: skip
+                battles = _decide_by_battles(losses, cluster, missing, reading, arguments["alpha"])
+                _echo_sentences(battles, outputs, as_json=as_json, quiet=quiet)
                 return
             if cluster is not None:
                 raise click.UsageError(_ONLY_BATTLES)
@@ -154,7 +151,8 @@ def order(
 
             if isinstance(table, IntervalTable) or interval is not None:
                 table = interval_table(table, interval)
-                _decide_by_intervals(table, prefer, arguments, as_json=as_json, quiet=quiet)
+                intervals = _decide_by_intervals(table, prefer, arguments)
+                _echo_sentences(intervals, outputs, as_json=as_json, quiet=quiet)
                 return
             if verbose:
                 say(" ".join(table.account), err=True)
@@ -171,7 +169,9 @@ def order(
 
                 slices = order_by(losses, by, **reading, **settings, **arguments)
         else:
-            decision = _predictions(losses, truth, scoring, groups, prefer, reading, arguments)
+            decision, slices = _predictions(
+                losses, truth, scoring, groups, by, prefer, reading, arguments
+            )
             account = ()
     from bestofk.cli.terminal import print_decision
 
@@ -202,37 +202,27 @@ def _decide_by_battles(
     missing: str,
     reading: dict[str, Any],
     alpha: float,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Print the order of models by their battles."""
+) -> BattleDecision:
+    """Return the order of models by their battles."""
     from bestofk.decide.battles import order_battles
 
-    refuse_options("battles", (*NOT_FOR_INTERVALS, *NOT_FOR_BATTLES))
+    refuse_options("battles", (*ONLY_FOR_LOSSES, *NOT_FOR_BATTLES))
     for name in reading:
         raise click.UsageError(f"--{name.replace('_', '-')} does not apply to battles.")
-    decision = order_battles(path, cluster=cluster, alpha=alpha, missing=missing)
-    _print_sentences(decision, as_json=as_json, quiet=quiet)
+    return order_battles(path, cluster=cluster, alpha=alpha, missing=missing)
 
 
 def _decide_by_intervals(
-    table: IntervalTable,
-    prefer: str | None,
-    arguments: dict[str, Any],
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Print the order of learners whose losses are intervals."""
+    table: IntervalTable, prefer: str | None, arguments: dict[str, Any]
+) -> IntervalDecision:
+    """Return the order of learners whose losses are intervals."""
     from bestofk.decide.interval_table import order_intervals
 
-    refuse_options("intervals of losses", NOT_FOR_INTERVALS)
+    refuse_options("intervals of losses", (*ONLY_FOR_LOSSES, "figures", "ranks"))
     chosen = {name: arguments[name] for name in ("test", "correction") if is_typed(name)}
-    decision = order_intervals(
+    return order_intervals(
         table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
     )
-    _print_sentences(decision, as_json=as_json, quiet=quiet)
 
 
 def _decide_by_printed_scores(
@@ -241,16 +231,13 @@ def _decide_by_printed_scores(
     prefer: str | None,
     reading: dict[str, Any],
     arguments: dict[str, Any],
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Print what a table with one score per model can show."""
+) -> IntervalDecision:
+    """Return what a table with one score per model can show."""
     from bestofk.decide.printed_table import order_printed
 
-    refuse_options("a printed table (--items)", (*NOT_FOR_INTERVALS, *NOT_FOR_PRINTED_TABLES))
+    refuse_options("a printed table (--items)", (*ONLY_FOR_LOSSES, *NOT_FOR_PRINTED_TABLES))
     chosen = {"correction": arguments["correction"]} if is_typed("correction") else {}
-    decision = order_printed(
+    return order_printed(
         path,
         items,
         prefer=preference(prefer, measured=False),
@@ -258,18 +245,23 @@ def _decide_by_printed_scores(
         higher_is_better=reading.get("higher_is_better"),
         **chosen,
     )
-    _print_sentences(decision, as_json=as_json, quiet=quiet)
 
 
-def _print_sentences(
-    decision: IntervalDecision | BattleDecision, *, as_json: bool, quiet: bool
+def _echo_sentences(
+    decision: IntervalDecision | BattleDecision, outputs: Outputs, *, as_json: bool, quiet: bool
 ) -> None:
     from bestofk.cli.terminal import print_sentences
 
-    if as_json:
-        echo_json(decision.to_dict())
-    else:
-        print_sentences("\n".join(decision.ranking) if quiet else decision.explain())
+    echo_decision(
+        decision,
+        lambda value, **_: print_sentences(value.explain()),
+        ranking=decision.ranking,
+        outputs=outputs,
+        as_json=as_json,
+        explain=False,
+        ranks=False,
+        quiet=quiet,
+    )
 
 
 def _predictions(
@@ -277,24 +269,26 @@ def _predictions(
     truth: str,
     scoring: str | None,
     groups: str | None,
+    by: str | None,
     prefer: str | None,
     reading: dict[str, Any],
     arguments: dict[str, Any],
-) -> Decision:
-    """Decide about a table of predictions."""
+) -> tuple[Decision, Slices | None]:
+    """Decide about a table of predictions, and by slice if `by` names a column."""
     from bestofk.decide.settings import Settings
-    from bestofk.run.one_test_set import order_predictions
+    from bestofk.run.one_test_set import order_predictions, order_predictions_by
 
     models = reading.pop("learners", None)
     for name in reading:
         raise click.UsageError(
             f"--{name.replace('_', '-')} does not apply to predictions (--truth)."
         )
-    return order_predictions(
-        truth,
-        path,
-        models=models,
-        scoring=scoring,
-        groups=groups,
-        settings=Settings(prefer=preference(prefer, measured=False), **arguments),
-    )
+    options: dict[str, Any] = {
+        "models": models,
+        "scoring": scoring,
+        "groups": groups,
+        "settings": Settings(prefer=preference(prefer, measured=False), **arguments),
+    }
+    if by is None:
+        return order_predictions(truth, path, **options), None
+    return order_predictions_by(truth, path, by, **options)

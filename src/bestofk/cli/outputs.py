@@ -46,11 +46,11 @@ class Outputs:
     latex: str | None = None
     csv: str | None = None
 
-    def write(self, value: Any, command: Sequence[str]) -> dict[str, Any]:
+    def write(self, value: Any, command: Sequence[str], slices: Any = None) -> dict[str, Any]:
         """Write the files, and return their paths by option."""
         written: dict[str, Any] = {}
         if self.report is not None:
-            value.report(self.report, command=command)
+            value.report(self.report, command=command, slices=slices)
             written["report"] = self.report
         if self.figures:
             written["figures"] = [_draw(value, kind, path) for kind, path in self.figures]
@@ -125,7 +125,7 @@ def _results() -> set[str]:
     procedure: str = click.get_current_context().params.get("procedure", "")
     if procedure in PROCEDURES and not PROCEDURES[procedure].takes_losses:
         return {"RocHull"}
-    return {"Decision", "Study", "ModelChoice"}
+    return {"Decision", "Study", "ModelChoice", "BattleDecision"}
 
 
 def _kind_and_path(text: str) -> tuple[str | None, str]:

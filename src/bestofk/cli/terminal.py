@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import click
 import numpy as np
 
 from bestofk._base.formatting import duration, interval_words, printable, pvalue_parts, rounded
@@ -510,6 +511,9 @@ def next_step(
         if decision.preference.stated:
             return "more data would narrow this down."
         return "get more data, or state a preference (--prefer)."
+    context = click.get_current_context(silent=True)
+    if context is not None and context.params.get("report_path"):
+        return "open the report in a browser."
     return "--report F.html writes a report to share."
 
 

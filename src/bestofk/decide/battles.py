@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, pvalue_words
 from bestofk._base.missing_files import no_such_file
-from bestofk._base.results import Presented, json_ready
+from bestofk._base.results import Presented, Reported, row_dicts
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.ranks import Ranks, cannot_be_best, ranks_by_claims
@@ -34,9 +34,18 @@ MIN_ERROR = 1e-7
 """A smaller standard error (log odds) is a rounding error: the battles do not vary."""
 CLUSTER_COLUMNS = ("question_id", "prompt", "prompt_id", "conversation_id", "judge", "user")
 """Columns whose repeated values suggest clusters."""
-WORDS = {"model_a": 2, "a": 2, "model_b": 0, "b": 0, "tie": 1, "draw": 1, "tie (bothbad)": 1,
-         "tie(bothbad)": 1, "bothbad": 1, "both_bad": 1}  # fmt: skip
-"""Outcomes by the word in the column winner: 2 if model_a won, 1 for a tie, 0 if model_b won."""
+WORDS = {
+    "model_a": 2, "model_1": 2, "left": 2, "a": 2, "model_b": 0, "model_2": 0, "right": 0, "b": 0,
+    "tie": 1, "draw": 1, "tie (bothbad)": 1, "tie(bothbad)": 1, "bothbad": 1, "both_bad": 1,
+    "tie (inconsistent)": 1,
+}  # fmt: skip
+"""Outcomes by the word in the column winner: 2 if the first model won, 1 for a tie, 0 if the second
+one won."""
+NUMBERS = {1.0: 2, 0.5: 1, 0.0: 0}
+PREFERENCES = {1.0: 2, 1.5: 1, 0.0: 1, 2.0: 0}
+"""Outcomes by AlpacaEval's preference: 1 for the first model, 2 for the second one."""
+NO_OUTCOME = "error"
+"""MT-bench writes this word if the judge gave no verdict."""
 LETTERS = ("a", "b", "A", "B")
 """If a model has such a name, the letter is the model."""
 
@@ -56,7 +65,7 @@ class Battles:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BattleDecision(Presented):
+class BattleDecision(Reported):
     """The order of models by their battles.
 
     Attributes
@@ -116,6 +125,29 @@ class BattleDecision(Presented):
         """The p-value of each pair."""
         return self.pvalues
 
+    @property
+    def test(self) -> str:
+        """The name of the test."""
+        return "the Bradley-Terry model"
+
+    to_frame = Presented.to_frame
+    title = "The models"
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the tables of a report by title."""
+        return {"The models": self._columns(), "The pairs": self._pair_columns()}
+
+    def _pair_columns(self) -> dict[str, Any]:
+        significant = self.adjusted_pvalues <= self.alpha
+        return {
+            "a": [a for a, _ in self.pairs],
+            "b": [b for _, b in self.pairs],
+            "difference": self.difference,
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+            "verdict": np.where(significant, "significant", "not significant"),
+        }
+
     def _columns(self) -> dict[str, Any]:
         """Return one row per model."""
         return {
@@ -129,61 +161,61 @@ class BattleDecision(Presented):
 
     def explain(self) -> str:
         """Describe the best model, the pairs with it, and every model in sentences."""
+        first, *rest = self.sentences()
+        level = f"{100 * (1 - self.alpha):g} %"
+        models = (
+            f"{name}: {points:.0f} points ({level} interval {low:.0f} to {high:.0f}), rank "
+            f"{self.ranks.of(name)}, wins {100 * rate:.1f} % of {n} battles."
+            for name, points, low, high, rate, n in zip(
+                self.ranking, self.points.tolist(), self.low.tolist(), self.high.tolist(),
+                self.win_rate.tolist(), self.battles.tolist(), strict=True,
+            )
+        )  # fmt: skip
+        return "\n".join([first, rest[0], *models, *rest[1:]])
+
+    def sentences(self) -> list[str]:
+        """Return the verdict, the models that may be the best, the method, and the cautions."""
         K = len(self.ranking)
         others = list(zip(self.ranking[1:], self.adjusted_pvalues[: K - 1].tolist(), strict=True))
         worse = [name for name, p in others if p <= self.alpha]
         open_ = [(name, p) for name, p in others if p > self.alpha]
+        equal = [name for name, gap in zip(self.ranking[1:], self.difference, strict=False)
+                 if gap <= POINTS * MIN_ERROR]  # fmt: skip
         lines = [f"Use {self.recommended} ({self.points[0]:.0f} points)."]
+        if equal:
+            shown = _named([self.recommended, *equal])
+            lines = [f"Use {shown}: they have the same points ({self.points[0]:.0f})."]
+        subject = self.recommended if equal else "It"
         if worse:
-            lines.append(f"It is significantly better than {_named(worse)}.")
+            lines.append(f"{subject} is significantly better than {_named(worse)}.")
         if open_:
             lines.append(
-                f"It is not shown to differ from {_named([name for name, _ in open_])} "
+                f"{subject} is not shown to differ from {_named([name for name, _ in open_])} "
                 f"(adjusted {'p-values, the smallest: ' if len(open_) > 1 else ''}"
                 f"{pvalue_words(min(p for _, p in open_), self.alpha)})."
             )
-        level = f"{100 * (1 - self.alpha):g} %"
         clusters = (
             "" if self.cluster is None else f" in {self.n_clusters} clusters ({self.cluster})"
         )
         ties = ""
         if self.n_ties:
             ties = f" A tie counts as half a win for each model ({counted(self.n_ties, 'tie')})."
-        text = [
+        return [
             " ".join(lines),
             self.ranks.explain(),
-            *(
-                f"{name}: {points:.0f} points ({level} interval {low:.0f} to {high:.0f}), rank "
-                f"{self.ranks.of(name)}, wins {100 * rate:.1f} % of {n} battles."
-                for name, points, low, high, rate, n in zip(
-                    self.ranking, self.points.tolist(), self.low.tolist(), self.high.tolist(),
-                    self.win_rate.tolist(), self.battles.tolist(), strict=True,
-                )
-            ),
             f"Bradley-Terry model of {self.n_battles} battles{clusters} with robust standard "
             f"errors; all pairs are adjusted with Holm's correction, alpha = {self.alpha:g}.{ties}",
             "Points are Elo-like: their mean is 1000, and a model with 100 points more than "
             "another one is expected to win 64 % of their battles.",
-        ]  # fmt: skip
-        return "\n".join([*text, *self.notes])
+            *self.notes,
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON."""
-        columns = {name: json_ready(list(values)) for name, values in self._columns().items()}
-        models = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
-        pairs = [
-            {"a": a, "b": b, "difference": d, "pvalue": p, "adjusted_pvalue": q,
-             "verdict": "significant" if q <= self.alpha else "not significant"}
-            for (a, b), d, p, q in zip(
-                self.pairs, self.difference.tolist(), self.pvalues.tolist(),
-                self.adjusted_pvalues.tolist(), strict=True,
-            )
-        ]  # fmt: skip
         return {
             "recommended": self.recommended, "ranking": list(self.ranking),
-            "verdict": self.verdict, "models": models, "pairs": pairs, "alpha": self.alpha,
+            "verdict": self.verdict, "models": row_dicts(self._columns()),
+            "pairs": row_dicts(self._pair_columns()), "alpha": self.alpha,
             "correction": "holm", "battles": self.n_battles, "ties": self.n_ties,
             "cluster": self.cluster, "clusters": self.n_clusters, "notes": list(self.notes),
         }  # fmt: skip
@@ -197,9 +229,9 @@ def order_battles(
     Parameters
     ----------
     table : path, data frame or Battles
-        The columns ``model_a``, ``model_b`` and ``winner``. A winner is ``model_a``, ``model_b``,
-        ``tie`` or ``tie (bothbad)``, the name of a model, or 1, 0 and 0.5 (model_a won, lost, tie).
-        A tie counts as half a win for each model.
+        The columns ``model_a``, ``model_b`` and ``winner``, or those of AlpacaEval, MT-bench or
+        evalica. A winner is ``model_a``, ``model_b``, ``tie`` or ``tie (bothbad)``, the name of a
+        model, or 1, 0 and 0.5 (model_a won, lost, tie). A tie counts as half a win for each model.
     cluster : str, optional
         A column; battles with the same value, such as one prompt or judge, may depend on each
         other.
@@ -276,7 +308,7 @@ def order_battles(
         high=MEAN_POINTS + POINTS * (strengths + half),
         battles=total.round().astype(np.int64),
         win_rate=wins.sum(axis=1)[order] / total,
-        ranks=ranks_by_claims(names, better, beaten, alpha=alpha, noun="model"),
+        ranks=ranks_by_claims(names, better, beaten, alpha=alpha, noun="model", measure="points"),
         pairs=tuple((names[a], names[b]) for a, b in zip(i.tolist(), j.tolist(), strict=True)),
         difference=POINTS * difference,
         pvalues=pvalues,
@@ -296,19 +328,24 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
     columns = battle_columns(table.columns)
     if columns is None:
         raise TableError(
-            f"{table.source}: a table of battles needs the columns {joined(list(BATTLE_COLUMNS))}; "
-            f"got {', '.join(table.columns[:12])}."
+            f"{table.source}: a table of battles needs the columns "
+            f"{joined(list(BATTLE_COLUMNS[0]))}; got {', '.join(table.columns[:12])}."
         )
     if cluster is not None and cluster not in table:
         raise UnknownNameError("column", cluster, table.columns, table.source)
+    if columns[2].lower() == "g1_winner":
+        columns += tuple(name for name in table.columns if name.lower() == "g2_winner")
     notes = []
     used = columns if cluster is None else (*columns, cluster)
     empty = np.array([table.levels(column).codes < 0 for column in used])
-    empty[2] |= table.missing(columns[2])
+    for k in range(2, len(columns)):
+        won, words = table.levels(columns[k])
+        empty[k] |= table.missing(columns[k]) | np.append(np.isin(words, [NO_OUTCOME]), False)[won]
     if missing == "refuse" and empty.any():
         at, row = (int(axis[0]) for axis in np.nonzero(empty))
+        reason = "is empty" if table.levels(used[at]).codes[row] < 0 else "holds no outcome"
         raise TableError(
-            f"{table.location(row, used[at])} is empty: ", use(missing="drop"),
+            f"{table.location(row, used[at])} {reason}: ", use(missing="drop"),
             " leaves such battles out.",
         )  # fmt: skip
     if incomplete := int((absent := empty.any(axis=0)).sum()):
@@ -316,7 +353,7 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         table = table.take(np.logical_not(absent))
     if not table.n_rows:
         raise TableError(f"{table.source}: the table holds no battles.")
-    (a, a_names), (b, b_names), (won, words) = (table.levels(column) for column in columns)
+    (a, a_names), (b, b_names) = (table.levels(column) for column in columns[:2])
     models = tuple(dict.fromkeys((*a_names, *b_names)))
     index = {name: k for k, name in enumerate(models)}
     first = np.array([index[name] for name in a_names])[a]
@@ -327,24 +364,17 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
             f"{table.location(row)}: {models[first[row]]} cannot battle against itself; remove "
             "such rows."
         )
-    fixed = np.array([_outcome(word) for word in words])
-    winner = np.array([index.get(word, -1) for word in words])
-    fixed[(winner >= 0) & np.isin(words, LETTERS)] = -1
-    for code in np.flatnonzero((fixed >= 0) & (winner >= 0)):
-        raise TableError(
-            f"{table.source}: the winner {words[code]!r} can be the name of a model or an outcome; "
-            "rename the model."
-        )
-    outcome = fixed[won]
-    champion = winner[won]
-    outcome[(champion >= 0) & (champion == first)] = 2
-    outcome[(champion >= 0) & (champion == second)] = 0
-    if (unknown := outcome < 0).any():
-        row = int(unknown.argmax())
-        raise TableError(
-            f"{table.location(row, columns[2])} must be model_a, model_b, tie, the name of one of "
-            f"both models, or 1, 0 or 0.5; got {words[won[row]]!r}."
-        )
+    outcome, *others = (_outcomes(table, name, index, first, second) for name in columns[2:])
+    for other in others:
+        # a model wins if it wins both games, in both orders of the answers
+        outcome = np.where(outcome == other, outcome, 1)
+    if columns[2].lower() == "preference":
+        preferences = table.numbers(columns[2])
+        if uncertain := int((~np.isin(preferences, list(PREFERENCES))).sum()):
+            notes.append(
+                f"{uncertain} of {table.n_rows} preferences lie between 1 and 2; each counts as a "
+                "win of the closer model."
+            )
     clusters = None
     if cluster is not None:
         clusters, values = table.levels(cluster)
@@ -375,12 +405,43 @@ def _table(source: Any) -> Table:
     raise ArgumentError("table must be a path or a data frame with one row per battle.")
 
 
-def _outcome(word: str) -> int:
+def _outcomes(table: Table, column: str, index: dict[str, int], first: Ints, second: Ints) -> Ints:
+    """Return the outcomes in a column; refuse a cell that is none."""
+    won, words = table.levels(column)
+    preferences = column.lower() == "preference"
+    fixed = np.array([_outcome(word, preferences=preferences) for word in words])
+    winner = np.array([index.get(word, -1) for word in words])
+    fixed[(winner >= 0) & np.isin(words, LETTERS)] = -1
+    for code in np.flatnonzero((fixed >= 0) & (winner >= 0)):
+        raise TableError(
+            f"{table.source}: the winner {words[code]!r} can be the name of a model or an outcome; "
+            "rename the model."
+        )
+    outcome = fixed[won]
+    champion = winner[won]
+    outcome[(champion >= 0) & (champion == first)] = 2
+    outcome[(champion >= 0) & (champion == second)] = 0
+    if (unknown := outcome < 0).any():
+        row = int(unknown.argmax())
+        allowed = (
+            "a number from 1 (the first model) to 2 (the second model)"
+            if preferences
+            else "model_a, model_b, tie, the name of one of both models, or 1, 0 or 0.5"
+        )
+        raise TableError(f"{table.location(row, column)} must be {allowed}; got "
+                         f"{words[won[row]]!r}.")  # fmt: skip
+    return np.asarray(outcome)
+
+
+def _outcome(word: str, *, preferences: bool) -> int:
     """Return the outcome that a word or number stands for, -1 if none."""
     try:
-        return {1.0: 2, 0.5: 1, 0.0: 0}.get(float(word), -1)
+        value = float(word)
     except ValueError:
-        return WORDS.get(word.lower(), -1)
+        return -1 if preferences else WORDS.get(word.lower(), -1)
+    if preferences and 1.0 <= value <= 2.0:
+        return 2 if value < 1.5 else int(value == 1.5)
+    return (PREFERENCES if preferences else NUMBERS).get(value, -1)
 
 
 def _refuse_undefined(battles: Battles, wins: Floats) -> None:

@@ -310,17 +310,6 @@ def _largest_skewness(problem: Problem) -> tuple[float, float]:
     return largest, max(_CLEAR_SKEWNESS, chance)
 
 
-def subject_of(problem: Problem, choice: Choice) -> str:
-    """Return what the claims are about: ``"learners"`` or ``"fitted models"``.
-
-    On one test set each learner was trained once, so the losses say nothing about models from other
-    training rows.
-    """
-    if "test-set" in problem.situations:
-        return "fitted models"
-    return "learners" if choice.entry is None else choice.entry.about
-
-
 def units(problem: Problem) -> int:
     """Return the number of data sets, instances, clusters or folds that a test counts."""
     if problem.subject.n_clusters is not None:

@@ -306,7 +306,8 @@ class Evidence(Presented):
             least = np.argpartition(-self.pvalue[claimed], _FEW_PAIRS)[:_FEW_PAIRS]
             claimed = np.sort(claimed[least])
         low, high = self.intervals_of(claimed)
-        return bool(((low <= 0.0) & (high >= 0.0)).any())
+        known = np.isfinite(low) | np.isfinite(high)
+        return bool((known & (low <= 0.0) & (high >= 0.0)).any())
 
     @property
     def standard_error(self) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 from bestofk._base.checks import Floats, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import joined, number
-from bestofk._base.results import Presented, json_ready
+from bestofk._base.results import Presented, Reported, json_ready, row_dicts
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.preference import PreferenceLike, arrange
@@ -220,13 +220,17 @@ class TestedIntervals(Presented):
             "verdict": self.verdicts,
         }
 
-    def explain(self) -> str:
-        """Describe every pair in a sentence."""
+    def method(self) -> str:
+        """Return the test, the level and the correction in a sentence."""
         source = "intervals of losses" if self.items is None else "all answers that fit the table"
-        lines = [
+        return (
             f"{self.test} on {source}, alpha = {self.alpha:g}, adjusted with "
             f"{CORRECTIONS[self.correction].words}."
-        ]
+        )
+
+    def explain(self) -> str:
+        """Describe every pair in a sentence."""
+        lines = [self.method()]
         words = {} if self.items is None else _PRINTED_WORDS
         shares = [f", intervals of {100 * share:g} %" for share in self.shares]
         lines += [
@@ -241,10 +245,9 @@ class TestedIntervals(Presented):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the pairs for strict JSON."""
-        columns = {name: json_ready(values) for name, values in self._columns().items()}
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return {
-            "test": self.test, "alpha": self.alpha, "correction": self.correction, "pairs": rows
+            "test": self.test, "alpha": self.alpha, "correction": self.correction,
+            "pairs": row_dicts(self._columns()),
         }  # fmt: skip
 
 
@@ -353,7 +356,7 @@ def run_fuzzy_test(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IntervalDecision(Presented):
+class IntervalDecision(Reported):
     """The order of learners whose losses are known up to intervals.
 
     Attributes
@@ -385,9 +388,21 @@ class IntervalDecision(Presented):
         """The largest p-value of each pair."""
         return self.tested.pvalue
 
+    to_frame = Presented.to_frame
+    title = "The pairs"
+
     def _columns(self) -> dict[str, Any]:
         """Return one row per pair."""
         return self.tested._columns()
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the tables of a report by title."""
+        ends = np.array([self.means[name] for name in self.ranking])
+        columns = {"low": ends[:, 0], "high": ends[:, 1]}
+        if (ends[:, 0] == ends[:, 1]).all():
+            columns = {self.metric.mean: ends[:, 0]}
+        means = {"learner": list(self.ranking), **columns}
+        return {"The order": means, "The pairs": self._columns()}
 
     def against(self, verdict: str) -> tuple[str, ...]:
         """Return the learners whose pair with the recommended one has this verdict."""
@@ -397,17 +412,24 @@ class IntervalDecision(Presented):
             if self.recommended in pair and one == verdict
         )
 
-    def explain(self) -> str:
-        """Describe the recommendation and every pair in sentences."""
+    def sentences(self) -> list[str]:
+        """Return the verdict, the method, and the notes."""
+        return [self._verdict(), self.tested.method(), *self.tested.notes]
+
+    def _verdict(self) -> str:
         low, high = (number(end) for end in self.means[self.recommended])
         mean = low if low == high else f"{low} to {high}"
-        lines = [f"Use {self.recommended} ({self.metric.mean} {mean})."]
+        own = self.means[self.recommended]
+        equal = [name for name in self.ranking[1:] if self.means[name] == own]
+        same = f"; {joined(equal)} {'has' if len(equal) == 1 else 'have'} the same" if equal else ""
+        lines = [f"Use {self.recommended} ({self.metric.mean} {mean}{same})."]
+        it = self.recommended if equal else "It"
         certain = "" if self.tested.items is None else ", whatever the items were"
         if worse := self.against("significant"):
-            lines.append(f"It is significantly better than {joined(list(worse))}{certain}.")
+            lines.append(f"{it} is significantly better than {joined(list(worse))}{certain}.")
         if others := self.against("not significant"):
             differs = "cannot be shown" if certain else "is not shown"
-            lines.append(f"It {differs} to differ from {joined(list(others))}.")
+            lines.append(f"{it} {differs} to differ from {joined(list(others))}.")
         others = self.against("inconclusive")
         if others and certain:
             lines.append(
@@ -419,6 +441,10 @@ class IntervalDecision(Presented):
                 f"Inconclusive: whether it differs from {joined(list(others))} depends on the "
                 "losses inside the intervals. Narrower intervals or more units can decide this."
             )
+        return " ".join(lines)
+
+    def explain(self) -> str:
+        """Describe the recommendation and every pair in sentences."""
         tested = self.tested
         if len(tested.pairs) > MAX_LISTED_PAIRS and not tested.shares:
             rows = [k for k, pair in enumerate(tested.pairs) if self.recommended in pair]
@@ -431,7 +457,7 @@ class IntervalDecision(Presented):
                 estimates=tested.estimates[rows],
                 notes=(*tested.notes, f"The other pairs of {len(tested.pairs)} are in the JSON."),
             )
-        return "\n".join([" ".join(lines), tested.explain()])
+        return f"{self._verdict()}\n{tested.explain()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON."""

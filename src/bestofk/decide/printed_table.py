@@ -148,7 +148,7 @@ def _read(source: Any, higher_is_better: bool | None) -> PrintedScores:
     if np.isnan(values).any():
         missing = models[int(np.isnan(values).argmax())]
         raise TableError(f"{table.source}: {missing} has no {scores[0]}.")
-    unit = _unit(values)
+    unit = _unit(table, scores[0])
     deviations = np.asarray(table.numbers(spread[0]), dtype=float) if spread else None
     if higher_is_better is None:
         higher_is_better = not any(word in scores[0].lower() for word in LOSS_WORDS)
@@ -167,7 +167,7 @@ def _read(source: Any, higher_is_better: bool | None) -> PrintedScores:
         scores=values,
         half_unit=unit / 2,
         deviations=deviations,
-        deviation_half_unit=0.0 if deviations is None else _unit(deviations) / 2,
+        deviation_half_unit=0.0 if deviations is None else _unit(table, spread[0]) / 2,
         metric=metric,
     )
 
@@ -180,21 +180,36 @@ def _is_number(table: Table, name: str) -> bool:
     return True
 
 
-def _unit(values: Floats) -> float:
+def _unit(table: Table, column: str) -> float:
     """Return the unit of the last printed digit of a column."""
-    return float(10.0 ** -max(map(_decimals, values.tolist())))
+    decimals = map(_typed_decimals, table.numbers(column).tolist())
+    texts = [] if table.is_typed_number(column) else table.text(column).tolist()
+    if texts and all(text and "e" not in text.lower() for text in texts):
+        decimals = map(_printed_decimals, texts)
+    return float(10.0 ** -max(decimals))
 
 
-def _decimals(value: float) -> int:
+def _typed_decimals(value: float) -> int:
     """Return the decimals of a number as it is usually printed.
 
     Examples
     --------
-    >>> _decimals(71.3), _decimals(0.70000000001), _decimals(3.0)
+    >>> _typed_decimals(71.3), _typed_decimals(0.70000000001), _typed_decimals(3.0)
     (1, 1, 0)
     """
-    text = f"{value:.{_MAX_DECIMALS}f}".rstrip("0")
-    return len(text.partition(".")[2])
+    return _printed_decimals(f"{value:.{_MAX_DECIMALS}f}".rstrip("0"))
+
+
+def _printed_decimals(text: str) -> int:
+    """Return the decimals of a number in a text, which may be in percent.
+
+    Examples
+    --------
+    >>> _printed_decimals("0.80"), _printed_decimals("71,3"), _printed_decimals("80 %")
+    (2, 1, 2)
+    """
+    digits = text.replace(",", ".").rstrip(" %").partition(".")[2]
+    return len(digits) + 2 * ("%" in text)
 
 
 def _mcnemar(

@@ -39,6 +39,10 @@ class Ranks(Presented):
     alpha : float
     noun : str
         The noun for what is compared.
+    measure : str
+        The number that orders `names`.
+    posterior : bool
+        The claims come from posterior probabilities, so that no confidence is promised.
     """
 
     names: tuple[Name, ...]
@@ -47,6 +51,8 @@ class Ranks(Presented):
     may_be_best: Bools
     alpha: float
     noun: str = "learner"
+    measure: str = "mean"
+    posterior: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -70,6 +76,8 @@ class Ranks(Presented):
 
         best = [called(name) for name in self.best]
         confidence = f"{100 * (1 - self.alpha):g} % confidence if the test's assumptions hold"
+        if self.posterior:
+            confidence = "by posterior probabilities, so no error rate is promised"
         if len(best) == 1 and self.high[0] == 1:
             return f"{best[0]} is shown to be the best of {len(self)} ({confidence})."
         if len(best) == 1:
@@ -118,11 +126,19 @@ def ranks_of(decision: Decision) -> Ranks | None:
         beaten[order],
         alpha=decision.alpha,
         noun=decision.noun,
+        posterior=decision.test_choice is not None and decision.test_choice.posterior,
     )
 
 
 def ranks_by_claims(
-    names: tuple[Name, ...], better: Bools, beaten: Bools, *, alpha: float, noun: str
+    names: tuple[Name, ...],
+    better: Bools,
+    beaten: Bools,
+    *,
+    alpha: float,
+    noun: str,
+    measure: str = "mean",
+    posterior: bool = False,
 ) -> Ranks:
     """Return the ranks of learners (the best first) by claims (K, K) that i is better than j.
 
@@ -135,6 +151,8 @@ def ranks_by_claims(
         may_be_best=~(better.any(axis=0) | beaten),
         alpha=alpha,
         noun=noun,
+        measure=measure,
+        posterior=posterior,
     )
 
 

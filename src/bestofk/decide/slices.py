@@ -106,8 +106,8 @@ class Slices(Presented):
         best = f"{called(one.best)} has the best mean; not significant"
         return f"{shown}; {best}" if shown else best
 
-    def explain(self) -> str:
-        """Return the verdicts in sentences."""
+    def headline(self) -> str:
+        """Return in which slices another learner is shown to be better, in a sentence."""
         bad = [one for one in self.slices if self.worse(one)]
         chosen = "No learner" if self.recommended is None else called(self.recommended)
         total = counted(len(self.slices), "slice")
@@ -118,22 +118,28 @@ class Slices(Presented):
         if bad:
             names = joined([one.name for one in bad[:5]])
             more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            lines = [
+            return (
                 f"Slices by {self.by}: in {len(bad)} of {total} another {self.noun} is "
                 f"significantly better than {chosen}: {names}{more} ({family})."
-            ]
-        else:
-            lines = [
-                f"Slices by {self.by}: in none of {total} is another {self.noun} shown to be "
-                f"better than {chosen} ({family})."
-            ]
+            )
+        return (
+            f"Slices by {self.by}: in none of {total} is another {self.noun} shown to be "
+            f"better than {chosen} ({family})."
+        )
+
+    def caution_sentences(self) -> list[str]:
+        """Return the cautions, and the slices that cannot be tested."""
+        left_out = (f"{name}: left out. {reason}" for name, reason in self.left_out.items())
+        return [*(f"Caution about slices: {caution}" for caution in self.cautions), *left_out]
+
+    def explain(self) -> str:
+        """Return the verdicts in sentences."""
+        lines = [self.headline()]
         for one in self.slices:
             mean = self.recommended_mean(one)
             shown = "" if mean is None else f" ({self.metric} {number(mean)})"
             lines.append(f"{one.name}{shown}: {self.verdict(one)}.")
-        lines += [f"Caution about slices: {caution}" for caution in self.cautions]
-        lines += [f"{name}: left out. {reason}" for name, reason in self.left_out.items()]
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.caution_sentences()])
 
 
 def order_by(source: Any, by: str, **arguments: Any) -> Slices:

@@ -213,9 +213,10 @@ class ModelChoice(Presented):
         *,
         title: str | None = None,
         command: Sequence[str] = (),
+        slices: Any = None,
     ) -> Path:
         """Write one self-contained HTML file, and return its path; see `Decision.report`."""
-        written: Path = present("report", self, path, title=title, command=command)
+        written: Path = present("report", self, path, title=title, command=command, slices=slices)
         return written
 
     def __repr__(self) -> str:

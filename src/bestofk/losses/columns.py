@@ -10,6 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.formatting import joined
 
 if TYPE_CHECKING:
     from bestofk.data.tables.table import Table
@@ -19,20 +20,27 @@ class IntervalColumnsError(TableError):
     """The table holds intervals of losses, in the columns low and high."""
 
 
-BATTLE_COLUMNS = ("model_a", "model_b", "winner")
-"""The columns of a table of battles between pairs of models."""
+BATTLE_COLUMNS = (
+    ("model_a", "model_b", "winner"),
+    ("generator_1", "generator_2", "preference"),  # AlpacaEval
+    ("model_1", "model_2", "g1_winner"),  # MT-bench, with g2_winner
+    ("model_1", "model_2", "winner"),
+    ("left", "right", "winner"),
+)
+"""Columns of a table of battles between pairs of models."""
 
 
 class BattleColumnsError(TableError):
-    """The table holds battles, in the columns model_a, model_b and winner."""
+    """The table holds battles between pairs of models."""
 
 
 def battle_columns(columns: Sequence[str]) -> tuple[str, ...] | None:
     """Return the columns of battles as they are written; None if one is absent."""
     written = {name.strip().lower(): name for name in columns}
-    if not written.keys() >= set(BATTLE_COLUMNS):
-        return None
-    return tuple(written[name] for name in BATTLE_COLUMNS)
+    for names in BATTLE_COLUMNS:
+        if written.keys() >= set(names):
+            return tuple(written[name] for name in names)
+    return None
 
 
 def refuse_battles(table: Table) -> None:
@@ -42,12 +50,18 @@ def refuse_battles(table: Table) -> None:
     """
     columns = battle_columns(table.columns)
     if columns is None:
+        absent = set(BATTLE_COLUMNS[0]) - {name.strip().lower() for name in table.columns}
+        if len(absent) == 1 and absent <= {"model_a", "model_b"}:
+            raise TableError(
+                f"{table.source}: a table of battles needs the columns "
+                f"{joined(list(BATTLE_COLUMNS[0]))}; there is no {absent.pop()}."
+            )
         return
     if not all(
         table.is_numeric(name) and (table.numbers(name) % 1 > 0).any() for name in columns[:2]
     ):
         raise BattleColumnsError(
-            f"{table.source}: the columns model_a, model_b and winner hold battles: use "
+            f"{table.source}: the columns {joined(list(columns))} hold battles: use "
             "bestofk.decide.order_battles, or bestofk order on the command line."
         )
 

@@ -83,7 +83,9 @@ def refuse_markup(table: Table) -> None:
         form = "LaTeX"
     elif table.n_rows and table.delimiter == "|":
         form = (
-            "Markdown" if re.fullmatch(r":?-+:?", _cell(table, 0, len(table.columns) // 2)) else ""
+            "Markdown"
+            if re.fullmatch(r":?-+:?", _first_cell(table, table.columns[len(table.columns) // 2]))
+            else ""
         )
     if form:
         raise TableError(
@@ -92,7 +94,7 @@ def refuse_markup(table: Table) -> None:
         )
     unnamed = [name for name in table.columns if re.fullmatch(r"column \d+", name)]
     if len(unnamed) >= max(2, len(table.columns) - 1) and table.n_rows:
-        row = [_cell(table, 0, at) for at in range(len(table.columns))]
+        row = [_first_cell(table, name) for name in table.columns]
         if sum(bool(cell) and not is_number(cell) for cell in row) == len(row):
             raise TableError(
                 f"{table.source}: the first line names {len(table.columns) - len(unnamed)} of "
@@ -100,8 +102,8 @@ def refuse_markup(table: Table) -> None:
             )
 
 
-def _cell(table: Table, row: int, at: int) -> str:
-    return (table.raw(table.columns[at])[row].as_py() or "").strip()
+def _first_cell(table: Table, column: str) -> str:
+    return (table.raw(column)[0].as_py() or "").strip()
 
 
 def refuse_phases(table: Table, roles: dict[str, str]) -> None:

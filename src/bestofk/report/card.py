@@ -74,7 +74,7 @@ def card_of(
     basis = _based_on(order, losses, models)
     if basis:
         rows.append(Row(label="Based on", notes=(html_sentence(basis, names),)))
-    rows.append(Row(label="Date", notes=(_today(),)))
+    rows.append(Row(label="Date", notes=(today(),)))
     return tuple(rows)
 
 
@@ -181,7 +181,7 @@ def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice
     return f"{losses.datasets[0]}, {design}" if design else str(losses.datasets[0])
 
 
-def _today() -> str:
+def today() -> str:
     """Return today's date, or that of SOURCE_DATE_EPOCH if it is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = (

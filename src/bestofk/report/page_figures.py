@@ -82,7 +82,7 @@ class PageFigure:
         value = losses if self.needs_losses else order
         return FIGURES[self.kind].fits(value) and self.condition(order, losses)
 
-    def draw(self, order: Decision, losses: Losses) -> DrawnFigure:
+    def draw(self, order: Any, losses: Losses | None = None) -> DrawnFigure:
         """Return the figure as SVG for a page."""
         options: dict[str, Any] = {"losses": losses} if self.needs_losses else {}
         return drawn(

@@ -548,6 +548,8 @@ _KINDS: dict[str, Kind] = {
     "a": "name",
     "b": "name",
     "learner": "name",
+    "model": "name",
+    "best": "name",
     "recommended": "name",
     "pvalue": "pvalue",
     "adjusted_pvalue": "pvalue",
@@ -619,23 +621,30 @@ def _rows_table(value: Result) -> OutputTable:
     frame = value.to_frame()
     if len(frame) == 1:
         return _numbers_table(value)
+    title = getattr(value, "title", type(value).__name__)
+    return rows_table("result", title, {name: frame[name] for name in frame.columns})
+
+
+def rows_table(
+    name: str, title: str, columns: Mapping[Any, Sequence[Any] | np.ndarray], note: str = ""
+) -> OutputTable:
+    """Return columns as a table; their names and cells decide how they are printed."""
     return OutputTable(
-        name="result",
-        title=type(value).__name__,
+        name=name,
+        title=title,
         columns=tuple(
-            Column(
-                str(name), str(name).replace("_", " ").capitalize(), _kind(str(name), cells), cells
-            )
-            for name, cells in ((name, _cells(frame[name])) for name in frame.columns)
+            Column(str(key), str(key).replace("_", " ").capitalize(), _kind(str(key), cells), cells)
+            for key, cells in ((key, _cells(values)) for key, values in columns.items())
         ),
+        note=note,
     )
 
 
-def _cells(column: pd.Series[Any]) -> list[Any]:
+def _cells(column: Any) -> list[Any]:
     """Return the cells, None for those that are not finite."""
     return [
         None if cell is None or (isinstance(cell, float) and not np.isfinite(cell)) else cell
-        for cell in column.tolist()
+        for cell in (column.tolist() if hasattr(column, "tolist") else column)
     ]
 
 

@@ -21,23 +21,26 @@ from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import capitalised, counted, without_controls
+from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
+from bestofk.decide.interval_table import IntervalDecision
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
+from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Statement
 from bestofk.decide.statements.wording import shown_means
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
-from bestofk.report.card import card_of
+from bestofk.report.card import Row, card_of, today
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import DARK, LIGHT
 from bestofk.report.methods import methods_of
 from bestofk.report.model_tables import model_tables
 from bestofk.report.names import elided, html_name, html_sentence, one_line
-from bestofk.report.page_figures import DrawnFigure, drawn, figures_of
+from bestofk.report.page_figures import PAGE_FIGURES, DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
 from bestofk.report.tables import (
     OutputTable,
@@ -46,6 +49,7 @@ from bestofk.report.tables import (
     failures_table,
     learners_table,
     pairs_table,
+    rows_table,
 )
 from bestofk.report.verdict_groups import forest_of, open_rows
 from bestofk.run.study import Study
@@ -89,17 +93,18 @@ class ShownTable:
 
 
 def write_report(
-    value: Decision | Study | ModelChoice,
+    value: Decision | Study | ModelChoice | BattleDecision | IntervalDecision,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
     command: Sequence[str] = (),
+    slices: Slices | None = None,
 ) -> Path:
     """Write the report of `value` to `path`; see `bestofk._base.results.Reported.report`."""
     target = Path(path)
     if target.is_dir() or not target.name:
         raise ArgumentError(f"path must be a file to write; got the folder {os.fspath(path)!r}.")
-    page = render_report(value, title=title, command=command)
+    page = render_report(value, title=title, command=command, slices=slices)
     try:
         write_text(target, page, errors="replace")
     except OSError as failed:
@@ -108,9 +113,15 @@ def write_report(
 
 
 def render_report(
-    value: Decision | Study | ModelChoice, *, title: str | None = None, command: Sequence[str] = ()
+    value: Decision | Study | ModelChoice | BattleDecision | IntervalDecision,
+    *,
+    title: str | None = None,
+    command: Sequence[str] = (),
+    slices: Slices | None = None,
 ) -> str:
     """Return the page as text; the same value gives the same page."""
+    if isinstance(value, BattleDecision | IntervalDecision):
+        return _rendered(_result_parts(value, title, command))
     study = value if isinstance(value, Study) else None
     models = value if isinstance(value, ModelChoice) else None
     order = (
@@ -124,18 +135,12 @@ def render_report(
     heading = title or _title(order, losses, study, models)
     names = _names(order, study)
     live = None if order is None else live_data(order)
-    script = _script()
     methods = methods_of(order, losses, study)
     verdict = _verdict(value, names)
     assumptions = () if order is None else assumptions_of(order)
     parts: dict[str, Any] = {
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
-        "version": __version__,
-        "policy": _policy(script),
-        "style": _style(),
-        "script": script,
-        "lead": verdict[0],
         "verdict": verdict,
         "card": card_of(
             order,
@@ -153,8 +158,11 @@ def render_report(
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": [*_quality_against_cost(models or study), *figures_of(order, losses)],
         "tables": [
-            _shown(table, folded=k > 0)
-            for k, table in enumerate(_tables(order, losses, study, models))
+            *(_shown(table) for table in _slices(slices)),
+            *(
+                _shown(table, folded=k > 0)
+                for k, table in enumerate(_tables(order, losses, study, models))
+            ),
         ],
         "failures": [_shown(table, folded=True) for table in _failures(study)],
         "assumptions": assumptions,
@@ -173,8 +181,58 @@ def render_report(
             "bibtex": methods.bibtex,
         },
     }
+    if slices is not None:
+        # the verdicts by slice are in the table
+        sentences = [slices.headline(), *slices.caution_sentences()]
+        parts["verdict"] += [html_sentence(sentence, names) for sentence in sentences]
+    return _rendered(parts)
+
+
+def _rendered(parts: dict[str, Any]) -> str:
+    """Return the page with these parts."""
+    script = _script()
+    common = {"version": __version__, "policy": _policy(script), "style": _style(),
+              "script": script, "lead": parts["verdict"][0]}  # fmt: skip
     # Names may hold control characters.
-    return without_controls(_template().render(parts))
+    return without_controls(_template().render(common | parts))
+
+
+def _result_parts(
+    value: BattleDecision | IntervalDecision, title: str | None, command: Sequence[str]
+) -> dict[str, Any]:
+    """Return the parts of a page about battles, intervals or a printed table."""
+    names: set[object] = set(value.ranking)
+    battles = isinstance(value, BattleDecision)
+    noun = "model" if battles else "learner"
+    heading = title or f"Which of {counted(len(value.ranking), noun)} to use"
+    figures = [one.draw(value) for one in PAGE_FIGURES if FIGURES[one.kind].fits(value)]
+    tables = [
+        rows_table(f"table-{k}", name, columns)
+        for k, (name, columns) in enumerate(value._tables().items())
+    ]
+    return {
+        "title": elided(heading, 200),
+        "title_shown": html_sentence(heading, names),
+        "verdict": [html_sentence(sentence, names) for sentence in value.sentences()],
+        "card": (
+            Row(label="Recommended", value=html_name(value.recommended)),
+            Row(label="Verdict", value=value.verdict),
+            Row(label="Date", notes=(today(),)),
+        ),
+        "figures": figures,
+        "tables": [_shown(table, folded=k > 0) for k, table in enumerate(tables)],
+        "facts": facts_of(None, None, None),
+        "repeat": repeat_of(None, None, command),
+        **dict.fromkeys(("forest", "order", "live", "methods", "doubtful")),
+        **dict.fromkeys(("stops", "failures", "assumptions", "origins"), ()),
+        "assumptions_hint": "",
+    }
+
+
+def _slices(slices: Slices | None) -> list[OutputTable]:
+    if slices is None:
+        return []
+    return [rows_table("slices", f"Slices by {slices.by}", slices._columns())]
 
 
 def _losses_of(order: Decision | None) -> Losses | None:

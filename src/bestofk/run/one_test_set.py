@@ -21,6 +21,7 @@ from bestofk.decide.order import decide
 from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
+from bestofk.decide.slices import Slices, order_slices
 from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
@@ -477,6 +478,36 @@ def order_predictions(
         loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
         random_state=random_state, unused=unused,
     )  # fmt: skip
+
+
+def order_predictions_by(
+    y_true: str, predictions: Any, by: str, **arguments: Any
+) -> tuple[Decision, Slices]:
+    """Decide from predictions on all rows and in every slice, with one family over all slices.
+
+    Parameters
+    ----------
+    y_true : str
+        The column of true values.
+    predictions : DataFrame, mapping of name to array, or path of a table
+    by : str
+        The column of slices.
+    **arguments
+        As for `order_predictions`.
+    """
+    columns = {name: np.asarray(cells) for name, cells in _columns(predictions, {})[0].items()}
+    if by not in columns:
+        raise UnknownNameError("column", by, list(columns))
+    cells = [f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in columns.pop(by)]
+    labels = np.array(cells, dtype=object)
+
+    def decide(name: str) -> Decision:
+        rows = labels == name
+        part = {column: values[rows] for column, values in columns.items()}
+        return order_predictions(y_true, part, **arguments)
+
+    whole = order_predictions(y_true, columns, **arguments)
+    return whole, order_slices(whole, tuple(dict.fromkeys(cells)), decide, by=by)
 
 
 def _refuse_other_scales(read: Mapping[str, Sequence[ModelPredictions]]) -> None:

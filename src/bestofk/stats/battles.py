@@ -18,8 +18,10 @@ from bestofk._base.checks import Floats, Ints
 
 _MAX_STEPS = 200
 _MAX_HALVINGS = 40
-_MAX_DENSE = 1 << 25
-"""Largest number of clusters times players for a dense matrix of scores."""
+_MAX_DENSE = 1 << 18
+"""Largest number of clusters times players whose scores are in one block."""
+_SPARSE_COST = 200
+"""Multiplications of a dense product in the time of one of a sparse product."""
 
 
 class Strengths(NamedTuple):
@@ -45,7 +47,7 @@ def outcome_counts(first: Ints, second: Ints, outcome: Ints, players: int) -> In
     >>> counts[0, 1].tolist(), counts[1, 0].tolist()
     ([0, 0, 1], [0, 1, 0])
     """
-    cells = (first * players + second) * 3 + outcome
+    cells = _cells(first, second, outcome, players)
     return np.bincount(cells, minlength=players * players * 3).reshape(players, players, 3)
 
 
@@ -124,14 +126,22 @@ def bradley_terry(
         df = n - players + 1
         factor = n / max(df, 1)
     else:
-        scores = residuals.ravel()[(first * players + second) * 3 + outcome]
-        groups = int(clusters.max()) + 1
-        meat = _cluster_products(clusters, first, second, scores, groups, players)
+        cells = _cells(first, second, outcome, players)
+        meat = _cluster_products(clusters, cells, residuals.ravel(), players)
         # clusters of unequal size count as fewer clusters of equal size
         sizes = np.bincount(clusters)
         df = float(n**2 / (sizes @ sizes)) - 1.0
         factor = 1.0 + 1.0 / df
     return Strengths(strengths, factor * (bread @ meat @ bread), df)
+
+
+def _cells(first: Ints, second: Ints, outcome: Ints, players: int) -> Ints:
+    """Return the place of every battle in the array (K, K, 3) of `outcome_counts`."""
+    cells = first * players
+    cells += second
+    cells *= 3
+    cells += outcome
+    return cells
 
 
 def _maximum(wins: Floats) -> Floats:
@@ -178,21 +188,35 @@ def _laplacian(weights: Floats) -> Floats:
     return laplacian
 
 
-def _cluster_products(
-    clusters: Ints, first: Ints, second: Ints, scores: Floats, groups: int, players: int
-) -> Floats:
-    """Return the sum over clusters of the outer products of their scores."""
-    products: Floats
-    if groups * players <= _MAX_DENSE:
+def _cluster_products(clusters: Ints, cells: Ints, residuals: Floats, players: int) -> Floats:
+    """Return the sum over clusters of the outer products of their scores.
+
+    `cells` are those of the battles; `residuals` has one value per cell.
+    """
+    groups = int(clusters.max()) + 1
+    first, second = np.divmod(np.arange(players * players).repeat(3), players)
+    sizes = np.bincount(clusters)
+    if 4.0 * _SPARSE_COST * (sizes @ sizes) < groups * players**2:
+        rows, scores = np.concatenate([clusters, clusters]), residuals[cells]
+        columns = np.concatenate([first[cells], second[cells]])
+        sparse = csr_array((np.concatenate([scores, -scores]), (rows, columns)), (groups, players))
+        return np.asarray((sparse.T @ sparse).toarray())
+    size = max(1, min(_MAX_DENSE // players, groups))
+    block = clusters // size
+    small = np.min_scalar_type(int(block.max()))
+    # small integers are sorted in linear time
+    order = np.argsort(block.astype(small), kind="stable")
+    ends = np.cumsum(np.bincount(block))
+    clusters, cells = clusters[order], cells[order]
+    products = np.zeros((players, players))
+    for number, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        rows = (clusters[start:end] - number * size) * players
+        fought = cells[start:end]
+        scores = residuals[fought]
         gained, lost = (
-            np.bincount(clusters * players + side, weights=scores, minlength=groups * players)
+            np.bincount(rows + side[fought], weights=scores, minlength=size * players)
             for side in (first, second)
         )
-        sums = (gained - lost).reshape(groups, players)
-        products = sums.T @ sums
-        return products
-    rows = np.concatenate([clusters, clusters])
-    columns = np.concatenate([first, second])
-    sparse = csr_array((np.concatenate([scores, -scores]), (rows, columns)), (groups, players))
-    products = (sparse.T @ sparse).toarray()
+        sums = (gained - lost).reshape(size, players)
+        products += sums.T @ sums
     return products

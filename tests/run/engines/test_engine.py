@@ -115,6 +115,7 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
     assert not set(predictions(2).values()) & set(first.values())
 
 
+@pytest.mark.needs("linux", "a new interpreter starts too late")
 def test_a_budget_stops_in_time_and_favours_no_learner(tmp_path):
     log = tmp_path / "fits"
     learners = {

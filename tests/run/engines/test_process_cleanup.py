@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit t
 import strange_learners as strange
 
 DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b", "c"], 10))}
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who belongs to whom")
+LINUX = pytest.mark.needs("linux", "processes, their state and environment are in /proc")
 
 
 def state(pid):
@@ -66,6 +66,18 @@ def test_processes_of_a_fit_end_with_its_worker(tmp_path, monkeypatch, how, fork
         kinds = [result.failure and result.failure.kind for result in results]
         assert kinds == ([None, "timeout"] if how == "timeout" else [None])
     assert len(pids_in(log)) == 2  # one in the group of the worker, one in its own session
+    assert gone(pids_in(log))
+
+
+@LINUX
+def test_a_fork_without_a_mark_ends_with_the_run(tmp_path):
+    log = tmp_path / "pids"
+    learners = {"leaves": strange.LeavesFork(log=str(log)), "exits": strange.Exits()}
+    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
+    blocks = blocks_of(experiment, experiment.cells())
+    results = run_in_workers(ComparisonTask(experiment), blocks, jobs=1, here=True)
+    assert [result.failure and result.failure.kind for result in results] == [None, "killed"]
+    assert len(pids_in(log)) == 1
     assert gone(pids_in(log))
 
 
@@ -131,6 +143,7 @@ os.kill(pid, signal.SIGCONT)
         other.wait(timeout=10)
 
 
+@pytest.mark.needs("posix", "forks have hooks")
 def test_a_signal_during_a_fork_is_deferred():
     """Fork hooks, such as that of logging, finish first."""
     forking, done = [True], []

@@ -111,6 +111,7 @@ def test_more_threads_start_only_for_long_runs(monkeypatch):
     assert threading.active_count() == before
 
 
+@pytest.mark.needs("linux", "a new interpreter starts after the deadline")
 def test_a_deadline_is_kept():
     begin = time.monotonic()
     deadline = begin + 1.0

@@ -61,6 +61,7 @@ def waits(tmp_path):
     return make
 
 
+@pytest.mark.needs("linux", "workers start too late to be killed")
 def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
     experiment, log = waits(0.15), tmp_path / "pids"
     expected = serially(experiment)

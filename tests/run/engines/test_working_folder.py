@@ -30,6 +30,43 @@ if __name__ == "__main__":
 """
 
 
+STARTS = """
+import subprocess, sys
+import numpy as np
+import bestofk as bk
+from sklearn.dummy import DummyClassifier
+
+class Starts(DummyClassifier):
+    def fit(self, X, y):
+        subprocess.run([sys.executable, "-c", "import planted"], stderr=subprocess.DEVNULL)
+        return super().fit(X, y)
+
+if __name__ == "__main__":
+    execution = bk.Execution(progress=False, n_jobs=1, engine="processes")
+    X, y = np.zeros((8, 1)), ["a", "b"] * 4
+    bk.compare({"max": "max", "starts": Starts()}, X, y, cv="holdout:0.5", execution=execution)
+"""
+
+
+def run(script, *words, cwd, **variables):
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
+    return subprocess.run(
+        [sys.executable, script, *words], cwd=cwd, env={**environment, **variables},
+        capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("variables", [{}, {"PYTHONSAFEPATH": "1"}], ids=["default", "safe"])
+def test_processes_of_a_learner_follow_the_rules_of_python(tmp_path, variables):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "planted.py").write_text("open('imported', 'w').close()\n")
+    (tmp_path / "run.py").write_text(STARTS)
+    done = run(tmp_path / "run.py", cwd=folder, **variables)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "imported").exists() is not bool(variables)
+
+
 @pytest.mark.parametrize(
     "execution",
     [{"engine": "processes"}, {"engine": "serial", "timeout": 60}, {"engine": "dask"}],
@@ -46,10 +83,6 @@ def test_workers_import_nothing_from_the_working_folder(tmp_path: Path, executio
         (folder / f"{name}.py").write_text(
             f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\nraise SystemExit\n"
         )
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
-    done = subprocess.run(
-        [sys.executable, str(script), json.dumps(execution)],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=100,
-    )  # fmt: skip
+    done = run(script, json.dumps(execution), cwd=folder)
     assert not (tmp_path / "imported").exists(), (tmp_path / "imported").read_text()
     assert done.stdout == "[] None\n", done.stderr

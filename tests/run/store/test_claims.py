@@ -1,7 +1,6 @@
 """Several processes on one store share the work, and dead processes block nobody."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -34,7 +33,7 @@ Y = np.tile(["a", "b", "c"], 16)
 CELLS = 3 * 40
 OTHER_WAYS = 4
 ELSEWHERE = "another-machine pid:[1] 7 7"
-linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
+linux = pytest.mark.needs("linux", "the start of a process is in /proc")
 
 
 def run(store, log, *, nap=0.01, **options):
@@ -98,7 +97,7 @@ def left_behind(store):
         ]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.needs("posix", "the processes are forks")
 @pytest.mark.parametrize(("kind", "n", "factor"), [
     ("sqlite", 2, 1.05), ("sqlite", 4, 1.10), ("postgresql", 3, 1.10),
 ])  # fmt: skip

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import os
 import struct
 import threading
 import time
@@ -275,7 +274,7 @@ def test_several_threads_fill_one_store(store, make_cell):
     assert store.n_cells() == 900
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.needs("posix", "it tests a fork")
 def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, fork_server):
     script = """
 import os, sys

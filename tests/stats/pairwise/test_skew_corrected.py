@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestofk.stats.pairwise import cluster_sign_flip, cluster_t, paired_t, skew_corrected_t
+from bestofk.stats.pairwise import (
+    all_pairs,
+    cluster_sign_flip,
+    cluster_t,
+    paired_t,
+    skew_corrected_t,
+)
 from bestofk.stats.pairwise.clustered import clusters_of
 from bestofk.stats.pairwise.skew_corrected import sample_skewness, skew_corrected
 
@@ -108,3 +114,16 @@ def test_standard_error_is_that_of_the_clustered_interval():
 
 def test_signs_that_differ_leave_no_evidence():
     assert skew_corrected(-0.01, 3.0, 9) == 0.0
+
+
+def test_matrix_products_agree_with_each_pair(monkeypatch):
+    rng = np.random.default_rng(3)
+    losses = rng.gamma(2.0, 1.0, 300) + rng.gamma(1.0, 0.3, (9, 300))
+    losses[4] = losses[1]  # no difference
+    losses[6] = losses[2] + 0.5  # a constant one
+    losses[7] = losses[3] + 1e-6 * rng.random(300)  # too close for products
+    each = all_pairs("skew-corrected-t", losses)
+    monkeypatch.setattr("bestofk.stats.pairwise.skew_corrected.MIN_PRODUCTS", 0)
+    together = all_pairs("skew-corrected-t", losses)
+    for field in ("statistic", "pvalue", "estimate", "direction"):
+        np.testing.assert_allclose(getattr(together, field), getattr(each, field), rtol=1e-8)

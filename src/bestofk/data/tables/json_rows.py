@@ -162,12 +162,7 @@ def _table(columns: dict[str, list[Any]], source: str, form: str, locate: RowLin
         return f"{source}: {position}, column {name!r}"
 
     cells = {
-        name: arrow_column(
-            [json.dumps(v) if isinstance(v, dict) else v for v in values]
-            if name == "params"  # scikit-learn's cv_results_ has settings as objects
-            else values,
-            where=lambda row, name=name: where(row, name),
-        )
+        name: arrow_column(values, where=lambda row, name=name: where(row, name), name=name)
         for name, values in columns.items()
     }
     return Table(

@@ -39,7 +39,7 @@ def read_parquet(data: bytes, source: str, *, file_size: int | None = None) -> T
             if kinds.is_string(dictionary.type) or kinds.is_large_string(dictionary.type):
                 declared[name] = tuple(dictionary.to_pylist())
         try:
-            cells[name] = arrow_column(column, where=RowLocation(source, name))
+            cells[name] = arrow_column(column, where=RowLocation(source, name), name=name)
         except (pa.ArrowException, UnicodeDecodeError):
             raise TableError(f"{source}: column {name!r} holds text that is not UTF-8.") from None
     return Table(

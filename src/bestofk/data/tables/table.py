@@ -140,7 +140,9 @@ class Table:
         for name, values in columns.items():
             if str(name) in cells:
                 raise TableError(f"{source}: two columns are named {str(name)!r}.")
-            cells[str(name)] = arrow_column(values, where=RowLocation(source, str(name)))
+            cells[str(name)] = arrow_column(
+                values, where=RowLocation(source, str(name)), name=str(name)
+            )
         sizes = {name: len(column) for name, column in cells.items()}
         if len(set(sizes.values())) > 1:
             (first, n), *rest = sizes.items()

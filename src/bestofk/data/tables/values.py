@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol
@@ -216,6 +217,12 @@ def _first_bad(text: Any) -> int | None:
 # Arrow arrays
 
 
+NESTED_COLUMNS = frozenset({
+    "params",  # scikit-learn's cv_results_
+    "judge", "conversation_a", "conversation_b", "full_conversation", "openai_moderation",
+    "toxic_chat_tag", "conv_metadata", "dedup_tag", "category_tag",  # arena files
+})  # fmt: skip
+"""Columns of well-known files whose nested cells become text."""
 _NESTED = (dict, list, tuple, set, np.ndarray)
 
 
@@ -225,8 +232,13 @@ class RowLocator(Protocol):
     def __call__(self, row: int, /) -> str: ...
 
 
-def arrow_column(values: Any, *, where: RowLocator) -> Any:
+def arrow_column(values: Any, *, where: RowLocator, name: str = "") -> Any:
     """Return a column as an arrow array of typed cells, or of text if the types are mixed."""
+    if name in NESTED_COLUMNS:
+        cells = values.to_pylist() if hasattr(values, "to_pylist") else values
+        values = [
+            json.dumps(cell, default=str) if isinstance(cell, _NESTED) else cell for cell in cells
+        ]
     try:
         return _arrow_column(values, where=where)
     except UnicodeEncodeError:

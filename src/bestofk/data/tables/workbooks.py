@@ -90,9 +90,11 @@ def _table(rows: list[tuple[Any, ...]], source: str, title: str) -> Table:
         f"column {position + 1}" if not _some(cell) else str(_plain(cell)).strip()
         for position, cell in enumerate(header)
     ]
-    for position, name in enumerate(names):
-        if name in names[:position]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise TableError(f"{source}: two columns of the sheet {title!r} are named {name!r}.")
+        seen.add(name)
     numbered = [(at + 2 + i, row) for i, row in enumerate(rows[at + 1 :]) if _filled(row)]
     if not numbered:
         raise TableError(f"{source}: the sheet {title!r} contains a header and no rows.")

@@ -423,11 +423,13 @@ def promise(decision: Decision) -> Promise:
     """State the error rate of the claims."""
     family = decision.evidence.family
     if decision.test_choice is not None and decision.test_choice.posterior:
-        return Promise(
+        text = (
             "The values in place of p come from posterior probabilities and are not p-values: no "
-            "error rate is promised.",
-            bounded=False,
+            "error rate is promised."
         )
+        if np.isfinite(decision.evidence.low).any():
+            text += " The intervals are credible intervals, not confidence intervals."
+        return Promise(text, bounded=False)
     hold = "If the test's assumptions hold, "
     at_most = f"is at most {decision.alpha:g}"
     if decides_by(decision.procedure) == "one challenge":

@@ -39,7 +39,7 @@ def estimand_of(decision: Decision) -> Estimand | None:
     if problem is None:
         return None
     entry = None if choice is None else choice.entry
-    fitted = decision.noun == "model"
+    fitted = decision.noun == "model" or (entry is not None and entry.about == "fitted models")
     return Estimand(
         subject="models" if fitted else "learners",
         quantity="mean" if entry is None else entry.estimand,

@@ -213,7 +213,7 @@ FIGURES = Registry(
     FigureEntry(
         name="rank-intervals",
         module="rank_intervals",
-        accepts=_DECISIONS,
+        accepts=(*_DECISIONS, "BattleDecision"),
         needs=_tested_both_ways,
         summary="the ranks that the data allow for each learner, and which may be the best",
     ),

@@ -29,7 +29,7 @@ from bestofk.run.engines.process_cleanup import (
     end_group,
     end_marked,
 )
-from bestofk.run.engines.threads import thread_environment
+from bestofk.run.engines.threads import changed_environment, thread_environment
 from bestofk.run.engines.worker_process import (
     SAFE_PATH,
     AnyEvaluator,
@@ -263,7 +263,8 @@ def _started(target: Callable[..., None], starter: Starter) -> tuple[StartedProc
     parent, child = context.Pipe(duplex=True)
     environment = {**thread_environment(starter.threads), MARK: starter.mark}
     process = context.Process(target=target, args=(child, starter), daemon=True, env=environment)
-    with _START_LOCK, _allow_children(), _safe_path():
+    with _START_LOCK, _allow_children(), changed_environment({SAFE_PATH: "1"}):
+        # loky starts interpreters with -m or -c, which import a random.py of the working folder
         process.start()
     child.close()
     return StartedProcess(process, starter.mark), parent
@@ -297,25 +298,6 @@ def _starter(threads: int) -> Starter:
         threads=threads,
         safe_path=os.environ.get(SAFE_PATH),
     )
-
-
-@contextlib.contextmanager
-def _safe_path() -> Iterator[None]:
-    """Let new interpreters ignore the modules in the working folder.
-
-    This process starts them with ``-m`` or ``-c``, which would import a user's ``random.py`` from
-    the working folder instead of Python's. The worker and the trackers of its resources inherit
-    the environment.
-    """
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
-        else:
-            os.environ[SAFE_PATH] = before
 
 
 @contextlib.contextmanager

@@ -29,6 +29,7 @@ KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 """The signal that no process can ignore. Windows has no SIGKILL, and SIGTERM has this effect."""
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def lead_session() -> None:
@@ -75,7 +76,7 @@ def end_with_parent(parent: int, *, by_main_thread: bool = True) -> None:
     The Linux kernel does this when the *thread* that started the process ends. If that was not the
     main thread, or on other systems, a thread of this process watches the parent.
     """
-    if by_main_thread and _set_death_signal(KILL):
+    if by_main_thread and _set_for_process(_PR_SET_PDEATHSIG, KILL):
         if os.getppid() != parent:
             os._exit(1)
         return
@@ -84,7 +85,33 @@ def end_with_parent(parent: int, *, by_main_thread: bool = True) -> None:
 
 def outlive_parent() -> None:
     """Undo `end_with_parent`, for a process that cleans up after its parent."""
-    _set_death_signal(0)
+    _set_for_process(_PR_SET_PDEATHSIG, 0)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of the processes that child processes leave running (Linux)."""
+    _set_for_process(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def reap_orphans(workers: set[int]) -> None:
+    """Remove adopted processes that have ended from the process table."""
+    with contextlib.suppress(ChildProcessError):
+        flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        while (ended := os.waitid(os.P_ALL, 0, flags)) and ended.si_pid not in workers:
+            os.waitpid(ended.si_pid, 0)
+
+
+def end_children() -> None:
+    """Kill all child processes, also those that this process adopts meanwhile (Linux).
+
+    They include forks that have not started their program yet, and so have no mark.
+    """
+    parent = str(os.getpid())
+    while children := [pid for pid in _processes() if _stat(pid)[1] == parent]:
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                os.kill(pid, KILL)
+                os.waitpid(pid, 0)
 
 
 def end_group(leader: int) -> None:
@@ -109,16 +136,15 @@ def end_marked(mark: str) -> None:
         return
     sought = f"{MARK}={mark}".encode()
     for _ in range(3):
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit() and entry.name != str(os.getpid()):
-                with contextlib.suppress(OSError):
-                    if sought in (entry / "environ").read_bytes():
-                        os.kill(int(entry.name), KILL)
+        for pid in _processes():
+            with contextlib.suppress(OSError):
+                if pid != os.getpid() and sought in Path(f"/proc/{pid}/environ").read_bytes():
+                    os.kill(pid, KILL)
 
 
 def is_stopped(pid: int) -> bool:
     """Return whether the process was stopped by SIGSTOP (Linux)."""
-    return _state_and_group(pid)[0] in "Tt"
+    return _stat(pid)[0] in "Tt"
 
 
 def _group_ends(leader: int, seconds: float) -> bool:
@@ -138,21 +164,25 @@ def _group_is_alive(leader: int) -> bool:
             os.killpg(leader, 0)
             return True
         return False
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            state, group = _state_and_group(entry.name)
-            if group == leader and state not in "ZX":
-                return True
-    return False
+    stats = map(_stat, _processes())
+    return any(group == str(leader) and state not in "ZX" for state, _, group in stats)
 
 
-def _state_and_group(pid: int | str) -> tuple[str, int]:
-    """Return the state and the group of a process (Linux)."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return fields[0], int(fields[2])
-    except (OSError, IndexError, ValueError):
-        return "X", -1
+def _processes() -> list[int]:
+    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the state, the parent and the group of a process (Linux)."""
+    with contextlib.suppress(OSError):
+        return stat_fields(pid)[:3]
+    return ["X", "", ""]
+
+
+def stat_fields(pid: int) -> list[str]:
+    """Return the state of a process and the fields that follow it in its stat file (Linux)."""
+    line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    return line.rpartition(")")[2].split()
 
 
 def _watch_parent(parent: int) -> None:
@@ -168,13 +198,13 @@ def _watch_parent(parent: int) -> None:
     os._exit(1)
 
 
-def _set_death_signal(number: int) -> bool:
-    """Set the signal that the kernel sends when the parent is gone; return whether it can."""
+def _set_for_process(option: int, value: int) -> bool:
+    """Set an option of this process with prctl; return whether the system can (Linux)."""
     if sys.platform != "linux":
         return False
     import ctypes
 
     try:
-        return bool(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0) == 0)
+        return bool(ctypes.CDLL(None).prctl(option, value, 0, 0, 0) == 0)
     except (OSError, AttributeError):
         return False

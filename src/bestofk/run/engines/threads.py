@@ -70,19 +70,27 @@ def limited_threads(threads: int) -> Iterator[None]:
         return
     from threadpoolctl import ThreadpoolController
 
-    before = {name: os.environ.get(name) for name in VARIABLES}
     known = ThreadpoolController()
-    os.environ.update(thread_environment(threads))
     try:
-        with known.limit(limits=threads):
+        with changed_environment(thread_environment(threads)), known.limit(limits=threads):
             yield
+    finally:
+        _release({library.filepath for library in known.lib_controllers})
+
+
+@contextmanager
+def changed_environment(values: dict[str, str]) -> Iterator[None]:
+    """Set environment variables, and restore them afterwards."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
     finally:
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
-        _release({library.filepath for library in known.lib_controllers})
 
 
 def _release(known: set[str]) -> None:

@@ -22,11 +22,14 @@ import numpy as np
 from bestofk.run.engines.process_cleanup import (
     KILL,
     MARK,
+    adopt_orphans,
+    end_children,
     end_group,
     end_marked,
     end_with_parent,
     lead_session,
     outlive_parent,
+    reap_orphans,
     set_signals,
 )
 from bestofk.run.task import Block, ItemEvaluator, describe_error, load_task
@@ -158,6 +161,7 @@ def _serve_forks(
     control: Connection, evaluator: AnyEvaluator, parent: Starter, *, can_be_forked: bool
 ) -> None:
     gc.freeze()
+    adopt_orphans()
     workers: set[int] = set()
     try:
         with contextlib.suppress(OSError):
@@ -170,6 +174,7 @@ def _serve_forks(
                     workers.discard(message)
                     code = _clean_up_after(message)
                     end_marked(f"{parent.mark}.{message}.")
+                    reap_orphans(workers)
                     control.send(code)
                 else:
                     control.send(0)
@@ -179,7 +184,7 @@ def _serve_forks(
                 os.kill(pid, KILL)
         for pid in workers:
             _clean_up_after(pid)
-        end_marked(parent.mark)
+        end_children()
 
 
 def _clean_up_after(pid: int) -> int:

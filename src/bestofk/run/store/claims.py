@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sqlalchemy as sa
 
 from bestofk._base.errors import StoreError
+from bestofk.run.engines.process_cleanup import stat_fields
 from bestofk.run.store.cells import digest_parameters, digest_selection
 from bestofk.run.store.schema import APPLICATION_ID, cells, claimers, claims, payloads
 
@@ -36,6 +37,8 @@ LEASE_SECONDS = 12.0
 """A process without a heartbeat for this long is presumed dead."""
 RUNNING_LEASE_SECONDS = 60.0
 """The same for a running process of this machine, whose heartbeat a fit may block."""
+_START = 19
+"""Field of a process that holds its start, in clock ticks since the boot."""
 MAX_CLAIMS = 5000
 """Maximum number of claims in one transaction."""
 
@@ -244,7 +247,7 @@ def this_process() -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         # process ids belong to a namespace; containers have their own
         space = Path("/proc/self/ns/pid").readlink()
-        return f"{boot} {space} {os.getpid()} {_state_and_start(os.getpid())[1]}"
+        return f"{boot} {space} {os.getpid()} {stat_fields(os.getpid())[_START]}"
     except (OSError, ValueError, IndexError):
         return ""
 
@@ -256,7 +259,8 @@ def is_running(process: str) -> bool | None:
         return None
     try:
         os.kill(int(there[2]), 0)
-        state, start = _state_and_start(int(there[2]))
+        fields = stat_fields(int(there[2]))
+        state, start = fields[0], fields[_START]
     except ProcessLookupError:
         return False
     except (OSError, ValueError, IndexError):
@@ -264,10 +268,3 @@ def is_running(process: str) -> bool | None:
     if start != there[3] or state in "ZX":
         return False
     return None if state in "Tt" else True
-
-
-def _state_and_start(pid: int) -> tuple[str, str]:
-    """Return the state of a process and its start time, in clock ticks since the boot."""
-    line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    fields = line.rpartition(")")[2].split()
-    return fields[0], fields[19]

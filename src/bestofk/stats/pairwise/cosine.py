@@ -102,11 +102,7 @@ def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     >>> r.df, bool(r.pvalue < 0.01)
     (8.0, True)
     """
-    sides: Alternative = side(alternative)
-    a, b = paired_losses(a, b, axes=1, shape_text="(times,)")
-    n = a.shape[-1]
-    if n < MIN_COSINES:
-        raise ArgumentError(f"a must contain at least {MIN_COSINES} differences; got {n}.")
+    a, b, n = _series(a, b)
     most = int(max(np.floor(0.4 * n ** (2.0 / 3.0)), 1.0))
     j = np.arange(1, most + 1)[:, np.newaxis]
     cosines = np.sqrt(2.0 / n) * np.cos(np.pi * j * (np.arange(n) + 0.5) / n)
@@ -121,7 +117,7 @@ def ewc_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
             variance += np.where(number <= count, part, 0.0)
         return variance / count, count
 
-    return _series_test("ewc-t", a, b, sides, long_run_variance)
+    return _series_test("ewc-t", a, b, alternative, long_run_variance)
 
 
 def diebold_mariano(
@@ -168,11 +164,7 @@ def diebold_mariano(
     >>> r.df, bool(r.pvalue < 0.01)
     (99.0, True)
     """
-    sides: Alternative = side(alternative)
-    a, b = paired_losses(a, b, axes=1, shape_text="(times,)")
-    n = a.shape[-1]
-    if n < MIN_COSINES:
-        raise ArgumentError(f"a must contain at least {MIN_COSINES} differences; got {n}.")
+    a, b, n = _series(a, b)
     h = round(n ** (1 / 3)) if horizon is None else whole(horizon, "horizon", at_least=1)
     if h > n // 2:
         raise ArgumentError(f"horizon must be at most half of the {n} differences; got {h}.")
@@ -186,17 +178,27 @@ def diebold_mariano(
         variance = np.where(variance > 0, variance, flat)
         return variance / correction, np.full(flat.shape, n - 1.0)
 
-    return _series_test("diebold-mariano", a, b, sides, long_run_variance)
+    return _series_test("diebold-mariano", a, b, alternative, long_run_variance)
+
+
+def _series(a: Any, b: Any) -> tuple[Floats, Floats, int]:
+    """Return both series as arrays, and their length."""
+    a, b = paired_losses(a, b, axes=1, shape_text="(times,)")
+    n = a.shape[-1]
+    if n < MIN_COSINES:
+        raise ArgumentError(f"a must contain at least {MIN_COSINES} differences; got {n}.")
+    return a, b, n
 
 
 def _series_test(
     name: str,
     a: Floats,
     b: Floats,
-    sides: Alternative,
+    alternative: str,
     long_run_variance: Callable[[Floats], tuple[Floats, Floats]],
 ) -> PairwiseResult:
     """Return the t test of the mean with this variance of sqrt(n) times the mean, and its df."""
+    sides: Alternative = side(alternative)
     n = a.shape[-1]
     agreeing = smallest_pvalue(n, sides)
 

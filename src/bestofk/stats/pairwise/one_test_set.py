@@ -7,7 +7,6 @@ models are paired by row, so that everything the models have in common cancels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -245,21 +244,6 @@ def jackknife_components(metric: float, left_out: Any) -> Floats:
     without = finite_array(left_out, "left_out")
     components: Floats = metric + (len(without) - 1) * (without.mean() - without)
     return components
-
-
-def left_out_metrics(metric: Callable[[npt.NDArray[np.intp]], float], unit_of: Any) -> Floats:
-    """Return the metric without each unit.
-
-    Parameters
-    ----------
-    metric : callable
-        Take the numbers of some rows and return the metric on them.
-    unit_of : array_like of int, shape (rows,)
-        The unit of each row, from 0.
-    """
-    units = np.asarray(unit_of)
-    rows = np.arange(len(units))
-    return np.array([metric(rows[units != unit]) for unit in range(int(units.max()) + 1)])
 
 
 def jackknife_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:

@@ -29,6 +29,7 @@ FINEST = 2.0**-24
 """Ignore steps below this share of the largest loss."""
 MAX_DECIMALS = 6
 MAX_DISTINCT, MAX_STEPS = 200, 5_000
+_FIRST_SIZES = 1_000
 SMALLEST = sys.float_info.min
 """Replaces positive probabilities that underflow."""
 EXACT_BELOW = 25
@@ -72,28 +73,27 @@ def resolution_of(values: Any) -> float:
         table = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise refuse("values", "an array of numbers", values) from None
-    known = ~np.isnan(table)
-    if np.unique(finite_array(table[known], "values")).size < 2:
+    known = finite_array(table[~np.isnan(table)], "values")
+    if known.size == 0 or known.min() == known.max():
         return 0.0
-    step = _decimal_step(table[known])
+    step = _decimal_step(known)
     if table.ndim < 2:
         return step
     smallest = np.inf
     for fold in np.moveaxis(table, 0, -1).reshape(-1, len(table)):
         losses = fold[~np.isnan(fold)]
-        if np.unique(losses).size > 1:
-            smallest = min(smallest, _step(losses))
+        if losses.size and losses.min() < losses.max():
+            smallest = min(smallest, _step(np.unique(np.abs(losses))))
             if smallest <= 3.0 * step:
                 # no other fold can increase the minimum
                 return step
     return smallest if smallest < np.inf else step
 
 
-def _step(values: Floats) -> float:
-    """Return the largest number of which all values are multiples, or 0.0."""
+def _step(sizes: Floats) -> float:
+    """Return the largest number of which all ascending sizes are multiples, or 0.0."""
     from bestofk.stats.null_distributions.sums import NOISE, common_unit
 
-    sizes = np.unique(np.abs(values))
     noise = NOISE * float(sizes[-1])
     step = common_unit(sizes[sizes > 4 * noise], smallest=FINEST * float(sizes[-1]), noise=noise)
     return step or 0.0
@@ -103,8 +103,13 @@ def _decimal_step(values: Floats) -> float:
     """Return the largest step of values that may have been rounded to decimals, or 0.0."""
     from bestofk.stats.null_distributions.sums import NOISE
 
-    step = _step(values)
-    sizes = np.unique(np.abs(values))
+    sizes = np.abs(values)
+    some = np.append(sizes[: _FIRST_SIZES - 1], sizes.max())
+    if sizes.size > _FIRST_SIZES and not _step(np.unique(some)):
+        # some of the losses have no step, so sorting all of them is not needed
+        return 0.0
+    sizes = np.unique(sizes)
+    step = _step(sizes)
     noise = NOISE * float(sizes[-1])
     for decimals in range(1, MAX_DECIMALS + 1 if step else 0):
         rounding = 10.0**-decimals

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, side
+from bestofk._base.checks import Alternative, Bools, Floats, side
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import (
     loss_unit,
@@ -30,6 +30,11 @@ from bestofk.stats.pairwise.result import (
     tail_level,
 )
 from bestofk.stats.tails import pvalue_of_t, t_quantile
+
+MIN_PRODUCTS = 1 << 24
+"""Differences above which the moments of all pairs come from matrix products."""
+MIN_SHARE = 1e-4
+"""Smallest variance of a difference, relative to that of both losses, that products give."""
 
 
 def sample_skewness(centred: Floats, *, axis: int) -> Floats:
@@ -183,7 +188,8 @@ def skew_corrected_t(
     if n < 2:
         raise ArgumentError(f"a must contain at least 2 differences; got {n}.")
     df = float(n - 1)
-    uncertainty = UNCERTAIN_STEPS / n * min(step / loss_unit(a, b), 1e300)
+    unit = loss_unit(a, b)
+    uncertainty = UNCERTAIN_STEPS / n * min(step / unit, 1e300)
     agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
@@ -191,10 +197,13 @@ def skew_corrected_t(
         centred = d - mean
         variance = np.square(centred).sum(axis=0) / (n - 1)
         mean, variance = without_noise(mean, variance, noise)
+        return judged(mean, variance, sample_skewness(centred, axis=0))
+
+    def judged(mean: Floats, variance: Floats, skewness: Floats) -> tuple[Floats, ...]:
         plain = np.sqrt(variance / n)
         se = np.hypot(plain, uncertainty)
         share, _ = ratio(plain, se)
-        skewness = np.where(variance > 0, sample_skewness(centred, axis=0) * share**3, 0.0)
+        skewness = np.where(variance > 0, skewness * share**3, 0.0)
         t, _ = ratio(mean, se)
         statistic = skew_corrected(t, skewness, n)
         p = never_zero(pvalue_of_t(statistic, df, sides))
@@ -202,7 +211,18 @@ def skew_corrected_t(
         p = np.where(np.isinf(t), np.maximum(p, agreeing), p)
         return statistic, p, mean, se, skewness
 
-    statistic, p, estimate, se, skewness = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
+    columns: tuple[Floats, ...]
+    crossed = a.ndim == b.ndim == 3 and a.shape[1] == b.shape[0] == 1
+    if crossed and unit == 1.0 and a.size * b.shape[1] > MIN_PRODUCTS:
+        moments, close = _moments(a[:, 0], b[0])
+        columns = judged(*moments)
+        for i, j in zip(*np.nonzero(close), strict=True):
+            one = over_pairs(a[i, 0], b[0, j], kernel, axes=1, units=(0, 0, 1, 1, 0))
+            for column, value in zip(columns, one, strict=True):
+                column[i, j] = value
+    else:
+        columns = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
+    statistic, p, estimate, se, skewness = columns
     return PairwiseResult(
         test="skew-corrected-t",
         statistic=scalar_or_array(statistic),
@@ -215,6 +235,26 @@ def skew_corrected_t(
         losses=(a, b),
         interval_rule=_rule(skewness, n),
     )
+
+
+def _moments(a: Floats, b: Floats) -> tuple[tuple[Floats, Floats, Floats], Bools]:
+    """Return mean, variance and skewness of the differences of all rows, by matrix products.
+
+    The second result marks pairs whose losses are too close, or too large or small, for this.
+    """
+    n = a.shape[1]
+    means = a.mean(axis=1), b.mean(axis=1)
+    a, b = (x - mean[:, np.newaxis] for x, mean in zip((a, b), means, strict=True))
+    a2, b2 = np.square(a), np.square(b)
+    total = a2.sum(axis=1)[:, np.newaxis] + b2.sum(axis=1)
+    squares = total - 2.0 * (a @ b.T)
+    close = ~(squares > MIN_SHARE * total)
+    squares = np.where(close, 1.0, squares)
+    third_a, third_b = (np.einsum("ij,ij->i", x2, x) for x2, x in ((a2, a), (b2, b)))
+    cubes = third_a[:, np.newaxis] - third_b - 3.0 * (a2 @ b.T - a @ b2.T)
+    skewness = n * np.sqrt(n - 1.0) / (n - 2.0) * cubes / squares**1.5
+    close |= ~np.isfinite(skewness)
+    return (np.subtract.outer(*means), squares / (n - 1), skewness), close
 
 
 def _rule(skewness: Floats, n: int) -> Any:

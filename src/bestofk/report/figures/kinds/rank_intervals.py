@@ -13,11 +13,11 @@ _HALF_BAR = 2.6
 
 
 def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
-    """Draw a bar from the best to the worst rank of each learner, best mean on top.
+    """Draw a bar from the best to the worst rank of each learner, the best one on top.
 
     Parameters
     ----------
-    value : Decision or Study
+    value : Decision, Study or BattleDecision
     paper : Paper, optional
 
     References
@@ -50,12 +50,17 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         sheet.dot(scale(k + 1.0), row, 2.4, fill="paper", colour=colour, width=1.1)
         sheet.write(scale.end + 8, row, texts[k], size=SMALL, colour=colour)
     best = int(ranks.may_be_best.sum())
+    hold = (
+        f"All bars hold together with {100 * (1 - ranks.alpha):g} % confidence if the assumptions "
+        f"of {decision.test} hold."
+    )
+    if ranks.posterior:
+        hold = f"The bars follow from posterior probabilities ({decision.test})."
     return sheet.finish(
         scale.end + text_width + 8,
         end + 6,
-        note=f"By mean, the best on top; each circle is the rank by mean. All bars hold together "
-        f"with {100 * (1 - ranks.alpha):g} % confidence if the assumptions of {decision.test} "
-        f"hold. Blue: may be the best.",
+        note=f"By {ranks.measure}, the best on top; each circle is the rank by {ranks.measure}. "
+        f"{hold} Blue: may be the best.",
         alt=f"Ranks that the data allow for {counted(K, ranks.noun)}; {best} may be the best.",
         x_scale=scale,
     )
