@@ -7,6 +7,9 @@ Logs of 20 models x 10,000 items x 4 epochs:
 - ``promptfoo``: 20 promptfoo output files with 40,000 results each
 - ``table``: one CSV of 800,000 rows, against pyarrow
 - ``parquet``: the same rows as Parquet, against pyarrow
+- ``commands``: `bestofk evals` with text, ``--json`` and ``--report`` on a CSV of 100 models x
+  10,000 items, against pandas, which reads and pivots the file. Limits: a ratio of at least 1/2,
+  and 500 MiB.
 
 bestofk runs `read_evals` and `choose_model`; the peer runs `json.loads` (line by line if the file
 has lines) or pyarrow's reader. Every side runs in a process of its own, right after a run of its
@@ -27,6 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
+from growth import run, run_command
 from timing import Row, row
 
 MODELS, ITEMS, EPOCHS = 20, 10_000, 4
@@ -168,6 +172,36 @@ MAKERS = {
 }
 
 
+PIVOT = """
+import sys
+import pandas
+rows = pandas.read_csv(sys.argv[1])
+rows.pivot(index="item", columns="model", values="score")
+"""
+
+
+def commands(models: int = 100) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        table, page = Path(folder, "long.csv"), Path(folder, "page.html")
+        draw = np.random.default_rng(1)
+        with table.open("w") as file:
+            print("model,item,score", file=file)
+            for model in range(models):
+                for i, right in enumerate(draw.random(ITEMS) < 0.5 + model / (3 * models)):
+                    print(f"m{model},q{i},{int(right)}", file=file)
+        for name, options in {
+            "text": (), "json": ("--json",), "report": ("--report", str(page))
+        }.items():  # fmt: skip
+            turns = [
+                (run("evals", str(table), *options), run_command("-c", PIVOT, str(table)))
+                for _ in range(REPEATS)
+            ]
+            print(f"{name}: {max(ours[1] for ours, _ in turns):.0f} MiB")
+            yield row(
+                f"evals-{name}", [ours[0] for ours, _ in turns], [peer[0] for _, peer in turns]
+            )
+
+
 def second_run(code: str, folder: Path) -> list[float]:
     """Run the code twice in new processes; return the numbers that the second one prints."""
     command = [sys.executable, "-c", code, str(folder)]
@@ -176,8 +210,11 @@ def second_run(code: str, folder: Path) -> list[float]:
     return [float(word) for word in done.stdout.split()]
 
 
-def measure(formats: Sequence[str] = tuple(MAKERS)) -> Iterator[Row]:
+def measure(formats: Sequence[str] = (*MAKERS, "commands")) -> Iterator[Row]:
     for name in formats:
+        if name == "commands":
+            yield from commands()
+            continue
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             MAKERS[name](folder, ITEMS)

@@ -41,7 +41,7 @@ COMPARE = (
 )
 COMMANDS = "compare order evals size report show diff list test calibrate measure reproduce fetch"
 JSON_KEYS = (
-    "best ranking by_preference procedure test alpha correction edges evidence means "
+    "best ranking by_preference procedure test alpha correction edges evidence beats pairs means "
     "explanation version"
 )
 PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
@@ -51,7 +51,7 @@ OPTIONS = {
     "--on-failure --retry-failed --store --report --figure --latex --csv --json --explain --quiet "
     "--verbose --config --nominal --numeric --ignore --sample-weight",
     "order": "--prefer --procedure --test --df --alpha --correction --random-state --report "
-    "--figure --latex --csv --json --explain --quiet --verbose --config "
+    "--figure --latex --csv --json --pairs --explain --quiet --verbose --config "
     "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
     "test": "--test --json",
     "report": "--output --json",

@@ -252,3 +252,27 @@ def test_counts_and_rank_sums_have_no_sign_to_turn():
         assert row.statistic == (a > b).sum()
     frame = bk.order(table, test="wilcoxon").evidence.to_frame()
     assert (frame["statistic"] >= 0).all()
+
+
+@pytest.mark.parametrize("test", ["skew-corrected-t", "wilcoxon", "mcnemar"])
+def test_intervals_of_some_pairs_are_those_of_all(test):
+    rng = np.random.default_rng(3)
+    values = rng.random((30, 40)) + np.linspace(0, 0.4, 30)[:, None]
+    if test == "mcnemar":
+        values = (values > 0.6).astype(float)
+    table = bk.Losses(values, dims=("algorithm", "instance"))
+    some, all_pairs = (bk.order(table, test=test).evidence for _ in range(2))
+    rows = some.rows_of(some.names[7])
+    assert len(some) > len(rows) == 29
+    low, high = some.intervals_of(rows)
+    assert "intervals" not in some.cache
+    np.testing.assert_array_equal(low, all_pairs.low[rows])
+    np.testing.assert_array_equal(high, all_pairs.high[rows])
+    near_zero = (all_pairs.rejected & (all_pairs.low <= 0) & (all_pairs.high >= 0)).any()
+    assert some.claims_near_zero == near_zero
+    assert [pair.to_dict() for pair in some.only(rows)] == [
+        all_pairs.pair(row).to_dict() for row in rows
+    ]
+    assert {some.row(some.names[7], name) for name in some.names if name != some.names[7]} == {
+        *rows.tolist()
+    }

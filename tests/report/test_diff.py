@@ -97,3 +97,35 @@ def test_numbered_learners_are_called_learners():
     losses = bk.Losses([[0.1, 0.2, 0.15, 0.12], [0.5, 0.6, 0.55, 0.61]])
     result = bk.diff(bk.order(losses), bk.order(losses))
     assert result.explain().startswith("The recommendation is the same: learner 0.")
+
+
+def test_results_that_do_not_list_all_pairs():
+    rng = np.random.default_rng(1)
+    names = [f"m{k}" for k in range(40)]
+    values = np.linspace(0.2, 0.6, 40)[:, None] + rng.normal(0, 0.03, (40, 15))
+
+    def decided(table):
+        return bk.order(bk.Losses(table, dims=("algorithm", "dataset"), algorithms=names))
+
+    changed = values.copy()
+    changed[30] -= 0.2
+    before, after = decided(values), decided(changed)
+    short, full = before.to_dict(), before.to_dict(pairs="all")
+    assert (short["pairs"], len(short["evidence"])) == ("recommended", 39)
+    assert (full["pairs"], len(full["evidence"])) == ("all", 780)
+    best = before.recommended
+    assert short["evidence"] == [row for row in full["evidence"] if best in (row["a"], row["b"])]
+    assert short["claims"] == [claim for claim in full["claims"] if best in claim]
+    by_preference = full["by_preference"]
+    claims = {
+        (by_preference[i], by_preference[j])
+        for i, beaten in enumerate(short["beats"])
+        for j in beaten
+    }
+    assert claims == set(before.claims) == {tuple(claim) for claim in full["claims"]}
+    compact = bk.diff(short, after.to_dict())
+    complete = bk.diff(full, after.to_dict(pairs="all"))
+    assert len(complete.changed_pairs) > 10
+    assert {(one.a, one.b, one.before, one.after) for one in compact.changed_pairs} == {
+        (one.a, one.b, one.before, one.after) for one in complete.changed_pairs
+    }

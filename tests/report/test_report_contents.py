@@ -271,7 +271,7 @@ def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small
     page = render_report(order)
     table = page[page.index("<caption>The pairs") :]
     table = table[: table.index("</table>")]
-    assert f"shows the 79 with {order.recommended} of 3,160 pairs; --json has them all." in table
+    assert f"shows the 79 with {order.recommended} of 3,160 pairs; --json --pairs all" in table
     # one row of heads, and a row for each of the other learners
     assert table.count("<tr>") == 1 + 79
     assert all(order.recommended in row for row in table.split("<tr>")[2:])

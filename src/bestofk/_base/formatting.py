@@ -240,6 +240,8 @@ def printable(text: str) -> str:
     >>> printable("a\u202eb\n")
     'a�b�'
     """
+    if text.isprintable():
+        return text
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
 
 

@@ -171,6 +171,7 @@ def evals(
     prefer: str | None,
     as_json: bool,
     by: str | None,
+    pairs: str | None,
     explain: bool,
     ranks: bool,
     quiet: bool,
@@ -254,10 +255,13 @@ def evals(
         ranking=choice.decision.ranking,
         outputs=outputs,
         as_json=as_json,
+        pairs=pairs,
         explain=explain,
         ranks=ranks,
         quiet=quiet,
-        more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]},
+        more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]}
+        if as_json
+        else None,
         slices=slices,
     )
 

@@ -68,13 +68,17 @@ by_option = click.option(
 )  # fmt: skip
 """Verdicts by slice."""
 verbosity_options = option_group(
+    click.option(
+        "--pairs", type=click.Choice(["recommended", "all"]),
+        help="For --json: list the pairs of the recommended one, or all. By default all up to 500.",
+    ),
     click.option("--explain", is_flag=True, help="Print the whole explanation."),
     click.option("--ranks", is_flag=True, help="Also print the ranks that the data allow."),
     quiet_option,
     click.option(
         "-v", "--verbose", is_flag=True, help="Also print on stderr what is read and what is done."
     ),
-)
+)  # fmt: skip
 """How much to print."""
 jobs_option = click.option(
     "--n-jobs", type=click.IntRange(max=1024), default=-1, metavar="N",
@@ -372,6 +376,7 @@ def echo_decision(
     explain: bool,
     ranks: bool,
     quiet: bool,
+    pairs: str | None = None,
     more: dict[str, Any] | None = None,
     slices: Slices | None = None,
 ) -> None:
@@ -388,7 +393,9 @@ def echo_decision(
         failure = error
     if as_json:
         by_slice = {} if slices is None else {"slices": slices.to_dict()}
-        echo_json({**value.to_dict(), **(more or {}), **by_slice, **written})
+        # intervals and battles have no pairs to list
+        listed = {} if pairs is None else {"pairs": pairs}
+        echo_json({**value.to_dict(**listed), **(more or {}), **by_slice, **written})
     elif quiet:
         for name in ranking:
             say_name(name)

@@ -37,7 +37,7 @@ COMMON = (
 )  # fmt: skip
 """Options that most people need."""
 ONLY_FOR_LOSSES = (
-    "by", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published"
+    "by", "pairs", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published"
 )  # fmt: skip
 """Options that apply neither to intervals of losses, printed tables nor battles."""
 NOT_FOR_PRINTED_TABLES = (
@@ -91,6 +91,7 @@ def order(
     interval: str | None,
     by: str | None,
     as_json: bool,
+    pairs: str | None,
     explain: bool,
     ranks: bool,
     quiet: bool,
@@ -180,6 +181,7 @@ def order(
         ranking=decision.ranking,
         outputs=outputs,
         as_json=as_json,
+        pairs=pairs,
         explain=explain,
         ranks=ranks,
         quiet=quiet,

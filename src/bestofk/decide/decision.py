@@ -157,10 +157,8 @@ class Decision(Reported):
     test_choice: Choice | None = field(default=None, repr=False)
     settings: Settings | None = field(default=None, repr=False)
     """The settings of the decision, if `bestofk.order` or `bestofk.compare` made it."""
-    _statements: dict[str, tuple[Statement, ...]] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    """Statements by kind, once they were made."""
+    _cache: dict[str, tuple[Any, ...]] = field(default_factory=dict, init=False, repr=False)
+    """Statements by kind, and the standings, once they were made."""
 
     @property
     def noun(self) -> str:
@@ -233,12 +231,7 @@ class Decision(Reported):
     @property
     def edges(self) -> tuple[tuple[Name, Name], ...]:
         """Pairs in which the data override the preference."""
-        rows = np.flatnonzero(self.evidence.better > 0)
-        first, second = self.evidence.first[rows], self.evidence.second[rows]
-        names = self.by_preference
-        return tuple(
-            (names[i], names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)
-        )
+        return self.evidence.edges()
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -267,11 +260,14 @@ class Decision(Reported):
         """How every other learner stands to the recommended one, in the order of their means."""
         if self.recommended is None or not len(self.evidence):
             return ()
-        return tuple(
-            self.against(name, self.recommended)
-            for name in self.by_mean
-            if name != self.recommended
-        )
+        if "standings" not in self._cache:
+            best = self.recommended
+            # one call for all pairs
+            self.evidence.intervals_of(self.evidence.rows_of(best))
+            self._cache["standings"] = tuple(
+                self.against(name, best) for name in self.by_mean if name != best
+            )
+        return self._cache["standings"]
 
     def guarded_means(self) -> Floats | None:
         """Return the means in order of preference where the guard is on, else None."""
@@ -289,14 +285,14 @@ class Decision(Reported):
             noise = 1e-12 * max(map(abs, self.mean_losses.values()))
             difference = 0.0 if abs(difference) <= noise else difference
             return Standing(
-                name=name, mean=self.means[name], difference=difference, low=-np.inf, high=np.inf,
-                pvalue=None, adjusted_pvalue=None, verdict="not tested", margin=margin,
-                metric=self.metric,
+                name=name, mean=self.metric.shown(self.mean_losses[name]), difference=difference,
+                low=-np.inf, high=np.inf, pvalue=None, adjusted_pvalue=None, verdict="not tested",
+                margin=margin, metric=self.metric,
             )  # fmt: skip
         is_first = evidence.names[evidence.first[row]] == name
         better = int(evidence.better[row]) * (1 if is_first else -1)
         difference = float(evidence.estimate[row])
-        low, high = float(evidence.low[row]), float(evidence.high[row])
+        low, high = (float(end[0]) for end in evidence.intervals_of(np.array([row])))
         verdict = {-1: "better", 1: "worse", 0: "too close to call"}[better]
         if not better and evidence.alternative == "greater" and difference < 0:
             # only whether the less preferred one is better was asked
@@ -308,7 +304,7 @@ class Decision(Reported):
             difference, low, high = 0.0 - difference, 0.0 - high, 0.0 - low
         return Standing(
             name=name,
-            mean=self.means[name],
+            mean=self.metric.shown(self.mean_losses[name]),
             difference=difference,
             low=low,
             high=high,
@@ -334,9 +330,9 @@ class Decision(Reported):
 
         builders = builders_of(self)
         for kind in kinds:
-            if kind in builders and kind not in self._statements:
-                self._statements[kind] = builders[kind](self)
-        return tuple(one for kind in kinds for one in self._statements.get(kind, ()))
+            if kind in builders and kind not in self._cache:
+                self._cache[kind] = builders[kind](self)
+        return tuple(one for kind in kinds for one in self._cache.get(kind, ()))
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -367,7 +363,11 @@ class Decision(Reported):
             ranking=tuple(map(str, self.ranking)),
             by_preference=tuple(map(str, self.by_preference)),
             mean_losses=by_text(self.mean_losses),
-            evidence=replace(self.evidence, names=tuple(map(str, self.evidence.names))),
+            evidence=replace(
+                self.evidence,
+                names=tuple(map(str, self.evidence.names)),
+                cache={k: v for k, v in self.evidence.cache.items() if k != "positions"},
+            ),
             margins=by_text(self.margins),
             counts=None if self.counts is None else by_text(self.counts),
         )
@@ -380,11 +380,15 @@ class Decision(Reported):
         """
         return self.to_frame()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric."""
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+        """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric.
+
+        `pairs` lists the pairs of the ``"recommended"`` learner or ``"all"``; None lists all if
+        there are at most 500.
+        """
         from bestofk.decide.statements.as_json import decision_to_dict
 
-        return decision_to_dict(self)
+        return decision_to_dict(self, pairs)
 
     def to_json(self) -> str:
         """Return the result as one strict JSON object."""

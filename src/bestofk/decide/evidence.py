@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
 
 if TYPE_CHECKING:
+    from typing import Self
+
     import pandas as pd
 
     from bestofk.decide.choose_test import Choice
@@ -109,7 +111,11 @@ class Family:
 
 Signs = npt.NDArray[np.int8]
 Name = int | str
-_PAIRS_AT_A_TIME = 1 << 14
+_LOSSES_AT_A_TIME = 1 << 22
+"""Limit on the losses of the pairs that are tested in one call."""
+_FEW_PAIRS = 256
+"""Up to this number, the intervals of all pairs are computed at once."""
+_COLUMNS_IN_CACHE = ("standard_error", "greater", "less", "shown_statistic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -293,9 +299,17 @@ class Evidence(Presented):
 
     @property
     def claims_near_zero(self) -> bool:
-        """Whether the interval of a claimed difference includes 0."""
-        known = np.isfinite(self.low) | np.isfinite(self.high)
-        return bool((known & self.rejected & (self.low <= 0.0) & (self.high >= 0.0)).any())
+        """Whether the interval of a claimed difference includes 0.
+
+        Of many claims only the least significant ones can.
+        """
+        claimed = np.flatnonzero(self.better)
+        if len(claimed) > _FEW_PAIRS:
+            least = np.argpartition(-self.pvalue[claimed], _FEW_PAIRS)[:_FEW_PAIRS]
+            claimed = np.sort(claimed[least])
+        low, high = self.intervals_of(claimed)
+        known = np.isfinite(low) | np.isfinite(high)
+        return bool((known & (low <= 0.0) & (high >= 0.0)).any())
 
     @property
     def standard_error(self) -> Floats:
@@ -330,9 +344,46 @@ class Evidence(Presented):
 
     def row(self, a: Name, b: Name) -> int | None:
         """Return the row of a pair, in either order; None if it was not tested."""
-        rows: dict[tuple[int, int], int] = self._once("rows", self._rows)
-        i, j = self.names.index(a), self.names.index(b)
-        return rows.get((min(i, j), max(i, j)))
+        positions: dict[Name, int] = self._once("positions", self._positions)
+        i, j = sorted((positions[a], positions[b]))
+        order, keys = self._once("keys", self._keys)
+        at = int(np.searchsorted(keys, i * len(self.names) + j))
+        found = at < len(keys) and keys[at] == i * len(self.names) + j
+        return int(order[at]) if found else None
+
+    def rows_of(self, name: Name) -> Ints:
+        """Return the rows of the pairs of one learner."""
+        index = self.names.index(name)
+        return np.flatnonzero((self.first == index) | (self.second == index))
+
+    def only(self, rows: Ints) -> Self:
+        """Return the evidence about some pairs, with the p-values of the whole family."""
+        if self.choice is None or self.values is None:
+            # nothing can be tested again
+            self._intervals()
+        cache: dict[str, Any] = {
+            name: value[rows] for name, value in self.cache.items() if name in _COLUMNS_IN_CACHE
+        }
+        if "intervals" in self.cache:
+            cache["intervals"] = tuple(end[rows] for end in self.cache["intervals"])
+        if "bayesian sample" in self.cache:
+            cache["bayesian sample"] = self.cache["bayesian sample"]
+        columns: dict[str, Any] = {
+            one.name: value[rows]
+            for one in fields(self)
+            if one.name != "values" and isinstance(value := getattr(self, one.name), np.ndarray)
+        }
+        return replace(self, **columns, cache=cache)
+
+    def intervals_of(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Return the simultaneous intervals of some pairs; of many pairs, compute only these."""
+        if "intervals" in self.cache or len(self) <= _FEW_PAIRS:
+            return self.low[rows], self.high[rows]
+        low, high = self._once("known intervals", lambda: np.full((2, len(self)), np.nan))
+        unknown = rows[np.isnan(low[rows])]
+        if len(unknown):
+            low[unknown], high[unknown] = self.only(unknown)._intervals()
+        return low[rows], high[rows]
 
     def pair(self, row: int) -> Pair:
         """Return the pair of one row."""
@@ -399,6 +450,12 @@ class Evidence(Presented):
             (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
         )
 
+    def edges(self) -> tuple[tuple[Name, Name], ...]:
+        """Return (preferred, better) of every pair in which the data override the preference."""
+        rows, names = np.flatnonzero(self.better > 0), self.names
+        pairs = zip(self.first[rows].tolist(), self.second[rows].tolist(), strict=True)
+        return tuple((names[i], names[j]) for i, j in pairs)
+
     def explain(self) -> str:
         """Return which pairs are shown to differ, in sentences."""
         from bestofk.decide.statements.details import evidence_sentences
@@ -453,9 +510,21 @@ class Evidence(Presented):
             self.cache[name] = make()
         return self.cache[name]
 
-    def _rows(self) -> dict[tuple[int, int], int]:
-        pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
-        return {pair: row for row, pair in enumerate(pairs)}
+    def _positions(self) -> dict[Name, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    def _keys(self) -> tuple[Ints, Ints]:
+        """Return the rows in the order of their keys, and these keys: first * K + second."""
+        keys = self.first * len(self.names) + self.second
+        order = np.arange(len(keys))
+        if (np.diff(keys) <= 0).any():
+            order = np.argsort(keys)
+        return order, keys[order]
+
+    def _blocks(self, values: Floats) -> Iterator[slice]:
+        """Yield the rows of pairs that fit into one call."""
+        step = max(1, _LOSSES_AT_A_TIME // max(1, values[0].size))
+        return (slice(start, start + step) for start in range(0, len(self), step))
 
     def _results(self, alternative: str) -> Iterator[Any]:
         """Yield the results of the test, some pairs at a time; use cached results if any."""
@@ -466,8 +535,7 @@ class Evidence(Presented):
             return
         if choice is None or values is None:
             return
-        for start in range(0, len(self), _PAIRS_AT_A_TIME):
-            rows = slice(start, start + _PAIRS_AT_A_TIME)
+        for rows in self._blocks(values):
             yield choice(values[self.first[rows]], values[self.second[rows]], alternative)
 
     def _one_sided(self, alternative: str) -> Floats:
@@ -514,10 +582,10 @@ class Evidence(Presented):
             return None
         sample: Any = self.cache.get("bayesian sample", self.values)
         choice = self.bayesian
-        parts = []
-        for start in range(0, len(self), _PAIRS_AT_A_TIME):
-            rows = slice(start, start + _PAIRS_AT_A_TIME)
-            parts.append(choice(sample[self.first[rows]], sample[self.second[rows]], "two-sided"))
+        parts = [
+            choice(sample[self.first[rows]], sample[self.second[rows]], "two-sided")
+            for rows in self._blocks(sample)
+        ]
         return {
             name: np.concatenate([np.atleast_1d(getattr(one, field)) for one in parts])
             for name, field in (("a_better", "left"), ("equivalent", "rope"), ("b_better", "right"))

@@ -146,7 +146,7 @@ def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats
 
 def values_of(losses: Floats) -> Floats:
     """Return the values of a problem from complete losses of five axes."""
-    per_fold: Floats = losses.mean(axis=4)
+    per_fold: Floats = losses[..., 0] if losses.shape[4] == 1 else losses.mean(axis=4)
     return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
 
 
@@ -244,8 +244,10 @@ def problem_from_losses(
     positions, preference, notes = arrange(names, prefer, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
     ordered = losses.reorder([names[k] for k in positions])
+    same = np.may_share_memory(array, values)
     return Problem(
-        values=np.ascontiguousarray(array[positions]),
+        # do not copy what the ordered losses hold
+        values=values_of(ordered.values) if same else np.ascontiguousarray(array[positions]),
         names=tuple(names[k] for k in positions),
         design=design,
         n_datasets=n_datasets,

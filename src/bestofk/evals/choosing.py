@@ -213,6 +213,7 @@ def choose_model(
             return scores.pass_at(pass_at)
         return scores if pass_all is None else scores.pass_all(pass_all)
 
+    complete = len(scores.items) == len(evals.items) and not scores.left_out
     scores = passed(scores)
     judge = None
     if scores.truth is not None:
@@ -231,7 +232,8 @@ def choose_model(
     costs.setdefault(cost_of, evals.costs(cost_of))
     failed: MissingLosses | None = None
     scenarios: tuple[_Decided, ...] = ()
-    if missing != "refuse" and (judge is None or scores.truth is not None):
+    has_judge = judge is not None and scores.truth is None
+    if missing != "refuse" and not complete and not has_judge:
         failed, scenarios = _failures(evals, options, counting, passed)
     details = cost_details(costs, cost_of, evals.currency)
     decided = _decide(scores, details=details, missing_losses=failed, **options)

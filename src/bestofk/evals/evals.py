@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -122,13 +122,8 @@ class Evals:
     truth_name: str = ""
     currency: str = ""
     """The currency of the costs, if the log states it."""
-    cell: Ints = field(init=False)
-    """learner * items + item, for each row."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "cell", self.learner.astype(np.int64) * len(self.items) + self.item
-        )
         for name in (
             "item_task", "item_cluster", "learner", "item", "epoch", "score", "cost", "latency",
             "tokens_in", "tokens_out", "status",
@@ -144,6 +139,14 @@ class Evals:
             f"Evals({counted(len(self.learners), 'model')} x {counted(len(self.items), 'item')} "
             f"of {counted(len(self.tasks), 'task')}, {counted(epochs, 'epoch')}, {self.metric})"
         )
+
+    @property
+    def cell(self) -> Ints:
+        """Return learner * items + item of each row."""
+        cells = self.learner.astype(np.int64)
+        cells *= len(self.items)
+        cells += self.item
+        return cells
 
     @property
     def task(self) -> Codes:
@@ -358,6 +361,8 @@ class Evals:
         scores = self.by_item(missing="allow")
         means = scores.means()
         costs = {of: self.costs(of) for of in MEASURES}
+        n_items = (scores.count > 0).sum(axis=1)
+        counts = {"rows": self.count(), **{status: self.count(status) for status in STATUSES}}
         summary = {
             "metric": self.metric,
             "higher_is_better": self.higher_is_better,
@@ -367,10 +372,10 @@ class Evals:
             "learners": [
                 {
                     "learner": name,
-                    "rows": int(self.count()[k]),
-                    "items": int((scores.count[k] > 0).sum()),
+                    "rows": counts["rows"][k],
+                    "items": n_items[k],
                     "mean": means[k],
-                    **{status: int(self.count(status)[k]) for status in STATUSES},
+                    **{status: counts[status][k] for status in STATUSES},
                     **{of: costs[of][name] for of in MEASURES},
                 }
                 for k, name in enumerate(self.learners)

@@ -175,16 +175,26 @@ def item_scores(
     if not counts.all():
         cell, score = cell[counts], score[counts]
     count = np.bincount(cell, minlength=k * n)
-    total = np.bincount(cell, weights=score, minlength=k * n)
-    mean = np.divide(total, count, out=np.full(k * n, np.nan), where=count > 0)
-    deviation = mean[cell]
-    np.square(np.subtract(score, deviation, out=deviation), out=deviation)
-    squares = np.bincount(cell, weights=deviation, minlength=k * n)
-    variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
-    count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
+    mean = np.bincount(cell, weights=score, minlength=k * n)
+    variance: Floats = np.broadcast_to(np.nan, k * n)
+    if count.max(initial=0) > 1:
+        mean = np.divide(mean, count, out=np.full(k * n, np.nan), where=count > 0)
+        deviation = mean[cell]
+        np.square(np.subtract(score, deviation, out=deviation), out=deviation)
+        squares = np.bincount(cell, weights=deviation, minlength=k * n)
+        variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
+    elif count.all():
+        # a constant that takes no memory
+        count = np.broadcast_to(np.ones((), dtype=count.dtype), k * n)
+    else:
+        mean[count == 0] = np.nan
+    del cell
+    grid: dict[str, Any] = {
+        "mean": mean.reshape(k, n), "count": count.reshape(k, n), "variance": variance.reshape(k, n)
+    }  # fmt: skip
     keep = np.ones(n, dtype=bool)
     if missing != "allow":
-        keep = _common_items(evals, count, account)
+        keep = _common_items(evals, grid["count"], account)
     if missing == "refuse" and account:
         dropped = ~counts & (evals.status != _CODE["missing"])
         if not keep.all() or dropped.any():
@@ -200,7 +210,9 @@ def item_scores(
     clusters, cluster = evals.clusters, np.arange(len(index), dtype=np.int32)
     if clusters:
         clusters, cluster = dense_names(evals.item_cluster[index], evals.clusters)
-    epochs, left_out = count[:, index], tuple(account)
+    if not keep.all():
+        grid = {name: np.ascontiguousarray(each[:, index]) for name, each in grid.items()}
+    epochs, left_out = grid["count"], tuple(account)
     if epochs.max(initial=1) > 1:
         account.append(
             f"Epochs are averaged per item ({_range_phrase(epochs[epochs > 0])} each), never "
@@ -213,9 +225,7 @@ def item_scores(
         clusters=clusters,
         task=task,
         cluster=cluster,
-        mean=np.ascontiguousarray(mean[:, index]),
-        count=np.ascontiguousarray(epochs),
-        variance=np.ascontiguousarray(variance[:, index]),
+        **grid,
         metric=evals.metric,
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),

@@ -169,9 +169,10 @@ class ModelChoice(Presented):
         """Return the leaderboard: one row per model."""
         names = [str(name) for name in self.decision.by_mean]
         verdicts = {str(row.name): row.verdict for row in self.decision.standings}
+        means = self.decision.means
         return {
             "learner": names,
-            "mean": [self.decision.means[name] for name in names],
+            "mean": [means[name] for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
             **{
@@ -185,8 +186,11 @@ class ModelChoice(Presented):
             ],
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision for strict JSON, with the numbers about the models."""
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+        """Return the decision for strict JSON, with the numbers about the models.
+
+        `pairs` is that of `Decision.to_dict`.
+        """
         columns = self._columns()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         choice = {
@@ -214,7 +218,7 @@ class ModelChoice(Presented):
             "cost_intervals": {name: list(ends) for name, ends in self.cost_intervals.items()},
         }
         return {
-            **self.decision.to_dict(),
+            **self.decision.to_dict(pairs=pairs),
             "headline": self.headline(),
             "explanation": self.explain(),
             "statements": [statement.to_dict() for statement in self.statements],

@@ -465,6 +465,11 @@ class EvalRows:
         cell = self.column("learner").astype(np.int64)
         cell *= max(len(self.items), 1)
         cell += item
+        cells = len(self.learners) * len(self.items)
+        if not epoch.any() and all_different(cell, cells):
+            # constant columns that take no memory
+            one, every = np.ones((), dtype=epoch.dtype), np.ones((), dtype=bool)
+            return np.broadcast_to(one, len(cell)), np.broadcast_to(every, len(cell))
         open_ = epoch == 0
         if open_.any():
             epoch = epoch.copy()
@@ -478,18 +483,8 @@ class EvalRows:
                 )
         keep = np.ones(len(cell), dtype=bool)
         span = int(epoch.max(initial=1)) + 1
-        cells = len(self.learners) * len(self.items)
-        if cells * span <= max(16 * len(cell), 1 << 20):
-            seen = np.zeros(cells * span, dtype=bool)
-            key = cell * span
-            key += epoch
-            seen[key] = True
-            if np.count_nonzero(seen) == len(cell):
-                return epoch, keep
-        elif cells < (1 << 62) // span:
-            key = np.sort(cell * span + epoch)
-            if (key[1:] != key[:-1]).all():
-                return epoch, keep
+        if cells < (1 << 62) // span and all_different(cell * span + epoch, cells * span):
+            return epoch, keep
         order = np.lexsort((epoch, cell))
         twice = (cell[order][1:] == cell[order][:-1]) & (epoch[order][1:] == epoch[order][:-1])
         if twice.any():
@@ -542,6 +537,16 @@ class ContentCheck:
         """Compare the content of an item with the first one."""
         if content is not None and self.first.setdefault(item, content) != content:
             self.differing.add(item)
+
+
+def all_different(keys: Codes, span: int) -> bool:
+    """Return whether no key from 0 to `span` - 1 occurs twice."""
+    if span <= max(16 * len(keys), 1 << 20):
+        seen = np.zeros(span, dtype=bool)
+        seen[keys] = True
+        return bool(np.count_nonzero(seen) == len(keys))
+    keys = np.sort(keys)
+    return bool((keys[1:] != keys[:-1]).all())
 
 
 def _empty_columns() -> dict[str, array[Any]]:

@@ -488,7 +488,8 @@ class Losses:
             array, how, sign = flip(array, absent)
             sentences.append(how)
             loss_name = f"{sign}{'score' if loss_name == 'loss' else loss_name}"
-        array = np.where(absent, np.nan, array + 0.0)
+        array = array + 0.0
+        array[absent] = np.nan
         array.setflags(write=False)
         absent = np.array(absent)
         absent.setflags(write=False)

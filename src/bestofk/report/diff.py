@@ -248,11 +248,18 @@ def _result(value: Any) -> dict[str, Any]:
         "recommended": None if recommended is None else _learner(recommended),
         "ranking": [_learner(name) for name in content["ranking"]],
         "means": {_learner(name): mean for name, mean in content["means"].items()},
-        "claims": [[_learner(name) for name in claim] for claim in content.get("claims", ())],
+        "claims": _claims(content),
         "evidence": [
             {**row, "a": _learner(row["a"]), "b": _learner(row["b"])} for row in content["evidence"]
         ],
     }
+
+
+def _claims(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return (better, worse) of every claim, also about pairs that are not listed."""
+    names = [_learner(name) for name in content.get("by_preference", ())]
+    beats = enumerate(content.get("beats", ()))
+    return [(names[better], names[worse]) for better, beaten in beats for worse in beaten]
 
 
 def _learner(name: Any) -> str:
@@ -299,19 +306,30 @@ def _change(row: MeanChange) -> float | None:
 
 def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[PairChange, ...]:
     before, after = _verdicts_of(old), _verdicts_of(new)
+    listed = {frozenset((row["a"], row["b"])) for one in (old, new) for row in one["evidence"]}
+    learners = [_all_compared(one) for one in (old, new)]
     rows = []
     for pair in dict.fromkeys((*after, *before)):
-        a, b = sorted(pair)
-        rows.append(
-            PairChange(
-                a=a, b=b,
-                before=before.get(pair, (None, None))[0],
-                after=after.get(pair, (None, None))[0],
-                pvalue_before=before.get(pair, (None, None))[1],
-                pvalue_after=after.get(pair, (None, None))[1],
-            )
-        )  # fmt: skip
+        (verdict, p), (verdict_after, p_after) = (
+            verdicts.get(pair, ("open" if pair <= names else None, None))
+            for verdicts, names in zip((before, after), learners, strict=True)
+        )
+        if pair in listed or verdict != verdict_after:
+            a, b = sorted(pair)
+            rows.append(
+                PairChange(
+                    a=a, b=b, before=verdict, after=verdict_after, pvalue_before=p,
+                    pvalue_after=p_after,
+                )
+            )  # fmt: skip
     return tuple(rows)
+
+
+def _all_compared(result: Mapping[str, Any]) -> set[str]:
+    """Return the learners of a result that tested all pairs but does not list all."""
+    names = set(result["means"])
+    all_tested = result.get("comparisons") == len(names) * (len(names) - 1) // 2
+    return names if all_tested and result.get("pairs") == "recommended" else set()
 
 
 def _verdicts_of(
@@ -319,7 +337,9 @@ def _verdicts_of(
 ) -> dict[frozenset[str], tuple[str | None, float | None]]:
     """Return the verdict and the adjusted p-value of every tested pair."""
     claims = {frozenset(claim): claim[0] for claim in result["claims"]}
-    verdicts: dict[frozenset[str], tuple[str | None, float | None]] = {}
+    verdicts: dict[frozenset[str], tuple[str | None, float | None]] = {
+        pair: (better, None) for pair, better in claims.items()
+    }
     for row in result["evidence"]:
         pair = frozenset((row["a"], row["b"]))
         verdicts[pair] = claims.get(pair, "open"), row.get("adjusted_pvalue")

@@ -88,7 +88,9 @@ def html_sentence(text: str, names: Iterable[object]) -> Markup:
 
 
 def _is_special(name: str) -> bool:
-    return elided(name) != name or any(
+    if elided(name) != name:
+        return True
+    return not name.isascii() and any(
         unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in name
     )
 

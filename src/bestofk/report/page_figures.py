@@ -21,6 +21,8 @@ MAX_LEARNERS_IN_STEPS = 8
 """If there are more learners, the page leaves out the figure of the steps."""
 MAX_MEANS = 600
 """If there are more means of a learner on a data set, the page leaves out figures of data sets."""
+MAX_LEARNERS = 200
+"""If there are more learners, the page leaves out the figures of every pair and of every loss."""
 MIN_TEXT_PIXELS = 11.2
 """Size of the smallest text of a figure."""
 PIXELS_PER_POINT = 1.4
@@ -111,7 +113,11 @@ def _many_learners(order: Decision, _: Losses) -> bool:
 
 def _several_losses(order: Decision, losses: Losses) -> bool:
     several = losses.values[0].size > 1 and not losses.design.on_test_set
-    return several and _is_complete(order)
+    return several and len(order.by_preference) <= MAX_LEARNERS and _is_complete(order)
+
+
+def _matrix_fits(order: Decision, _: Losses) -> bool:
+    return len(order.by_preference) <= MAX_LEARNERS
 
 
 def _one_dataset(_: Decision, losses: Losses) -> bool:
@@ -188,6 +194,7 @@ PAGE_FIGURES = (
         kind="matrix",
         title="Every pair",
         caption="The difference of every pair, its p-value, and which one is significantly better.",
+        condition=_matrix_fits,
     ),
     PageFigure(
         kind="intervals",

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
@@ -14,15 +15,16 @@ from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.races import Race
 from bestofk.evals.model_choice import ModelChoice
-from bestofk.learners.preparation import sentences as preparation_sentences
 from bestofk.losses.losses import Losses
 from bestofk.report.tables import Column, OutputTable
-from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
 from bestofk.splits.plans import specify
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
+
+if TYPE_CHECKING:
+    from bestofk.run.store.stored_study import StudySpec
 
 MAX_FINGERPRINTS = 200
 """Rows of a table of fingerprints; the store has all."""
@@ -80,6 +82,9 @@ def facts_of(
     """Return labels and values that say how the result was obtained."""
     facts: list[tuple[str, str]] = []
     if study is not None:
+        # imports scikit-learn, which other results do not need
+        from bestofk.learners.preparation import sentences as preparation_sentences
+
         others = [other.loss for other in study.others]
         decides = f"{study.loss} (decides)" if others else study.loss
         facts += [

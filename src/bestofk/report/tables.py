@@ -23,16 +23,16 @@ from bestofk.decide.one_test import TestReport
 from bestofk.decide.statements.stopped import NOT_SETTLED
 from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.stopped_decision import StoppedEvidence
-from bestofk.learners.preparation import sentences as preparation_sentences
 from bestofk.losses.losses import Losses
 from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text
 from bestofk.report.page_figures import dot_plot_of
-from bestofk.run.conclude import OtherMetric
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bestofk.run.conclude import OtherMetric
 
 Kind = Literal["name", "text", "number", "pvalue", "count", "seconds", "bytes", "code"]
 _TEXT_KINDS = ("name", "text", "code")
@@ -155,17 +155,6 @@ class OutputTable:
             column for column in self.columns if any(cell is not None for cell in column.cells)
         )
         return replace(self, columns=tuple(columns))
-
-    def only(self, rows: Sequence[int], *, note: str) -> OutputTable:
-        """Return some of the rows, with another note."""
-        return replace(
-            self,
-            note=note,
-            columns=tuple(
-                replace(column, cells=[column.cells[row] for row in rows])
-                for column in self.columns
-            ),
-        )
 
     def _rows(self, columns: list[list[Any]]) -> Iterable[tuple[Any, ...]]:
         return zip(*columns, strict=True)
@@ -355,7 +344,7 @@ def learners_table(
     """Return the learners by mean: place, difference from the recommended one, verdict, cost."""
     names = list(order.by_mean)
     ranked = len(order.ranking) == len(names)
-    metric = order.metric
+    metric, means = order.metric, order.means
     standings = {standing.name: standing for standing in order.standings}
     columns = [
         Column("learner", order.noun.capitalize(), "name", names),
@@ -363,7 +352,7 @@ def learners_table(
             f"mean_{metric.name.replace(' ', '_')}",
             f"Mean {metric.name}",
             "number",
-            [order.means[name] for name in names],
+            [means[name] for name in names],
         ),
     ]
     columns += [
@@ -381,7 +370,8 @@ def learners_table(
         key = order.run_noun.replace(" ", "") + "s"
         columns.append(Column(key, title, "count", runs))
     if ranked:
-        places = [order.ranking.index(name) + 1 for name in names]
+        place = {name: rank for rank, name in enumerate(order.ranking, 1)}
+        places = [place[name] for name in names]
         columns.insert(0, Column("place", "Place", "count", places))
     if order.preference.stated:
         ranks = {name: rank for rank, name in enumerate(order.by_preference, 1)}
@@ -607,6 +597,8 @@ def html_of(value: Result) -> str:
     first = value.headline() if hasattr(value, "headline") else value.explain()
     plot, after = Markup(""), Markup("")
     if isinstance(value, Study):
+        from bestofk.learners.preparation import sentences as preparation_sentences
+
         if value.decision is not None:
             # All text in the SVG is escaped.
             plot = Markup(dot_plot_of(value.decision, value.losses))

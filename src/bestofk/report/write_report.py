@@ -67,8 +67,12 @@ MAX_PRINTED_ROWS = 100
 """Tables with more rows are left out on paper."""
 MAX_LISTED_PAIRS = 1500
 """If there are more pairs, a page shows those of the recommended learner."""
+MAX_LISTED_MEANS = 10_000
+"""If there are more means of a learner on a data set, a page does not list them."""
 MAX_COPIED_CELLS = 6000
 """Larger tables can be copied as CSV only, which keeps pages small."""
+MAX_PAIRS_TO_TRY = 20_000
+"""If there are more pairs, a page has no section in which a reader tries other settings."""
 MAX_PAIRS_OF_ALL_CORRECTIONS = 5_000
 """If there are more pairs, a page has the p-values of the decision's correction only."""
 
@@ -363,23 +367,23 @@ def _tables(
             tables.append(_pairs(order))
     elif costs is not None:
         tables.append(costs_table(costs))
-    by_dataset = None if losses is None else datasets_table(losses)
+    few = losses is not None and len(losses.datasets) * len(losses.algorithms) <= MAX_LISTED_MEANS
+    by_dataset = datasets_table(losses) if losses is not None and few else None
     return tables if by_dataset is None else [*tables, by_dataset]
 
 
 def _pairs(order: Decision) -> OutputTable:
     """Return all pairs, or those of the recommended learner if there are too many."""
-    table, evidence = pairs_table(order.evidence), order.evidence
-    if len(table) <= MAX_LISTED_PAIRS:
-        return table
-    rows: Sequence[int] = range(MAX_LISTED_PAIRS)
-    shown = f"the first {MAX_LISTED_PAIRS:,}"
-    if order.recommended is not None:
-        best = evidence.names.index(order.recommended)
-        rows = np.flatnonzero((evidence.first == best) | (evidence.second == best)).tolist()
-        shown = f"the {len(rows):,} with {elided(str(order.recommended))}"
-    cut = f"The table shows {shown} of {len(table):,} pairs; --json has them all."
-    return table.only(rows, note=f"{table.note} {cut}")
+    evidence = order.evidence
+    if len(evidence) <= MAX_LISTED_PAIRS:
+        return pairs_table(evidence)
+    best = order.smallest_mean if order.recommended is None else order.recommended
+    table = pairs_table(evidence.only(evidence.rows_of(best)))
+    cut = (
+        f"The table shows the {len(table):,} with {elided(str(best))} of {len(evidence):,} pairs; "
+        "--json --pairs all has them all."
+    )
+    return replace(table, note=f"{table.note} {cut}")
 
 
 def _states(assumptions: Sequence[CheckedAssumption]) -> str:
@@ -462,12 +466,15 @@ def live_data(order: Decision) -> dict[str, object] | None:
     """Return the object that the page's script reads; learners are in the order of preference.
 
     Return None if the script cannot decide as Python does: for procedures other than MultiTest,
-    families other than all pairs, p-values that are not numbers, and stopped races.
+    families other than all pairs, p-values that are not numbers, and stopped races. Return None
+    also for too many pairs, which would take megabytes.
     """
     evidence = order.evidence
     if isinstance(order, StoppedDecision):
         return None
     if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
+        return None
+    if len(evidence) > MAX_PAIRS_TO_TRY:
         return None
     if not np.isfinite(evidence.pvalue).all():
         return None

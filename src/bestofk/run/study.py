@@ -11,7 +11,6 @@ from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
-from bestofk.learners.preparation import Preparation
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.settings import Settings
     from bestofk.decide.stopping.races import Race
+    from bestofk.learners.preparation import Preparation
     from bestofk.losses.losses import Losses
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.experiment import Experiment
@@ -246,12 +246,15 @@ class Study(Reported):
         """
         return as_text(self.statements)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the study for strict JSON: no NaN, no infinity; all in the user's metric."""
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+        """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.
+
+        `pairs` is that of `Decision.to_dict`.
+        """
         from bestofk.version import __version__
 
         body: dict[str, Any] = (
-            self.decision.to_dict()
+            self.decision.to_dict(pairs=pairs)
             if self.decision is not None
             else {
                 "recommended": None,

@@ -226,6 +226,9 @@ def family(pvalues: Any) -> Floats:
 
 def _step_down(p: Floats, factors: Floats) -> Floats:
     """Return for the i-th smallest p the largest of factors[j] * p_(j) over j <= i."""
+    if (p == p[..., :1]).all():
+        # equal p-values, as in the search for the smallest possible ones, need no sorting
+        return np.minimum(np.maximum.accumulate(p * factors, axis=-1), 1.0)
     order = np.argsort(p, axis=-1)
     ranked = np.take_along_axis(p, order, axis=-1)
     ranked *= factors

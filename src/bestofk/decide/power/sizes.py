@@ -267,10 +267,13 @@ def _selected_rows(only: tuple[Name, Name] | None, study: _PlannedPairs) -> Pair
     for name in only:
         if name not in names:
             raise UnknownNameError("learner", name, [str(known) for known in names])
-    selected = {names.index(name) for name in only}
-    for row, pair in enumerate(zip(study.first.tolist(), study.second.tolist(), strict=True)):
-        if set(pair) == selected:
-            return np.array([row])
+    low, high = sorted(names.index(name) for name in only)
+    rows = np.flatnonzero(
+        (np.minimum(study.first, study.second) == low)
+        & (np.maximum(study.first, study.second) == high)
+    )
+    if len(rows):
+        return rows[:1]
     raise ArgumentError(f"only: the family does not contain {only[0]} against {only[1]}.")
 
 

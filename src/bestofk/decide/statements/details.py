@@ -366,13 +366,21 @@ def caution_statements(decision: Decision) -> tuple[Statement, ...]:
         return ()
     short = first_sentence(decision.caution)
     evidence = decision.evidence
-    finite = len(evidence) > 0 and bool(np.isfinite([evidence.low, evidence.high]).any())
+    finite = len(evidence) > 0 and _has_intervals(decision)
     too = ""
     if finite and evidence.interval_factor > 1:
         too = f" The intervals allow for it: they are {_wider(evidence)} than those of the test."
     elif finite:
         too = " Intervals miss as often as claims are wrong."
     return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
+
+
+def _has_intervals(decision: Decision) -> bool:
+    """Return whether any pair that is shown has an interval."""
+    evidence = decision.evidence
+    shown = decision.recommended
+    rows = np.arange(len(evidence)) if shown is None else evidence.rows_of(shown)
+    return bool(np.isfinite(np.stack(evidence.intervals_of(rows))).any())
 
 
 def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:

@@ -145,9 +145,9 @@ class StoppedDecision(Decision):
         """Return the number of runs (or data sets) in the mean of a learner."""
         return self.race.runs[str(name)]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
         """Return the decision for strict JSON."""
-        return {**Decision.to_dict(self), "race": self.race.to_dict()}
+        return {**Decision.to_dict(self, pairs=pairs), "race": self.race.to_dict()}
 
 
 def evidence_so_far(

@@ -36,7 +36,7 @@ from bestofk.data.tables.named_columns import ColumnSelection, read_named_column
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name
-from bestofk.evals.rows import NAN, STATUSES, EvalRows, matches, number_of
+from bestofk.evals.rows import NAN, STATUSES, EvalRows, all_different, matches, number_of
 from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.columns import direction_of, normal
 from bestofk.losses.doubts import plain_cells
@@ -234,6 +234,8 @@ def _metric_name(column: str, columns: Sequence[str]) -> str:
 
 def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of tables."""
+    import pyarrow as pa
+
     sources = _without_copies(sources, query, rows)
     query = _with_shared_items(sources, query, rows)
     tasks: set[str] = set()
@@ -251,6 +253,8 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         table = plain_cells(read_table(source.path, nested=True))
         _read(table, query, rows, tasks, whole=True, name=name)
     rows.model = None
+    # pyarrow keeps the memory of tables that are not used any more
+    pa.default_memory_pool().release_unused()
     if query.task and not len(rows):
         if not tasks:
             raise TableError(
@@ -561,10 +565,14 @@ def _refuse_unclear_repeats(table: Table, roles: dict[str, str], *, whole: bool)
     if "epoch" in roles:
         return
     named = [table.levels(roles[role]) for role in ("learner", "task", "item") if role in roles]
-    cells = np.zeros(table.n_rows, dtype=np.int64)
+    cells, span = np.zeros(table.n_rows, dtype=np.int64), 1
     for levels in named:
-        cells = cells * (len(levels.names) + 1) + levels.codes
-    if len(pd.unique(cells)) == table.n_rows:
+        # an empty cell has the code -1
+        cells *= len(levels.names) + 1
+        cells += levels.codes
+        cells += 1
+        span *= len(levels.names) + 1
+    if span < 1 << 62 and all_different(cells, span):
         return
     if not whole:
         raise TableError("the other columns are needed")

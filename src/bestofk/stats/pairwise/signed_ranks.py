@@ -250,7 +250,9 @@ def walsh_averages_at(ordered: Floats, ranks: tuple[int, int]) -> tuple[Floats, 
     values = np.empty((2, columns))
     if n > _MAX_LISTED:
         for column in range(columns):
-            values[:, column] = [nth_walsh_average(ordered[:, column], k) for k in ranks]
+            numbers = np.ascontiguousarray(ordered[:, column])
+            by_rank = {k: nth_walsh_average(numbers, k) for k in set(ranks)}
+            values[:, column] = [by_rank[k] for k in ranks]
         return values[0], values[1]
     i, j = np.triu_indices(n)
     step = max(1, _AVERAGES_AT_ONCE // len(i))
@@ -266,7 +268,8 @@ def nth_walsh_average(ordered: Floats, rank: int) -> float:
     """Return the Walsh average of ascending numbers with `rank` smaller or equal ones before it.
 
     List all averages of few numbers. For many numbers, use bisection: it counts the averages below
-    a bound in O(n log n) and avoids n^2 numbers in memory.
+    a bound in O(n log n) and avoids n^2 numbers in memory. Once few averages lie between the
+    bounds, count only these.
 
     Examples
     --------
@@ -280,16 +283,29 @@ def nth_walsh_average(ordered: Floats, rank: int) -> float:
         return float(np.partition(averages, rank)[rank])
     low, high = float(ordered[0]), float(ordered[-1])
     position = np.arange(n)
+    before, after = np.zeros(n, dtype=np.int64), n - position
+    left: tuple[Floats, Floats] | None = None
+    base = 0
     while True:
         middle = low + (high - low) / 2
         if not low < middle < high:
             break
         # pairs j >= i with x_j <= 2 middle - x_i
-        below = np.searchsorted(ordered, 2 * middle - ordered, side="right") - position
-        if int(np.maximum(below, 0).sum()) > rank:
-            high = middle
+        if left is not None:
+            count = base + np.count_nonzero(left[1] <= 2 * middle - left[0])
         else:
-            low = middle
+            below = np.searchsorted(ordered, 2 * middle - ordered, side="right") - position
+            below = np.maximum(below, 0)
+            count = below.sum()
+        if count > rank:
+            high, after = middle, after if left else below
+        else:
+            low, before = middle, before if left else below
+        if left is None and (sizes := after - before).sum() <= 4 * n:
+            base = int(before.sum())
+            first = np.repeat(position, sizes)
+            nth = np.arange(len(first)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            left = ordered[first], ordered[first + before[first] + nth]
     return high
 
 

@@ -1,0 +1,50 @@
+"""Benchmarks run on small input; their timings are no tests."""
+
+import sys
+from pathlib import Path
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+def test_growth_runs_the_commands(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import growth
+
+    monkeypatch.setattr(growth, "SIZES", dict.fromkeys(growth.SIZES, (4,)) | {"evals": (2000,)})
+    monkeypatch.setattr(growth, "DATASETS", 5)
+    parts = ["units", "evals", "reports"]
+    assert list(growth.measure(parts)) == []
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if not line.startswith(" ")] == parts
+    assert out.count("MiB") == len(parts)
+    sys.modules.pop("growth")
+
+
+def test_growth_compares_each_step_with_the_one_before(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import growth
+
+    steps = {
+        1: growth.Step(1.0, 100.0, 10.0, 10.0),
+        2: growth.Step(1.1, 100.0, 20.0, 20.0),
+        3: growth.Step(4.0, 400.0, 40.0, 40.0),
+    }
+    monkeypatch.setattr(growth, "SIZES", {"learners": (1, 2, 3)})
+    monkeypatch.setitem(growth.STEPS, "learners", lambda _, size: steps[size])
+    rows = list(growth.measure(["learners"]))
+    assert [row[0] for row in rows] == ["learners-3", "learners-3 MiB"]
+    assert [round(row[1], 3) for row in rows] == [0.55, 0.5]
+    sys.modules.pop("growth")
+
+
+def test_evals_speed_compares_the_commands_with_pandas(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import evals_speed
+
+    monkeypatch.setattr(evals_speed, "ITEMS", 30)
+    monkeypatch.setattr(evals_speed, "REPEATS", 1)
+    rows = list(evals_speed.commands(models=3))
+    assert [row[0] for row in rows] == ["evals-text", "evals-json", "evals-report"]
+    assert capsys.readouterr().out.count("MiB") == 3
+    sys.modules.pop("evals_speed")
+    sys.modules.pop("growth")
