@@ -37,18 +37,18 @@ from bestofk.stats.intervals import clopper_pearson
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
 LEARNERS = (2, 5, 10)
-ONLY = {"margin": (2,), "expect": (5,), "next data set": (5,)}
-"""Intervals measured for one number of learners: with more, hardly any margin is claimed."""
+MANY = 20
+"""Learners of which the differences on data sets and runs are measured, too."""
 SPOILED = 0.4
 OUT = Path("docs/measured")
 SIZES: dict[str, tuple[int, ...]] = {
     "graded scores, skewed": (50, 200),
-    "graded scores, rarely right": (20, 50),
+    "graded scores, rarely right": (20, 50, 200),
     "graded scores, symmetric": (200,),
     "right or wrong": (50,),
     "graded scores, skewed, clusters of 5": (100,),
     "right or wrong, clusters of 5": (100,),
-    **{f"losses in order of time, autocorrelation {rho:g}": (200,) for rho in (0.0, 0.5, 0.8)},
+    **{f"losses in order of time, autocorrelation {rho:g}": (50, 100, 200) for rho in (0.0, 0.5, 0.8)},
     "data sets, normal": (12, 60),
     **{f"data sets, {shape}, opposite skews": (12, 30, 60)
        for shape in ("exponential", "contaminated", "lognormal")},
@@ -263,6 +263,14 @@ def kinds(null: Null) -> dict[str, Any]:
     return result
 
 
+def learners_of(null: Null, interval: str) -> tuple[int, ...]:
+    """Return the numbers of learners: with more than 2, hardly any margin is claimed."""
+    if interval == "margin":
+        return (2,)
+    many = interval == "difference" and "lognormal, opposite" in null.name and null.n <= 30
+    return (*LEARNERS, MANY) if many else LEARNERS
+
+
 def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
     """Return one row per interval, null and number of learners."""
     rows = []
@@ -271,12 +279,19 @@ def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
             continue
         count = tables if null.fit is None else fitted
         for name, function in kinds(null).items():
-            for K in ONLY.get(name, LEARNERS):
+            for K in learners_of(null, name):
                 printed = [one for one in function(null, K, count) if one[0] is not None]
                 held = [float(one[0]) for one in printed]
                 bare = [float(one[0]) for one in printed if not one[1]]
                 rows.append(row_of(name, null.command, null.name, null.n, K, held, count, bare))
     return rows
+
+
+def cell(row: dict[str, str]) -> str:
+    """Return the coverage, with the number of results that have intervals if it is below half."""
+    printed = int(row["printed"])
+    few = 0 < printed < int(row["tables"]) / 2
+    return f"{row['covered']} ({printed})" if few else row["covered"]
 
 
 def page(rows: list[dict[str, str]]) -> list[str]:
@@ -293,7 +308,7 @@ def page(rows: list[dict[str, str]]) -> list[str]:
         for key in dict.fromkeys((row["command"], row["null"], row["n"]) for row in mine):
             group = {row["learners"]: row for row in mine
                      if (row["command"], row["null"], row["n"]) == key}  # fmt: skip
-            cells = [group[K]["covered"] if K in group else "" for K in learners]
+            cells = [cell(group[K]) if K in group else "" for K in learners]
             bare = [group[K]["without caution"] or "-" for K in learners if K in group]
             lines.append(f"| {' | '.join((*key, *cells, ' / '.join(bare)))} |")
         lines.append("")
@@ -301,7 +316,9 @@ def page(rows: list[dict[str, str]]) -> list[str]:
         *lines,
         "Percent of results whose intervals hold; 95 are promised. *Without caution*: of the "
         "results without a caution about their error rate; - if all have one. *none*: such "
-        "results have no intervals, because these would cover too rarely. Made by "
+        "results have no intervals, because these would cover too rarely. In brackets: the number "
+        f"of results with intervals, if it is below half of all. {STUDIES:,} tables each, "
+        f"{FITTED} of fitted learners and `estimate`. Made by "
         "`python studies/interval_coverage.py`.",
         "",
     ]

@@ -268,7 +268,7 @@ NULLS = (
     *(
         Null(name=f"losses in order of time, autocorrelation {rho:g}", draw=series(rho), n=n,
              design="time", times=4 if (n, rho) == (200, 0.5) else 1)
-        for n in (50, 200) for rho in (0.0, 0.5, 0.8, 0.95)
+        for n in (50, 100, 200) for rho in (0.0, 0.5, 0.8, 0.95)
     ),
     *(
         Null(name=f"data sets, {name}", draw=draw, n=n, design="scores")

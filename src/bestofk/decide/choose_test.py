@@ -208,8 +208,10 @@ def caution_of(problem: Problem, choice: Choice) -> str:
     return " ".join(filter(None, sentences))
 
 
-UNITS_ALLOWANCE, ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.5, 2.4, 7.0
+UNITS_ALLOWANCE, ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.5, 2.4, 15.0
 """Measured by ``python studies/interval_coverage.py``: the intervals cover such losses, too."""
+FEWEST_SURE_ROWS = 20
+"""A series that may have the information of fewer independent rows has no intervals."""
 
 
 def interval_factor(problem: Problem, choice: Choice) -> float:
@@ -218,7 +220,8 @@ def interval_factor(problem: Problem, choice: Choice) -> float:
     On n units the factor is ``1 + c / n``, and c is larger if the differences are visibly skewed:
     then the pairs without visible skewness are suspect as well. Folds do not show how the losses
     of single rows are distributed, so their factor depends on the number of rows only. In a series
-    n is the number of independent rows that have the same information.
+    n is the number of independent rows that surely have no more information: a series that looks
+    less dependent than it is has too short intervals.
     """
     entry = choice.entry
     if entry is None:
@@ -232,7 +235,8 @@ def interval_factor(problem: Problem, choice: Choice) -> float:
         rows = _few_rows(problem, few)
         return 1.0 if rows is None else 1.0 + ROWS_ALLOWANCE / float(np.sqrt(_rows(problem)))
     if entry.widened == "dependent rows":
-        return 1.0 + SERIES_ALLOWANCE / _dependence(problem)[1]
+        n_sure = _dependence(problem, errors=2.0)[1]
+        return np.inf if n_sure < FEWEST_SURE_ROWS else 1.0 + SERIES_ALLOWANCE / n_sure
     n = _fewest_units(problem, choice)
     if not entry.widened or n >= MAX_SKEWED_UNITS:
         return 1.0
@@ -313,14 +317,18 @@ def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None
     }
 
 
-def _dependence(problem: Problem) -> tuple[float, float]:
-    """Return the largest lag-1 autocorrelation of a pair, and its number of independent rows."""
+def _dependence(problem: Problem, errors: float = 0.0) -> tuple[float, float]:
+    """Return the largest lag-1 autocorrelation of a pair, and its number of independent rows.
+
+    Add `errors` times its standard error to the autocorrelation.
+    """
     from bestofk.stats.pairwise.cosine import effective_sample, lag_one
 
     values = problem.sample(1)
     first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
     d = (values[first] - values[second]).T
     rho = float(lag_one(d - d.mean(axis=0)).max())
+    rho = min(rho + errors * float(np.sqrt((1.0 - max(rho, 0.0) ** 2) / len(d))), 0.99)
     return rho, float(effective_sample(rho, len(d)))
 
 

@@ -153,7 +153,7 @@ PAGE_FIGURES = (
     PageFigure(
         kind="losses",
         title="What was measured",
-        caption="One row per learner, with the interval of its mean.",
+        caption="One row per learner, with its mean.",
         condition=_several_losses,
         needs_losses=True,
     ),

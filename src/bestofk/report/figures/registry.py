@@ -188,7 +188,7 @@ FIGURES = Registry(
         name="losses",
         module="loss_points",
         accepts=("Losses", "Study", "Decision"),
-        summary="every fold as a point, by run, and the interval of each mean",
+        summary="every fold as a point, by run, and each mean",
     ),
     FigureEntry(
         name="matrix",

@@ -705,7 +705,6 @@ UNIT_TESTS = (
                 "up to 61 percent.",
                 when="autocorrelated",
                 below=20,
-                hides_intervals=True,
             ),
         ),
     ),

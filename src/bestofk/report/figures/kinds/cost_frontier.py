@@ -12,7 +12,6 @@ from bestofk._base.formatting import counted, joined, printable
 from bestofk.decide.statements.models import cost_title, shown_cost
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.comparisons import decision_of
-from bestofk.report.figures.kinds.loss_points import measured_losses
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper
@@ -84,7 +83,7 @@ def frontier_of(choice: ModelChoice, kind: str) -> tuple[str, ...]:
 
 
 def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_PAPER) -> Picture:
-    """Draw learners by cost and mean, with the interval of each mean.
+    """Draw learners by cost and mean; models of an evaluation with the interval of each mean.
 
     Parameters
     ----------
@@ -203,14 +202,11 @@ def _of_study(study: Any, cost: str | None) -> _Costs:
     words, units = _STUDY_COSTS[kind]
     most = max(filter(isfinite, costs.values()))
     factor, unit = max((unit for unit in units if unit[0] <= most), default=units[0])
-    measured = measured_losses(study)
-    lows, highs = measured.intervals(1.0 - order.alpha)
-    ends = zip(lows.tolist(), highs.tolist(), strict=True)
     return _Costs(
         title=f"{words}, {unit}",
         costs={name: value / factor for name, value in costs.items()},
         order=order,
-        intervals=dict(zip(measured.names, ends, strict=True)),
+        intervals={},
         noun="learner",
     )
 

@@ -1,4 +1,4 @@
-"""The measured losses of every learner: every fold as a point, and the interval of the mean."""
+"""The measured losses of every learner: every fold as a point, and the mean."""
 
 from __future__ import annotations
 
@@ -31,32 +31,25 @@ _UNITS = {
 """Words for the values of a learner by the kind of design; folds otherwise."""
 
 
-def layout_losses(
-    value: Any, *, level: float = 0.95, losses: Any = None, paper: Paper = ANY_PAPER
-) -> Picture:
-    """Draw every value of every learner and the interval of each mean, the best mean on top.
+def layout_losses(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -> Picture:
+    """Draw every value of every learner and each mean, the best mean on top.
 
     Parameters
     ----------
     value : Losses, Decision or Study
-    level : float
-        Coverage of the interval of a mean.
     losses : Losses, optional
         The losses behind an order that does not contain them.
     paper : Paper, optional
 
     Notes
     -----
-    The intervals are those of `corrected_repeated_kfold_t` and `corrected_resampled_t`, whose
-    variance allows for training rows that folds share; over data sets, of the paired t test.
-    They are of each mean alone: learners whose intervals overlap may still differ, because the
-    losses are paired.
+    The means have no intervals: those of folds are unknown, and t intervals of few skewed losses
+    cover too rarely. Learners whose losses overlap may still differ, because the losses are paired.
     """
     measured = measured_losses(value, losses)
     metric = measured.metric
     K, runs, _ = measured.cells.shape
     order = np.argsort(np.nanmean(measured.cells.reshape(K, -1), axis=1), kind="stable").tolist()
-    lows, highs = measured.intervals(level)
     cells = metric.shown(measured.cells)
     flat = cells.reshape(K, -1)
     means = np.nanmean(flat, axis=1)
@@ -65,12 +58,7 @@ def layout_losses(
     sheet = Sheet(paper)
     labels = sheet.labels([measured.names[a] for a in order], paper.share(0.38, 200.0), size)
     start = 8 + sheet.widest(labels, size) + 12
-    # Clip intervals that reach far beyond all losses.
-    least, most = float(np.nanmin(flat)), float(np.nanmax(flat))
-    beyond = 0.35 * ((most - least) or 1.0)
-    low = min(max(float(np.nanmin(lows)), least - beyond), least)
-    high = max(min(float(np.nanmax(highs)), most + beyond), most)
-    low, high = around(low, high)
+    low, high = around(float(np.nanmin(flat)), float(np.nanmax(flat)))
     scale = Scale(low=low, high=high, start=start, end=start + paper.rest(start + 16, 380.0))
     top = 8.0
     bottom = top + K * pitch + 2
@@ -90,12 +78,6 @@ def layout_losses(
         for x, y, run in dict.fromkeys(points) if n > _MAX_POINTS else points:
             sheet.dot(x, y, radius, fill="sky" if run % 2 == 0 else "orange", opacity=opacity)
     for row, a, label in zip(rows, order, labels, strict=True):
-        span = scale(float(lows[a])), scale(float(highs[a]))
-        if span[1] > span[0]:
-            sheet.line((span[0], row), (span[1], row), colour="ink", width=1.6)
-            for x, limit in zip(span, (lows[a], highs[a]), strict=True):
-                if scale.low < limit < scale.high:
-                    sheet.line((x, row - 3), (x, row + 3), colour="ink", width=1.2)
         sheet.dot(scale(float(means[a])), row, 3.2, fill="paper", colour="ink", width=1.5)
         sheet.write(start - 12, row, label, size=size, anchor="end")
     several = measured.n_datasets > 1
@@ -107,9 +89,8 @@ def layout_losses(
     return sheet.finish(
         scale.end + 16,
         end + 6,
-        note=f"Each point is one of {n} {what}{colours} Circle and bar: the mean and its "
-        f"{100 * level:g} % interval, of each learner alone; "
-        f"{'larger' if metric.higher_is_better else 'smaller'} is better. Learners whose bars "
+        note=f"Each point is one of {n} {what}{colours} Circle: the mean; "
+        f"{'larger' if metric.higher_is_better else 'smaller'} is better. Learners whose points "
         "overlap may still differ: the tests compare pairs on the same "
         f"{'data sets' if several else 'splits'}.",
         alt=f"The {metric.name} of {counted(K, 'learner')}, the best mean on top: "
@@ -128,42 +109,6 @@ class MeasuredLosses:
     cells: Floats
     design: Design
     n_datasets: int
-
-    def intervals(self, level: float) -> tuple[Floats, Floats]:
-        """Return the ends of the interval of each mean, in the user's metric.
-
-        Both ends are the mean if the design does not allow an interval.
-        """
-        from bestofk.stats import pairwise
-
-        cells, design = self.cells, self.design
-        flat = cells.reshape(len(cells), -1)
-        lows = np.nanmean(flat, axis=1)
-        highs = lows.copy()
-        for a, row in enumerate(flat):
-            known = row[np.isfinite(row)]
-            if len(known) < 2:
-                continue
-            zeros = np.zeros_like(known)
-            result: Any
-            if self.n_datasets > 1 or design.on_test_set or design.kind in ("scores", "holdout"):
-                result = pairwise.kfold_t(known, zeros)
-            elif design.kind in ("resample", "bootstrap", "time", "splits"):
-                share = design.test_share()
-                if share is None:
-                    continue
-                result = pairwise.corrected_resampled_t(known, zeros, n_train=1.0, n_test=share)
-            elif len(known) == len(row):
-                result = pairwise.corrected_repeated_kfold_t(
-                    cells[a], np.zeros_like(cells[a]), test_share=design.test_share()
-                )
-            else:
-                continue
-            low, high = result.confidence_interval(level)
-            if np.isfinite(low) and np.isfinite(high):
-                lows[a], highs[a] = low, high
-        ends = np.sort([self.metric.shown(lows), self.metric.shown(highs)], axis=0)
-        return ends[0], ends[1]
 
 
 def measured_losses(value: Any, losses: Any = None) -> MeasuredLosses:
