@@ -2,7 +2,8 @@
 
     python studies/interval_coverage.py               write docs/measured/coverage.csv, coverage.md
     python studies/interval_coverage.py --smoke       print the table from few tables
-    python studies/interval_coverage.py --only WORDS  measure only the nulls that contain WORDS
+    python studies/interval_coverage.py --only WORDS  print the nulls whose names contain WORDS
+    python studies/interval_coverage.py --again       measure rows that coverage.csv has, too
 
 The tables are those of ``null_tables.py``, 1,000 each, with learners that differ: learner k of K is
 worse than the first by k / K standard deviations of a loss, or loses 0.4 k / K of its scores.
@@ -48,7 +49,8 @@ SIZES: dict[str, tuple[int, ...]] = {
     "right or wrong": (50,),
     "graded scores, skewed, clusters of 5": (100,),
     "right or wrong, clusters of 5": (100,),
-    **{f"losses in order of time, autocorrelation {rho:g}": (50, 100, 200) for rho in (0.0, 0.5, 0.8)},
+    **{f"losses in order of time, autocorrelation {rho:g}": (50, 100, 200)
+       for rho in (0.0, 0.5, 0.8)},
     "data sets, normal": (12, 60),
     **{f"data sets, {shape}, opposite skews": (12, 30, 60)
        for shape in ("exponential", "contaminated", "lognormal")},
@@ -75,6 +77,8 @@ SIZES: dict[str, tuple[int, ...]] = {
 FEW_DATA_SETS = 49
 """With fewer there is no interval for the next data set."""
 
+Rows = list[dict[str, str]]
+KEY = ("interval", "null", "n", "learners", "tables")
 Held = Iterator[tuple[float | None, bool]]
 """For each result: the share of its intervals that hold, None without one; and its caution."""
 
@@ -271,20 +275,26 @@ def learners_of(null: Null, interval: str) -> tuple[int, ...]:
     return (*LEARNERS, MANY) if many else LEARNERS
 
 
-def measure(tables: int, fitted: int, only: str = "") -> list[dict[str, str]]:
-    """Return one row per interval, null and number of learners."""
-    rows = []
+def measure(tables: int, fitted: int, only: str = "", known: Rows = ()) -> Iterator[dict[str, str]]:
+    """Yield one row per interval, null and number of learners; take those that are known."""
+    done = {tuple(row[column] for column in KEY): row for row in known}
     for null in NULLS:
         if only not in null.name or null.n not in SIZES.get(null.name, ()):
             continue
         count = tables if null.fit is None else fitted
-        for name, function in kinds(null).items():
-            for K in learners_of(null, name):
-                printed = [one for one in function(null, K, count) if one[0] is not None]
-                held = [float(one[0]) for one in printed]
-                bare = [float(one[0]) for one in printed if not one[1]]
-                rows.append(row_of(name, null.command, null.name, null.n, K, held, count, bare))
-    return rows
+        for K in (*LEARNERS, MANY):
+            for name, function in kinds(null).items():
+                key = (name, null.name, str(null.n), str(K), str(count))
+                if key in done:
+                    yield done[key]
+                elif K in learners_of(null, name):
+                    printed = [one for one in function(null, K, count) if one[0] is not None]
+                    held = [float(one[0]) for one in printed]
+                    bare = [float(one[0]) for one in printed if not one[1]]
+                    yield row_of(name, null.command, null.name, null.n, K, held, count, bare)
+    if not only:
+        estimated = [row for row in known if row["interval"] == "estimate"]
+        yield from estimated or measure_estimates(fitted)
 
 
 def cell(row: dict[str, str]) -> str:
@@ -299,7 +309,7 @@ def page(rows: list[dict[str, str]]) -> list[str]:
     lines = []
     for name in dict.fromkeys(row["interval"] for row in rows):
         mine = [row for row in rows if row["interval"] == name]
-        learners = list(dict.fromkeys(row["learners"] for row in mine))
+        learners = sorted({row["learners"] for row in mine}, key=int)
         heads = [f"K = {K}" for K in learners]
         lines += [
             f"**{name}**", "", f"| command | tables | n | {' | '.join(heads)} | without caution |",
@@ -327,16 +337,32 @@ def page(rows: list[dict[str, str]]) -> list[str]:
 def main() -> None:
     smoke = "--smoke" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-    rows = measure(*((3, 2) if smoke else (STUDIES, FITTED)), only)
-    if not only:
-        rows += measure_estimates(2 if smoke else FITTED)
+    table = OUT / "coverage.csv"
+    known: Rows = []
+    if not (smoke or only or "--again" in sys.argv):
+        known = list(csv.DictReader(table.open(encoding="utf-8")))
+    rows: Rows = []
+    for row in measure(*((3, 2) if smoke else (STUDIES, FITTED)), only, known):
+        rows.append(row)
+        if known and row not in known:
+            write(in_order([*rows, *(one for one in known if one not in rows)]))
+    rows = in_order(rows)
     if smoke or only:
         print("\n".join(page(rows)))
         return
     write(rows)
 
 
-def write(rows: list[dict[str, str]]) -> None:
+def in_order(rows: Rows) -> Rows:
+    """Return the rows by interval, command and null."""
+    names = ("difference", "rate", "bound", "next data set", "margin", "expect", "estimate")
+    return sorted(rows, key=lambda row: (
+        names.index(row["interval"]), row["command"], row["null"], int(row["n"]),
+        int(row["learners"]),
+    ))  # fmt: skip
+
+
+def write(rows: Rows) -> None:
     with (OUT / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

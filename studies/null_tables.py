@@ -4,6 +4,7 @@
     python studies/null_tables.py --smoke          print the table from few studies
     python studies/null_tables.py --only WORDS     print the nulls whose names contain WORDS
     python studies/null_tables.py --again          measure rows that nulls.csv already has, too
+    python studies/null_tables.py --paths          check that `compare` decides as the study does
 
 Every study draws K learners (or models) with equal means and decides by the defaults. A study errs
 if it claims any difference. *Without caution* counts the false claims in results that do not carry
@@ -24,13 +25,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import bestofk as bk
 from bestofk.decide.order_tables import order_many
 from bestofk.evals.choosing import _decide
 from bestofk.evals.item_scores import ItemScores
 from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.simulation import simulate
+from bestofk.lab.simulation import _task, simulate
 from bestofk.run.inputs import default_plan
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import clopper_pearson
@@ -445,7 +450,44 @@ def page(rows: Rows) -> list[str]:
     ]
 
 
+def compare_paths() -> None:
+    """Print whether `compare` and the study agree on data sets of equal and unequal learners."""
+    models = {"naive-bayes": GaussianNB(), "nn": KNeighborsClassifier(1)}
+    agreed = claimed = count = 0
+    for learner, model in models.items():
+        for plan, test in (("10x5+nested", "auto"), ("kfold:10", "auto"), ("5x2", "5x2cv-f")):
+            for errors in ((0.2, 0.2), (0.1, 0.4)):
+                task = _task([learner], ColumnBlocks(rows=60, bayes_error=errors), plan, None, 0)
+                simulated = simulate(
+                    [learner], task.problem, plan, sets=2, n_jobs=1, engine="serial"
+                )
+                for number in range(2):
+                    data = task.encoded(number)
+                    splits = task.splits(number, 0, data)
+                    blocks_of = {
+                        f"l{k}": make_pipeline(
+                            ColumnTransformer(
+                                [("own", "passthrough", list(range(5 * k, 5 * k + 5)))]
+                            ),
+                            model,
+                        )
+                        for k in range(2)
+                    }
+                    cv = replace(task.plan, seed=splits.seed)
+                    study = bk.compare(
+                        blocks_of, data.values, data.y, cv=cv, test=test, progress=False
+                    )
+                    one, other = study.decision, bk.order(simulated.table(number), test=test)
+                    verdicts = [[len(d.claims), d.test, bool(d.caution)] for d in (one, other)]
+                    count, claimed = count + 1, claimed + bool(one.claims)
+                    agreed += verdicts[0] == verdicts[1]
+    print(f"same test, number of claims and caution on {agreed} of {count}; {claimed} with claims")
+
+
 def main() -> None:
+    if "--paths" in sys.argv:
+        compare_paths()
+        return
     smoke = "--smoke" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     table = OUT / "nulls.csv"
