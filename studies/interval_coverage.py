@@ -184,7 +184,8 @@ def rate(null: Null, K: int, count: int) -> Held:
         ends = _intervals(result)
         true = dict(zip(result.scores.learners, mean_score(null) - worse, strict=True))
         held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]
-        yield float(np.mean(held)), bool(result.decision.caution)
+        hidden = np.isnan(list(ends.values())).any()
+        yield None if hidden else float(np.mean(held)), bool(result.decision.caution)
 
 
 def bound(null: Null, K: int, count: int) -> Held:
@@ -297,11 +298,11 @@ def measure(tables: int, fitted: int, only: str = "", known: Rows = ()) -> Itera
         yield from estimated or measure_estimates(fitted)
 
 
-def cell(row: dict[str, str]) -> str:
-    """Return the coverage, with the number of results that have intervals if it is below half."""
-    printed = int(row["printed"])
-    few = 0 < printed < int(row["tables"]) / 2
-    return f"{row['covered']} ({printed})" if few else row["covered"]
+def cell(row: dict[str, str], column: str = "covered", number: str = "printed") -> str:
+    """Return a coverage, with the number of results behind it if that is below half of all."""
+    count = int(row[number])
+    few = 0 < count < int(row["tables"]) / 2
+    return f"{row[column] or '-'}{f' ({count})' if few else ''}"
 
 
 def page(rows: list[dict[str, str]]) -> list[str]:
@@ -319,7 +320,7 @@ def page(rows: list[dict[str, str]]) -> list[str]:
             group = {row["learners"]: row for row in mine
                      if (row["command"], row["null"], row["n"]) == key}  # fmt: skip
             cells = [cell(group[K]) if K in group else "" for K in learners]
-            bare = [group[K]["without caution"] or "-" for K in learners if K in group]
+            bare = [cell(group[K], "without caution", "without") for K in learners if K in group]
             lines.append(f"| {' | '.join((*key, *cells, ' / '.join(bare)))} |")
         lines.append("")
     return [
@@ -327,7 +328,7 @@ def page(rows: list[dict[str, str]]) -> list[str]:
         "Percent of results whose intervals hold; 95 are promised. *Without caution*: of the "
         "results without a caution about their error rate; - if all have one. *none*: such "
         "results have no intervals, because these would cover too rarely. In brackets: the number "
-        f"of results with intervals, if it is below half of all. {STUDIES:,} tables each, "
+        f"of results behind a figure, if it is below half of all. {STUDIES:,} tables each, "
         f"{FITTED} of fitted learners and `estimate`. Made by "
         "`python studies/interval_coverage.py`.",
         "",

@@ -87,7 +87,7 @@ def test_intervals_that_cover_too_rarely_are_not_reported():
     values = np.random.default_rng(1).random((2, 5, 2))
     halves = bk.Losses(values, design="5x2")
     few = (training_runs(10, 2), training_runs(9, 9), over_data_sets(9), nested(99, zero_one=False))
-    for losses in (*few, halves, windows(0.95)):
+    for losses in (*few, halves, windows(0.95), windows(0.5)):
         decision = bk.order(losses)
         assert not np.isfinite(decision.evidence.low).any()
         assert not np.isfinite(decision.evidence.high).any()
@@ -105,7 +105,7 @@ def test_intervals_allow_for_skewed_losses():
     """The factors are those of docs/methods/intervals.md."""
     for losses, percent in (
         (over_data_sets(20), 12), (over_data_sets(20, learners=10, skewed=True), 25),
-        (training_runs(20, 30), 12), (nested(100, zero_one=False), 24),
+        (training_runs(20, 30), 12), (nested(100, zero_one=False), 24), (windows(0.0, n=400), 5),
     ):  # fmt: skip
         decision = bk.order(losses)
         row, choice = decision.evidence.pair(0), decision.test_choice

@@ -27,6 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
+from bestofk.data.suspicious import suspicious_columns
 from bestofk.learners.class_names import MODULE_OF, SPECIFICATIONS_OF
 from bestofk.learners.specification import parse_learner
 
@@ -214,6 +215,32 @@ def test_leaks_row_numbers_and_repeated_identifiers_are_reported():
     in_euros = FRAME[["age"]].assign(cents=100 * FRAME["spend"] + 3)
     text = compare([Ridge(), "DummyRegressor"], in_euros, FRAME["spend"]).explain()
     assert "'cents' gives the target away" in text
+
+
+def test_misread_classes_amounts_and_dates_are_reported(tmp_path):
+    file = tmp_path / "f.csv"
+    phases = np.repeat(["no", "yes", "no"], N // 3)
+    days = pd.date_range("2024-01-01", periods=N).strftime("%Y-%m-%d")
+    pd.DataFrame({"age": FRAME["age"], "day": days, "price": [f"${n}.50" for n in range(N)][::-1],
+                  "answer": phases}).iloc[::-1].to_csv(file)  # fmt: skip
+    data = bk.read_dataset(file, keep=["price"])
+    assert "Rows with close values of 'day' have similar targets" in " ".join(
+        suspicious_columns(data)
+    )
+    assert "similar targets" not in " ".join(suspicious_columns(data, by_time=True))
+    assert "'price' holds labels such as '$" in " ".join(suspicious_columns(data))
+    # the index of a data frame has no name in a file
+    pd.DataFrame({"age": FRAME["age"], "answer": np.where(np.arange(N) % 4, phases, "Yes")}).to_csv(
+        file
+    )
+    data = bk.read_dataset(file)
+    assert list(data.X.columns) == ["age"]
+    assert "The classes 'Yes', 'yes' differ in case or spaces only" in " ".join(
+        suspicious_columns(data)
+    )
+    shuffled = FRAME[["age"]].assign(day=pd.to_datetime(days))
+    noise = np.random.default_rng(0).permutation(phases)
+    assert suspicious_columns(bk.as_dataset(shuffled, noise)) == ()
 
 
 def noise(n=30, times=5):

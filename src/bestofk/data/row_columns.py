@@ -21,6 +21,8 @@ _IDENTIFIER = re.compile(
     r"(?:^|.*[\s_.-])(?:id|ids|uid|uuid|guid|idx|index|key|pk|row|rowid|rownum|unnamed: ?\d*)$"
 )
 _CAMEL_IDENTIFIER = re.compile(r".*[a-z0-9](?:Id|ID|Uid|UID|Uuid|UUID|Guid|GUID|Idx|Key)$")
+_NO_NAME = re.compile(r"column \d+")
+"""The name that readers give to a column without one."""
 MIN_ROWS_TO_JUDGE = 10
 """Minimum number of rows to recognise an identifier."""
 ROLES = ("groups", "sample_weight", "folds")
@@ -46,18 +48,27 @@ def names_rows(cells: pd.Series[Any], column: Hashable) -> bool:
     """Return whether a column identifies the rows.
 
     That is a text column, or a column of whole numbers that is named like an identifier, whose
-    values are all different.
+    values are all different, or a column without a name that counts the rows.
     """
     import pandas as pd
 
     if len(cells) < MIN_ROWS_TO_JUDGE:
         return False
     if not isinstance(cells.dtype, pd.CategoricalDtype):
+        if _NO_NAME.fullmatch(str(column)) and counts_rows(cells):
+            return True
         if not named_like_identifier(column) or cells.dtype.kind not in "iuf":
             return False
         if cells.dtype.kind == "f" and not (cells == np.floor(cells)).all():
             return False
     return bool(cells.nunique() == len(cells))
+
+
+def counts_rows(cells: Any) -> bool:
+    """Return whether whole numbers rise by one from row to row."""
+    if getattr(cells.dtype, "kind", "") not in "iu" or len(cells) < MIN_ROWS_TO_JUDGE:
+        return False
+    return bool((np.diff(cells.to_numpy()) == 1).all())
 
 
 def is_constant(cells: pd.Series[Any]) -> bool:

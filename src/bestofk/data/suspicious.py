@@ -1,7 +1,8 @@
-"""Columns that deserve a look: copies of the target, row numbers, repeated identifiers."""
+"""Columns that deserve a look: copies of the target, row numbers, repeated identifiers, dates."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,23 @@ import numpy.typing as npt
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import (
     MIN_ROWS_TO_JUDGE,
+    counts_rows,
     list_names,
     named_like_identifier,
 )
 
 FIRST_ROWS = 50
 """Rows that are compared with the target first, because most columns differ from it there."""
+_LIKE_NUMBER = re.compile(r"[+-]?[$€£¥]?\s?[+-]?\d+(?:[.,]\d+)*\s?[$€£¥]?")
+_SIGN_OF_NUMBER = re.compile(r"[.,$€£¥]")
 MIN_REPEATED_VALUES = 10
 """An identifier with fewer different values may be the code of a category."""
 
 
-def suspicious_columns(data: DataSet) -> tuple[str, ...]:
+def suspicious_columns(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
     """Return a sentence about each kind of column that may make the comparison misleading.
+
+    With `by_time`, the plan tests later rows, and dates need no sentence.
 
     Examples
     --------
@@ -43,7 +49,7 @@ def suspicious_columns(data: DataSet) -> tuple[str, ...]:
             constant += 1
         elif len(known) == data.n and _gives_away(numbers, target, data.task):
             leaks.append(column)
-        elif _counts_rows(cells):
+        elif counts_rows(cells):
             rows.append(column)
         elif named_like_identifier(column):
             values = cells.nunique()
@@ -65,6 +71,9 @@ def suspicious_columns(data: DataSet) -> tuple[str, ...]:
             f"{str(column)!r} is named like an identifier and has {values:,} values in {data.n:,} "
             "rows: if its rows belong together, use it as groups."
         )
+    notes += [*_labels_like_numbers(data), *_almost_equal_classes(data)]
+    if not by_time:
+        notes += _dependent_on_date(data)
     if constant == data.d:
         notes.append("Every column has the same value in all rows: there is nothing to learn from.")
     return tuple(notes)
@@ -104,8 +113,58 @@ def _is_line(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) ->
     return scale > 0 and abs(float(x @ y)) >= scale * (1 - 1e-12)
 
 
-def _counts_rows(cells: Any) -> bool:
-    """Return whether whole numbers rise by one from row to row."""
-    if getattr(cells.dtype, "kind", "") not in "iu" or len(cells) < MIN_ROWS_TO_JUDGE:
-        return False
-    return bool((np.diff(cells.to_numpy()) == 1).all())
+def _labels_like_numbers(data: DataSet) -> list[str]:
+    """Name columns of amounts such as $5.31 or 54,000, which were read as labels."""
+    notes = []
+    columns = [(name, data.X.iloc[:, k]) for k, name in enumerate(data.X.columns)]
+    for name, cells in (*columns, ("the target", data.y)):
+        if not hasattr(cells, "cat"):
+            continue
+        labels = [str(label) for label in cells.cat.categories]
+        if len(labels) >= MIN_REPEATED_VALUES and all(
+            _LIKE_NUMBER.fullmatch(label) and _SIGN_OF_NUMBER.search(label) for label in labels
+        ):
+            column = name if cells is data.y else repr(str(name))
+            notes.append(
+                f"{column[:1].upper()}{column[1:]} holds labels such as {labels[0]!r}: if they are "
+                "numbers, write them without signs and separators."
+            )
+    return notes
+
+
+def _almost_equal_classes(data: DataSet) -> list[str]:
+    """Name classes that differ in case or spaces only."""
+    if not hasattr(data.y, "cat"):
+        return []
+    by_text: dict[str, list[str]] = {}
+    for label in map(str, data.y.cat.categories):
+        by_text.setdefault(" ".join(label.split()).casefold(), []).append(label)
+    return [
+        f"The classes {list_names(labels)} differ in case or spaces only: if they are one class, "
+        "write them alike."
+        for labels in by_text.values()
+        if len(labels) > 1
+    ]
+
+
+def _dependent_on_date(data: DataSet) -> list[str]:
+    """Name columns of dates if rows with close dates have similar targets."""
+    if data.groups is not None or data.original is None:
+        return []
+    target = _numbers(data.y)
+    if data.task == "regression":
+        target = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(np.float64)
+    centred = target - target.mean()
+    notes = []
+    for name in data.X.columns:
+        dates = data.original[name] if name in data.original.columns else None
+        if getattr(getattr(dates, "dtype", None), "kind", "") != "M":
+            continue
+        by_date = centred[np.argsort(np.asarray(dates), kind="stable")]
+        if by_date[1:] @ by_date[:-1] > 3.0 / np.sqrt(data.n) * (centred @ centred):
+            notes.append(
+                f"Rows with close values of {str(name)!r} have similar targets, and random splits "
+                "test rows between the training rows: if you predict later rows, sort the rows by "
+                "it and use a plan such as time:10."
+            )
+    return notes

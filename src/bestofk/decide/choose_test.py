@@ -192,6 +192,9 @@ def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
     return f"its t distribution has {df:g} degrees of freedom, as given"
 
 
+NO_INTERVALS = "Intervals would cover too rarely, so there are none."
+
+
 def caution_of(problem: Problem, choice: Choice) -> str:
     """Return the measured error rates above alpha that apply to this result; may be empty."""
     if choice.entry is None:
@@ -204,7 +207,7 @@ def caution_of(problem: Problem, choice: Choice) -> str:
         known = problem.subject.caution if caution.replaced else None
         sentences.append(caution.words.format(**facts) if known is None else known)
     if interval_factor(problem, choice) == np.inf:
-        sentences.append("Intervals would cover too rarely, so there are none.")
+        sentences.append(NO_INTERVALS)
     return " ".join(filter(None, sentences))
 
 

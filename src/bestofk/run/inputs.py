@@ -396,7 +396,8 @@ def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
     """
     import pandas as pd
 
-    remarks = suspicious_columns(data)
+    by_time = plan is not None and plan.kind == "time"
+    remarks = suspicious_columns(data, by_time=by_time)
     if remarks:  # a copy has to encode its rows again
         data = replace(data, remarks=(*data.remarks, *remarks))
     duplicates = find_duplicates(data)
