@@ -56,7 +56,7 @@ def test_learners_of_the_study_are_those_of_compare():
     ],
 )
 def test_coverage(only, kinds):
-    rows = interval_coverage.measure(2, 1, only)
+    rows = list(interval_coverage.measure(2, 1, only))
     assert {row["interval"] for row in rows} == kinds
     assert all(0.0 <= float(row["covered"]) <= 100.0 for row in rows)
     assert "**difference**" in interval_coverage.page(rows)
