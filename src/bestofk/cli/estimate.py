@@ -32,8 +32,8 @@ def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> N
 
     Methods: resubstitution, holdout, cross-validation, leave-one-out, bootstrap, .632 and .632+;
     only when named, full-bootstrap, which tests all rows and is optimistic.
-    The hold-out has the Wilson, Clopper-Pearson and Langford interval, and the normal one if its
-    rules of thumb hold. Intervals of the other methods would cover too rarely.
+    The hold-out has the Clopper-Pearson and Langford interval, and with --population the normal one
+    if its rules of thumb hold. Intervals of the other methods would cover too rarely.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ from bestofk.stats.estimates import (
     leave_one_out_bootstrap_error,
     no_information_rate,
 )
-from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound, wilson
+from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound
 
 METHODS = (
     "resubstitution", "holdout", "cross-validation", "leave-one-out", "bootstrap", ".632", ".632+",
@@ -115,9 +115,9 @@ class ErrorEstimates(Presented):
         for one in self.estimates:
             line = f"By {one.method} it is {one.error:.4f} ({NOTES[one.method]})"
             if one.intervals:
-                low, high = one.intervals["Wilson"]
-                line += f", with a {level} interval (Wilson) from {low:.3f} to {high:.3f}"
-                if "normal" not in one.intervals:
+                low, high = one.intervals["Clopper-Pearson"]
+                line += f", with a {level} interval (Clopper-Pearson) from {low:.3f} to {high:.3f}"
+                if self.population is not None and "normal" not in one.intervals:
                     line += f". There is no normal interval: {'; '.join(one.broken_rules)}"
             lines.append(f"{line}.")
         if not all(one.intervals for one in self.estimates):
@@ -336,10 +336,12 @@ def _with_intervals(
     half = (float(approximate.high) - float(approximate.low)) / 2
     if population is not None and population > 1:
         half *= finite_population_factor(n, population)
-    exact = {"Wilson": wilson(k, n, level), "Clopper-Pearson": clopper_pearson(k, n, level)}
-    # a large share of the population is what the correction is for
-    ends = {} if broken_rules(error, n) else {"normal": (error - half, error + half)}
-    ends |= {name: (float(one.low), float(one.high)) for name, one in exact.items()}
+    # a large share of the population is what the correction is for; without it, the normal
+    # interval and Wilson's cover too rarely (studies/interval_coverage.py)
+    normal_ends = population is not None and not broken_rules(error, n)
+    ends = {"normal": (error - half, error + half)} if normal_ends else {}
+    exact = clopper_pearson(k, n, level)
+    ends["Clopper-Pearson"] = (float(exact.low), float(exact.high))
     ends["Langford"] = (0.0, float(test_set_bound(k, n, 1 - level).high))
     return EstimatedError(
         method=method, error=error, errors=errors, n=n, intervals=ends,
