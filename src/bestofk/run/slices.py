@@ -60,7 +60,7 @@ def refuse_slices(experiment: Experiment, *, stops: bool) -> None:
     check_slices(names, by)
     too_small = _too_small(experiment, labels, names)
     if len(too_small) == len(names):
-        raise DesignError(f"No slice of {by!r} is large enough. {too_small[names[0]]}")
+        raise DesignError(f"No slice of {by!r} is large enough; {names[0]}: {too_small[names[0]]}")
 
 
 def study_slices(
