@@ -7,7 +7,7 @@ battles of one cluster may depend on each other.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -223,6 +223,6 @@ def _cluster_products(clusters: Ints, cells: Ints, residuals: Floats, players: i
             for side in (first, second)
         )
         gained -= lost
-        sums = gained.astype(precision).reshape(size, players)
+        sums: Any = gained.astype(precision).reshape(size, players)
         products += sums.T @ sums
     return products
