@@ -35,6 +35,7 @@ from bestofk import estimate, order
 from bestofk.decide.gather import NOT_WORSE
 from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
+from case_table import write_csv
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
 LEARNERS = (2, 5, 10)
@@ -364,10 +365,7 @@ def in_order(rows: Rows) -> Rows:
 
 
 def write(rows: Rows) -> None:
-    with (OUT / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(OUT / "coverage.csv", rows)
     (OUT / "coverage.md").write_text("\n".join(page(rows)), encoding="utf-8")
 
 
