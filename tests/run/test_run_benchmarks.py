@@ -16,7 +16,7 @@ BENCHMARKS = str(Path(__file__).parents[2] / "benchmarks")
 def _path(monkeypatch):
     monkeypatch.syspath_prepend(BENCHMARKS)
     # worker processes import the learners of a benchmark
-    monkeypatch.setenv("PYTHONPATH", BENCHMARKS)
+    monkeypatch.setenv("PYTHONPATH", BENCHMARKS, prepend=os.pathsep)
     yield
     for name in ("parallel_speed", "stopping_speed", "store_speed", "timing", "overhead_speed"):
         sys.modules.pop(name, None)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -192,7 +193,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def evaluate(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
         """Yield the result of each cell once, in groups that share work."""
         whole: dict[tuple[int, int], list[CellIndex]] = {}
-        folds: dict[tuple[int, int, int], list[CellIndex]] = {}
+        folds: list[CellIndex] = []
         for cell in items:
             at = cell.dataset, cell.learner
             if at not in self._whole:
@@ -200,32 +201,27 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             if self._whole[at]:
                 whole.setdefault(at, []).append(cell)
             else:
-                folds.setdefault(self._fold(cell), []).append(cell)
+                folds.append(cell)
         for (dataset, learner), group in whole.items():
             yield from self._whole_plan(dataset, learner, group)
-        yield from self._by_fold(folds)
+        yield from self.evaluate_apart(folds)
 
     def evaluate_apart(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
         """Yield the same results by ordinary fits only."""
-        folds: dict[tuple[int, int, int], list[CellIndex]] = {}
-        for cell in items:
-            folds.setdefault(self._fold(cell), []).append(cell)
-        yield from self._by_fold(folds)
-
-    def _fold(self, cell: CellIndex) -> tuple[int, int, int]:
-        """Return the key of the cells that share rows, or models, with this one."""
-        shares = self.experiment.splits[cell.dataset].shares_models(cell.run)
-        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
-
-    def _by_fold(self, folds: dict[tuple[int, int, int], list[CellIndex]]) -> Iterator[CellResult]:
-        for (dataset, run, fold), group in folds.items():
+        # join only neighbours: the order shows which cell ended a worker
+        for (dataset, run, fold), group in groupby(items, key=self._fold):
             if fold == ALL_FOLDS:
-                yield from self._nested(dataset, run, group)
+                yield from self._nested(dataset, run, list(group))
                 continue
             splits = self.experiment.splits[dataset]
             parts = Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
             for cell in group:
                 yield self._evaluate_cell(cell, parts)
+
+    def _fold(self, cell: CellIndex) -> tuple[int, int, int]:
+        """Return the key of the cells that share rows, or models, with this one."""
+        shares = self.experiment.splits[cell.dataset].shares_models(cell.run)
+        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
     def _nested(self, dataset: int, run: int, group: Sequence[CellIndex]) -> Iterator[CellResult]:
         """Cells of a run whose folds one model serves: fitted once, the folds in their order."""

@@ -12,6 +12,7 @@ import pytest
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.engines.workers import Pool, run_in_workers
 from bestofk.run.evaluate import evaluate
+from bestofk.run.task import Block
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -179,3 +180,17 @@ def test_a_pool_serves_one_call_after_another(tmp_path):
     finally:
         pool.close()
     assert strange.outcomes(experiment, results) == serially(experiment)
+
+
+@pytest.mark.needs("linux", "a new interpreter starts too late")
+def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
+    learners = {"max": "max", "nmc": "nmc", "exits": strange.Exits()}
+    experiment = strange.make_experiment(learners, DATA, "1x2")
+    cells = {(cell.learner, cell.fold): cell for cell in experiment.cells()}
+    order = [(0, 0), (2, 1), (1, 0), (1, 1), (0, 1), (2, 0)]
+    block = Block(items=tuple(cells[at] for at in order))
+    task = ComparisonTask(experiment)
+    results = strange.by_place(experiment, run_in_workers(task, [block], jobs=1, here=True))
+    kinds = {(at[0], at[3]): cell.failure and cell.failure.kind for at, cell in results.items()}
+    expected = {(name, fold): None for name in ("max", "nmc") for fold in (0, 1)}
+    assert kinds == {**expected, ("exits", 0): "killed", ("exits", 1): "killed"}

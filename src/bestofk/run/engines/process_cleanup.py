@@ -191,8 +191,10 @@ def _watch_parent(parent: int) -> None:
         # Windows keeps the parent's id after the parent's end
         multiprocessing.connection.wait([process.sentinel])
     else:
+        pause = threading.Event()
         while os.getppid() == parent:
-            time.sleep(0.5)
+            # `time.sleep` may raise an error while a tool sets the clock
+            pause.wait(0.5)
     if hasattr(os, "killpg") and os.getpgid(0) == os.getpid():
         os.killpg(0, KILL)
     os._exit(1)
