@@ -4,7 +4,7 @@ K equal models are scored by a judge on 1,000 items, and people label some of th
 model gets more from the judge than it deserves. The models are equal by the labels, so every claim
 is false.
 
-Usage: python studies/judge_claims.py [--studies 1000] [--seed 0] [--write]
+Usage: python studies/judge_claims.py [--studies 4000] [--seed 1] [--write]
        python studies/judge_claims.py --ppi    (compare with the package ppi-python)
 """
 
@@ -162,8 +162,8 @@ def compare_with_ppi(seed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--studies", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--studies", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--ppi", action="store_true")
     options = parser.parse_args()

@@ -378,9 +378,10 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
             )
     clusters = None
     if cluster is not None:
-        clusters, values = table.levels(cluster)
-        if len(values) < 2:
+        levels = table.levels(cluster)
+        if len(levels.names) < 2:
             raise TableError(f"{table.source}: the column {cluster!r} holds only one cluster.")
+        clusters = levels.codes.astype(np.int64)
     elif repeated := [
         column
         for column in table.columns

@@ -488,7 +488,9 @@ class Losses:
             array, how, sign = flip(array, absent)
             sentences.append(how)
             loss_name = f"{sign}{'score' if loss_name == 'loss' else loss_name}"
-        array = array + 0.0
+            array += 0.0
+        else:
+            array = array + 0.0
         array[absent] = np.nan
         array.setflags(write=False)
         absent = np.array(absent)
