@@ -3,8 +3,8 @@
 - ``learners``: `bestofk order` on 10 to 3,000 learners x 20 data sets
 - ``units``: `bestofk order` on 5 learners x 10 to 1,000,000 data sets
 - ``evals``: `bestofk evals` on 10,000 to 10,000,000 rows of Parquet, 100 models
-- ``large`` and ``large-graded``: the same on 10,000,000 and 100,000,000 rows of numbered items, with
-  right or wrong answers and with scores from 0 to 1 (only if named: several minutes)
+- ``large`` and ``large-graded``: the same on 10,000,000 and 100,000,000 rows of numbered items,
+  with right or wrong answers and with scores from 0 to 1 (only if named: several minutes)
 - ``json``: `bestofk order --json` on 10 to 1,000 learners x 20 data sets
 - ``reports``: `bestofk order --report` on 6 to 1,000 learners x 20 data sets
 

@@ -174,10 +174,16 @@ def item_scores(
     variance: Floats = np.broadcast_to(np.nan, k * n)
     if evals.epoch.max(initial=1) <= 1:
         # each model has each item once
-        mean = np.full(k * n, np.nan)
+        mean = score if len(score) == k * n and counts.all() else np.full(k * n, np.nan)
         for start in range(0, len(evals), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             cell = evals.learner[part].astype(np.int64) * n + evals.item[part]
+            if mean is score:
+                if (cell == np.arange(start, start + len(cell))).all():
+                    # no copy as long as the rows are in the order of the cells
+                    continue
+                mean = np.full(k * n, np.nan)
+                mean[:start] = score[:start]
             mean[cell] = np.where(counts[part], score[part], np.nan)
         has = np.isfinite(mean)
         # a constant takes no memory

@@ -13,7 +13,7 @@ from bestofk._base.errors import BestOfKError, TableError
 from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
 from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
-from bestofk.data.tables.values import as_text
+from bestofk.data.tables.values import as_text, plain_numbers
 from bestofk.data.tables.workbooks import from_text_cell
 
 MIN_FILE_BYTES = 1 << 20
@@ -212,9 +212,9 @@ class _Names:
                 self.names = names[:0]
             new = names.filter(pc.is_null(pc.index_in(names, value_set=self.names)))
             self.names = pa.concat_arrays([self.names, new])
-            codes = pc.index_in(names, value_set=self.names).to_numpy(zero_copy_only=False)
+            codes = plain_numbers(pc.index_in(names, value_set=self.names))
             self.last, self.code_of_last = names, np.append(codes, -1).astype(np.int32)
-        indices = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        indices = plain_numbers(coded.indices.fill_null(-1))
         self.codes[start : start + len(part)] = self.code_of_last[indices]
 
     def cells(self) -> Any:
@@ -239,7 +239,7 @@ class _Numbers:
             part = part.cast(pa.int8())
         # raises for an integer that is no float, such as 2^53 + 1
         part = part.cast(pa.float64())
-        self.values[start : start + len(part)] = part.fill_null(np.nan).to_numpy()
+        self.values[start : start + len(part)] = plain_numbers(part.fill_null(np.nan))
 
     def cells(self) -> Any:
         import pyarrow as pa

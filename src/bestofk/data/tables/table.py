@@ -268,7 +268,7 @@ class Table:
     def _find_levels(self, column: str) -> Levels:
         import pyarrow.compute as pc
 
-        from bestofk.data.tables.values import as_text
+        from bestofk.data.tables.values import as_text, plain_numbers
 
         encoded = self._column(column)
         if not hasattr(encoded, "dictionary"):
@@ -280,7 +280,7 @@ class Table:
             if cells[code]:
                 new_codes[code] = names.setdefault(cells[code], len(names))
         indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
-        codes = indices.to_numpy(zero_copy_only=False)
+        codes = plain_numbers(indices)
         if not encoded.null_count and (new_codes[:-1] == np.arange(len(cells))).all():
             return Levels(codes.astype(np.int32, copy=False), tuple(names))
         return Levels(new_codes[codes], tuple(names))
