@@ -39,7 +39,7 @@ extensions = [
     "pictures",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "extensions", "_templates", "papers/tables", "measured"]
+exclude_patterns = ["_build", "extensions", "_templates", "papers/tables", "measured/*"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
 

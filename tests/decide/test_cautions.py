@@ -188,8 +188,8 @@ def test_tables_of_rows_in_order_of_time_are_series():
 def test_every_caution_states_a_measured_rate():
     for entry in PAIRWISE_TESTS.values():
         for caution in entry.cautions:
-            assert "percent" in caution.words or not caution.words, entry.name
-            assert caution.words or caution.hides_intervals
+            assert ("percent" in caution.words) == bool(caution.words), entry.name
+            assert bool(caution.words) >= (not caution.hides_intervals), entry.name
 
 
 def test_claims_on_one_test_set_are_about_the_fitted_models():

@@ -133,6 +133,23 @@ def _gaps() -> Any:
         return bk.read_evals(path)
 
 
+def _judged() -> Any:
+    """Two models with a judge's scores of 120 items, of which 60 have human labels."""
+    rng = np.random.default_rng(2)
+    rows = ["model,item,judge_score,human_score"]
+    for name, gain in (("a", 0.3), ("b", 0.0)):
+        for item, quality in enumerate(rng.normal(3 + gain, 1, 120)):
+            label = round(quality, 1) if item % 2 else ""
+            rows.append(f"{name},{item},{quality + rng.normal(0, 0.5):.1f},{label}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "judged.csv")
+        path.write_text("\n".join(rows))
+        evals = bk.read_evals(
+            path, metric="judge_score", truth="human_score", higher_is_better=True
+        )
+    return bk.choose_model(evals)
+
+
 def _roc() -> Any:
     rng = np.random.default_rng(2)
     truth = rng.random(60) < 0.4
@@ -186,6 +203,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "against a model": lambda: bk.choose_model(
         bk.evals.example_evals("inspect-sums"), against="mockllm/small", margin=0.1
     ).against[0],
+    "a judge": lambda: _judged().judge,
+    "more items": lambda: bk.choose_model(_gaps(), missing="drop", more=100).more,
     "missing scores": lambda: bk.choose_model(_gaps(), missing="bounds").missing_bounds,
     "a rival of the missing scores": lambda: bk.choose_model(
         _gaps(), missing="bounds"

@@ -151,8 +151,8 @@ def _judge_short(judge: Any) -> str:
         return f"{head}."
     worst = max(biases, key=lambda one: abs(one.bias))
     return (
-        f"{head}; they correct its bias, which is largest for {worst.name}: "
-        f"{_bias_words(worst)} higher than people."
+        f"{head}; they correct its bias, which is largest for {worst.name}: the judge's score "
+        f"minus the label is {_bias_words(worst)} on average."
     )
 
 
@@ -180,10 +180,10 @@ def judge_text(judge: Any) -> str:
         ]  # fmt: skip
         return f"{head} Correlation of judge and labels: {shortened(shown, MAX_JUDGED)}."
     agreeing = [f"{one.name} {100 * one.agreement:.0f} %" for one in rows]
-    biases = [f"{one.name} by {_bias_words(one)}" for one in rows]
+    biases = [f"{one.name} {_bias_words(one)}" for one in rows]
     return (
-        f"{head} Judge and labels agree: {shortened(agreeing, MAX_JUDGED)}. The judge scores "
-        f"higher than people: {shortened(biases, MAX_JUDGED)}."
+        f"{head} Judge and labels agree: {shortened(agreeing, MAX_JUDGED)}. Mean score of the "
+        f"judge minus the label: {shortened(biases, MAX_JUDGED)}."
     )
 
 
