@@ -4,7 +4,7 @@ K equal models are scored by a judge on 1,000 items, and people label some of th
 model gets more from the judge than it deserves. The models are equal by the labels, so every claim
 is false.
 
-Usage: python studies/judge_claims.py [--studies 1000] [--seed 1] [--write]
+Usage: python studies/judge_claims.py [--studies 1000] [--seed 0] [--write]
        python studies/judge_claims.py --ppi    (compare with the package ppi-python)
 """
 
@@ -24,8 +24,6 @@ from bestofk.stats.pairwise.clustered import cluster_t
 from bestofk.stats.pairwise.prediction_powered import prediction_powered
 
 ITEMS = 1000
-DOUBTFUL = (0, 6, 13, 20, 31, 32, 36, 39)
-"""Rows with more than 5 percent false claims in 1,000 studies without the caution of the test."""
 OUTPUT = Path(__file__).parents[1] / "docs" / "measured" / "judge.md"
 
 
@@ -165,7 +163,7 @@ def compare_with_ppi(seed: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--ppi", action="store_true")
     options = parser.parse_args()
@@ -175,28 +173,28 @@ def main() -> None:
     designs = [(case, K, labels) for case in CASES for K in (2, 5) for labels in (50, 100, 200)]
     designs += [(case, 2, 100) for case in MORE]
     lines = [
-        "| scores and judge | models | labels | studies | judge alone, any false claim (%) "
-        "| with labels (%) | intervals that miss (%) | width relative to labels alone | largest |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| scores and judge | models | labels | judge alone, any false claim (%) | with labels (%) "
+        "| intervals that miss (%) | width relative to labels alone | largest |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for number, (case, K, labels) in enumerate(designs):
         rng = np.random.default_rng([options.seed, number])
-        studies = options.studies * (4 if number in DOUBTFUL else 1)
-        runs = np.array([outcome(case, K, labels, rng, whole=i < 50) for i in range(studies)])
+        runs = np.array(
+            [outcome(case, K, labels, rng, whole=i < 50) for i in range(options.studies)]
+        )
         rates, width, largest = (
             100 * np.nanmean(runs[:, :3], axis=0),
             runs[:, 3].mean(),
             runs[:, 4].max(),
         )
-        cells = [case.name, str(K), str(labels), f"{studies:,}", *(f"{rate:.1f}" for rate in rates)]
+        cells = [case.name, str(K), str(labels), *(f"{rate:.1f}" for rate in rates)]
         lines.append(f"| {' | '.join([*cells, f'{width:.2f}', f'{largest:.2f}'])} |")
         print(lines[-1], flush=True)
     lines += [
         "",
-        f"In each study: {ITEMS:,} items, models that are equal by the "
+        f"{options.studies:,} studies in each row: {ITEMS:,} items, models that are equal by the "
         "labels, and a judge that favours the first one. Any claim is false, and 5 percent are "
         "allowed (the judge alone: 50 studies). The intervals hold for all pairs together. "
-        "Rows that once exceeded 5 percent have more studies. "
         "Made by `python studies/judge_claims.py --write`.",
     ]
     if options.write:

@@ -72,8 +72,8 @@ def test_large_losses_come_in_square_blocks(monkeypatch):
     from bestofk.stats.pairwise import pairs
 
     losses = np.random.default_rng(3).random((9, 40))
-    whole = all_pairs("cluster-t", losses)
+    whole = all_pairs("kfold-t", losses)
     monkeypatch.setattr(pairs, "_MAX_LOSSES_AT_ONCE", 9 * 40)
-    blocks = all_pairs("cluster-t", losses)
+    blocks = all_pairs("kfold-t", losses)
     assert np.array_equal(blocks.pvalue, whole.pvalue)
     assert np.array_equal(blocks.estimate, whole.estimate)

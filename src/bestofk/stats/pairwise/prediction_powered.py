@@ -22,9 +22,6 @@ from bestofk.stats.tails import t_quantile
 
 MIN_LABELLED = 10
 """Clusters with labels that the test needs."""
-_CAUTION = 1.02
-"""Factor of the standard error: differences of right or wrong answers are discrete, and a t test of
-few of them has up to 5.4 percent false claims at 5 percent."""
 _TAILS = (0.025, 0.01, 0.005, 0.0025, 0.001, 0.0005)
 """Tails at which the interval with the judge must be narrower."""
 
@@ -59,8 +56,8 @@ def prediction_powered(
     Returns
     -------
     PairwiseResult
-        As for `cluster_t`. At levels from 95 to 99.9 percent, the interval is at most 2 percent
-        wider than that of `cluster_t` from the labels alone.
+        As for `cluster_t`. At levels from 95 to 99.9 percent, the interval is not wider than that
+        of `cluster_t` from the labels alone.
 
     Notes
     -----
@@ -72,9 +69,7 @@ def prediction_powered(
     with power tuning (PPI++): its lambda is slope N' / (N' + n), with N' items without labels. The
     variance uses residuals of lines that were fitted without the item (HC3), so that few labels do
     not make it too small, and t has 2 degrees of freedom less than labelled clusters. A pair whose
-    interval would be wider than that from the labels alone uses the labels alone. The standard
-    error is 2 percent larger than the estimated one, because the t test of discrete differences
-    makes slightly too many false claims.
+    interval would be wider than that from the labels alone uses the labels alone.
 
     References
     ----------
@@ -113,8 +108,8 @@ def prediction_powered(
     mean, error, df, skewness = (np.where(better, x, z) for x, z in zip(judged, alone, strict=True))
     mean = np.where(np.abs(mean) <= noise, 0.0, mean)
     return mean_result(
-        "prediction-powered", (first, second), mean, _CAUTION * error, df, skewness,
-        len(of_labels), unit, sides,
+        "prediction-powered", (first, second), mean, error, df, skewness, len(of_labels), unit,
+        sides,
     )  # fmt: skip
 
 
