@@ -19,7 +19,6 @@ hold-out in `bestofk estimate` contain the error of the model of all rows.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -34,6 +33,7 @@ from bestofk import estimate, order
 from bestofk.decide.gather import NOT_WORSE
 from bestofk.evals.choosing import _bound, _intervals
 from bestofk.stats.intervals import clopper_pearson
+from case_table import write_csv
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
 LEARNERS = (2, 5, 10)
@@ -320,10 +320,7 @@ def main() -> None:
 
 
 def write(rows: list[dict[str, str]]) -> None:
-    with (OUT / "coverage.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(OUT / "coverage.csv", rows)
     (OUT / "coverage.md").write_text("\n".join(page(rows)), encoding="utf-8")
 
 

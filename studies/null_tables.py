@@ -34,6 +34,7 @@ from bestofk.lab.simulation import simulate
 from bestofk.run.inputs import default_plan
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import clopper_pearson
+from case_table import write_csv
 from skewed_differences import draw as shaped
 
 STUDIES, FITTED = 1_000, 400
@@ -454,10 +455,7 @@ def main() -> None:
     if smoke or only:
         print("\n".join(page(rows)))
         return
-    with table.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(table, rows)
     (OUT / "nulls.md").write_text("\n".join(page(rows)), encoding="utf-8")
 
 

@@ -10,13 +10,13 @@ Usage: python studies/rank_coverage.py [--tables 1000] [--seed 0] [--write]
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 from time import process_time
 
 import numpy as np
 
 import bestofk as bk
+from case_table import write_csv
 
 PAGE = Path("docs/measured/ranks")
 CASES = {
@@ -149,10 +149,7 @@ def main() -> None:
     print(text)
     if options.write:
         PAGE.with_suffix(".md").write_text(text)
-        with PAGE.with_suffix(".csv").open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_csv(PAGE.with_suffix(".csv"), rows)
 
 
 if __name__ == "__main__":

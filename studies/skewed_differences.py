@@ -20,7 +20,6 @@ The third table has the same as the first for autoregressive series of n differe
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from bestofk.stats.pairwise import (
     wilcoxon,
 )
 from bestofk.stats.pairwise.skew_corrected import sample_skewness
+from case_table import write_csv
 
 ALPHA = 0.05
 SAMPLES, TABLES, SERIES, RESAMPLES = 10_000, 2_000, 4_000, 1_000
@@ -241,11 +241,7 @@ def main() -> None:
         else:
             print("\n".join(lines))
     if options.write and options.part is None:
-        columns = dict.fromkeys(column for row in rows for column in row)
-        with (OUT / "skewed.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(columns), lineterminator="\n", restval="")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_csv(OUT / "skewed.csv", rows)
 
 
 if __name__ == "__main__":

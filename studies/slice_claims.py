@@ -1,6 +1,7 @@
 """False claims over all slices, and how often a planted slice is found.
 
 Usage: python studies/slice_claims.py [--tables 1000] [--seed 0]
+       python studies/slice_claims.py --compare [--tables 400]    `bestofk.compare` on data
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
 from bestofk.decide.slices import order_slices
@@ -43,11 +45,65 @@ def outcome(case: tuple[int, int, int, float], rng: np.random.Generator) -> tupl
     return false, found
 
 
+class NearestMean(ClassifierMixin, BaseEstimator):
+    """The class with the nearest mean of two columns."""
+
+    def __init__(self, column: int = 0) -> None:
+        self.column = column
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> NearestMean:
+        X = X[:, self.column : self.column + 2]
+        means = X[y == 0].mean(axis=0), X[y == 1].mean(axis=0)
+        self.direction = means[1] - means[0]
+        self.middle = (means[0] + means[1]) / 2
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        X = X[:, self.column : self.column + 2]
+        return ((X - self.middle) @ self.direction > 0).astype(int)
+
+
+SERIAL = bk.Execution(engine="serial", n_jobs=1)
+COMPARED = {
+    "2 equal learners, 4 slices of 75 rows": (75, 0.0),
+    "2 equal learners, 4 slices of 25 rows": (25, 0.0),
+    "2 learners, one useless in 1 of 4 slices of 75 rows": (75, 1.0),
+}
+"""Name: rows per slice, and whether the planted slice misleads one learner."""
+
+
+def outcome_of_compare(case: tuple[int, float], seed: int) -> tuple[bool, bool]:
+    """Return whether a false claim is made, and whether the planted slice is found.
+
+    Both learners are the same, with other columns that are drawn alike. In the planted slice, the
+    columns of the first learner have the other sign.
+    """
+    n, turned = case
+    rng = np.random.default_rng(seed)
+    part = np.repeat(np.arange(4), n)
+    y = rng.integers(0, 2, 4 * n)
+    X = rng.normal(size=(4 * n, 4)) + 0.6 * y[:, None]
+    X[:, :2] *= np.where(part == 0, 1 - 2 * turned, 1.0)[:, None]
+    learners = {"first": NearestMean(0), "last": NearestMean(2)}
+    study = bk.compare(learners, X, y, by=part, progress=False, execution=SERIAL)
+    claims = [(one.name, better) for one in study.slices.slices for better, _, _ in one.claims]
+    found = turned > 0 and ("0", "last") in claims
+    return any(not turned or claim == ("0", "first") for claim in claims), found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--compare", action="store_true")
     options = parser.parse_args()
+    if options.compare:
+        for name, compared in COMPARED.items():
+            seeds = range(options.seed, options.seed + options.tables)
+            rates = np.mean([outcome_of_compare(compared, seed) for seed in seeds], axis=0)
+            planted = f", planted slice found in {100 * rates[1]:.1f} %" if compared[1] else ""
+            print(f"{name}: any false claim in {100 * rates[0]:.1f} %{planted}", flush=True)
+        return
     for number, (name, case) in enumerate(CASES.items()):
         rng = np.random.default_rng([options.seed, number])
         rates = np.mean([outcome(case, rng) for _ in range(options.tables)], axis=0)

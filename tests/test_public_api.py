@@ -36,7 +36,7 @@ PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners data target cv scoring groups sample_weight prefer margin alpha test stop budget "
+    "learners data target cv scoring groups sample_weight by prefer margin alpha test stop budget "
     "timeout store n_jobs random_state progress settings execution"
 )
 COMMANDS = "compare order evals size report show diff list test calibrate measure reproduce fetch"

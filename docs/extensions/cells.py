@@ -125,11 +125,12 @@ def reflowed(lines: list[str]) -> str:
             continue
         whole = [rows[0]]
         for before, row in pairwise(rows):
-            first = _plain(row).split(" ")[0]
-            broken = first and len(_plain(before)) + 1 + len(first) > COLUMNS >= len(_plain(before))
-            if broken:
+            first, width = _plain(row).strip().split(" ")[0], len(_plain(before))
+            # a terminal leaves its last column free
+            if first and width + len(first) + 3 > COLUMNS >= width:
                 # the space at which it was broken may stand before the end of a colour
-                whole[-1] = re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", whole[-1]) + f" {row}"
+                joined = re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", whole[-1])
+                whole[-1] = f"{joined} {row.lstrip(' ')}"
             else:
                 whole.append(row)
         html.append(coloured("\n".join(whole)) + "\n")

@@ -1,4 +1,4 @@
-"""``bestofk gate`` through a shell: answers, exit codes and files."""
+"""``bestofk gate``: answers, exit codes and files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -34,30 +35,36 @@ def folder(tmp_path):
     return tmp_path
 
 
-def gate(folder, *words):
-    return subprocess.run(
-        [BESTOFK, "gate", *words], cwd=folder, capture_output=True, text=True, check=False
-    )
+@pytest.fixture
+def gate(folder, run, monkeypatch):
+    """Run the command in the folder of the logs."""
+    monkeypatch.chdir(folder)
+
+    def call(*words):
+        code, out, err = run("gate", *words)
+        return SimpleNamespace(returncode=code, stdout=out, stderr=err)
+
+    return call
 
 
-def test_exit_codes_and_answers(folder):
-    first = gate(folder, "good.csv", "--baseline", "production.csv")
+def test_exit_codes_and_answers(gate):
+    first = gate("good.csv", "--baseline", "production.csv")
     assert first.returncode == 0
     assert first.stdout.startswith("Pass: good is not shown to be worse than the anchor")
-    bad = gate(folder, "bad.csv")
+    bad = gate("bad.csv")
     assert bad.returncode == 1
     assert bad.stdout.startswith("Blocked: bad is worse than the anchor")
-    open_case = gate(folder, "good.csv", "--margin", "0.001", "--no-ledger", "--baseline",
+    open_case = gate("good.csv", "--margin", "0.001", "--no-ledger", "--baseline",
                      "production.csv")  # fmt: skip
     assert open_case.returncode == 3
-    assert gate(folder, "nowhere.csv").returncode == 2
-    assert gate(folder, "good.csv", "--ledger", "new.json").returncode == 2
-    assert gate(folder, "good.csv", "--alpha", "0.2").returncode == 2
+    assert gate("nowhere.csv").returncode == 2
+    assert gate("good.csv", "--ledger", "new.json").returncode == 2
+    assert gate("good.csv", "--alpha", "0.2").returncode == 2
 
 
-def test_files(folder):
+def test_files(folder, gate):
     done = gate(
-        folder, "bad.csv", "--baseline", "production.csv", "--markdown", "gate.md", "--junit",
+        "bad.csv", "--baseline", "production.csv", "--markdown", "gate.md", "--junit",
         "gate.xml", "--figure", "history.svg", "--json",
     )  # fmt: skip
     assert done.returncode == 1
@@ -70,15 +77,15 @@ def test_files(folder):
     assert "<svg" in (folder / "history.svg").read_text()
 
 
-def test_accept_and_merge(folder):
-    gate(folder, "good.csv", "--baseline", "production.csv")
-    done = gate(folder, "accept", "bad.csv", "--reason", "smaller")
+def test_accept_and_merge(folder, gate):
+    gate("good.csv", "--baseline", "production.csv")
+    done = gate("accept", "bad.csv", "--reason", "smaller")
     assert (done.returncode, done.stdout) == (0, "bad is the anchor from now on.\n")
-    assert gate(folder, "bad.csv").returncode == 0
-    assert gate(folder, "merge").returncode == 2
+    assert gate("bad.csv").returncode == 0
+    assert gate("merge").returncode == 2
     ledger = folder / "bestofk-gate.json"
     ledger.write_text(ledger.read_text().replace("smaller", "larger"))
-    done = gate(folder, "good.csv")
+    done = gate("good.csv")
     assert (done.returncode, done.stdout) == (4, "")
     assert "line 4 does not match its hash" in done.stderr
 

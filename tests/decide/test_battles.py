@@ -54,7 +54,10 @@ def test_errors_agree_with_other_packages(monkeypatch):
     # differences from x: GLM of statsmodels 0.15.0, cov_type="cluster", without (n - 1) / (n - k);
     # its factor has the number of clusters, ours their effective number
     clusters = TABLE["question_id"].to_numpy()
-    for limit, cost in ((kernel._MAX_DENSE, kernel._SPARSE_COST), (0, 1), (0, 0)):
+    dense, sparse, single = kernel._MAX_DENSE, kernel._SPARSE_COST, kernel._SINGLE_PRECISION_FROM
+    cases = (dense, sparse, single), (dense, sparse, 0), (0, 1, single), (0, 0, single)
+    for limit, cost, precise in cases:
+        monkeypatch.setattr(kernel, "_SINGLE_PRECISION_FROM", precise)
         monkeypatch.setattr(kernel, "_MAX_DENSE", limit)
         monkeypatch.setattr(kernel, "_SPARSE_COST", cost)
         fit = bradley_terry(*arrays, 4, clusters)

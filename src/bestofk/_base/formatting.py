@@ -120,6 +120,8 @@ def pvalue_words(p: float, alpha: float | None = None) -> str:
     --------
     >>> pvalue_words(0.01234567), pvalue_words(0.2), pvalue_words(0.0), pvalue_words(0.999999)
     ('p = 0.012', 'p = 0.20', 'p < 0.0001', 'p > 0.99')
+    >>> pvalue_words(0.000998)
+    'p = 0.0010'
     >>> pvalue_words(0.0503), pvalue_words(0.0503, alpha=0.05), pvalue_words(1.0)
     ('p = 0.050', 'p = 0.0503', 'p = 1')
     """
@@ -140,7 +142,7 @@ def pvalue_parts(p: float, alpha: float | None = None) -> tuple[str, str]:
     if p >= 0.995:
         return ("=", "1") if p == 1.0 else (">", "0.99")
     # two significant digits: 0.20, 0.048, 0.0012
-    decimals = max(2, 1 - floor(log10(p))) if p > 0 else 2
+    decimals = max(2, 1 - floor(log10(float(f"{p:.1e}")))) if p > 0 else 2
     text = f"{p:.{decimals}f}"
     while alpha is not None and (float(text) <= alpha) != (p <= alpha) and decimals < 17:
         decimals += 1

@@ -16,6 +16,7 @@ from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
     PREFER_COSTS,
     as_published_option,
+    by_option,
     command_line,
     decision_arguments,
     decision_options,
@@ -51,6 +52,7 @@ COMMON = (
 NOT_FOR_SCORES = (
     "prefer", "test", "family", "control", "margin", "rope", "guard", "df", "scoring", "cost",
     "stop", "store", "repetitions", "replicate", "report_path", "latex", "csv", "budget",
+    "by",
 )  # fmt: skip
 """Options that do not apply to a procedure that decides from scores of test rows."""
 
@@ -163,6 +165,7 @@ NOT_FOR_SCORES = (
               default="auto", show_default=True,
               help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
 @file_options
+@by_option
 @as_published_option
 @decision_options(PREFER_COSTS.replace("size.", "size, complexity."))
 @verbosity_options
@@ -201,6 +204,7 @@ def compare(
     keep: str | None,
     task: str,
     prepare: str,
+    by: str | None,
     as_published: bool,
     as_json: bool,
     pairs: str | None,
@@ -241,6 +245,7 @@ def compare(
         "keep": names_in(keep),
         "groups": groups,
         "sample_weight": sample_weight,
+        "by": by,
         "folds": _column_of_folds(cv),
     }
     if task != "auto":
@@ -324,6 +329,7 @@ def compare(
         explain=explain,
         ranks=ranks,
         quiet=quiet,
+        slices=study.slices,
     )
 
 

@@ -52,6 +52,7 @@ def as_dataset(
     groups: Any = None,
     sample_weight: Any = None,
     folds: Any = None,
+    by: Any = None,
     account: tuple[str, ...] = (),
     copy: bool = True,
 ) -> DataSet:
@@ -80,8 +81,9 @@ def as_dataset(
         Whether the target is a label or a number. Auto: text, booleans and categories are labels,
         numbers with fractions are numbers. Whole numbers are labels if there are two distinct
         ones, or at most 20 with at least five rows each on average; `DataSet.target_note` says so.
-    groups, sample_weight, folds : name of a column, or array of shape (n,), optional
-        See `bestofk.data.with_row_columns`. A named column is excluded from the features.
+    groups, sample_weight, folds, by : name of a column, or array of shape (n,), optional
+        See `bestofk.data.with_row_columns`. A named column is excluded from the features,
+        except that of slices.
     account : tuple of str, optional
         Sentences about the source, for `DataSet.account`.
     copy : bool, optional
@@ -99,7 +101,7 @@ def as_dataset(
     {'x1': 'numeric', 'x2': 'nominal'}
     """
     X, y, target_note = _features_and_target(as_pandas(X, "X"), as_pandas(y, "y"))
-    row_values = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    row_values = {"groups": groups, "sample_weight": sample_weight, "folds": folds, "by": by}
     original, named = None, False
     left_out: tuple[str, ...] = ()
     table: Any
@@ -114,8 +116,8 @@ def as_dataset(
         frame = _frame(X)
         named = frame is not X and hasattr(X, "columns")
         _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore, keep=keep)
-        frame = frame.drop(columns=list(ignore))
         frame, row_values = split_off_columns(frame, row_values)
+        frame = frame.drop(columns=list(ignore), errors="ignore")
         if min(frame.shape) < 1:
             raise ArgumentError(
                 f"A data set must have at least one row and one feature; got {frame.shape[0]} "
@@ -138,7 +140,7 @@ def as_dataset(
         X=table,
         y=convert_target(y, n=n, task=kind.task),
         task=kind.task,
-        account=(*account, *target_note, *describe_row_columns(row_columns)),
+        account=(*account, *target_note, *describe_row_columns(row_columns, table)),
         left_out=left_out,
         target_note=kind.note,
         original=original,

@@ -66,6 +66,8 @@ class DataSet:
         The weight of each row, in fits and in the loss.
     folds : Series or None
         The fold that tests each row, for the plan ``"predefined:COLUMN"``.
+    by : Series or None
+        The slice of each row.
     target_note : str
         How the target was read, if its values do not make that evident.
     original : DataFrame or None
@@ -96,6 +98,7 @@ class DataSet:
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
+    by: pd.Series[Any] | None = None
     target_note: str = ""
     original: pd.DataFrame | None = None
     named: bool = False
@@ -179,7 +182,7 @@ class DataSet:
         """SHA-256 of columns, kinds, declared values, cells, target and weights, not the name.
 
         Groups and folds are not included, because they only affect the splits, which have their
-        own fingerprint.
+        own fingerprint. Slices are not included, because they do not affect any fit.
         """
         return fingerprint_of(self)
 

@@ -19,7 +19,9 @@ from bestofk.data.dataset import DataSet
 from bestofk.data.dates import days_of_texts, describe_dates, looks_like_date
 from bestofk.data.embedded import DATASETS
 from bestofk.data.row_columns import (
+    FEATURE_ROLES,
     MIN_ROWS_TO_JUDGE,
+    NOUNS,
     describe_constants,
     describe_left_out,
     list_names,
@@ -50,6 +52,7 @@ def read_dataset(
     groups: str | None = None,
     sample_weight: str | None = None,
     folds: str | None = None,
+    by: str | None = None,
 ) -> DataSet:
     r"""Read a data set from CSV, TSV, Parquet, ARFF or JSON lines.
 
@@ -74,6 +77,8 @@ def read_dataset(
         Columns to exclude from the features: rows of one group are never on both sides of a
         split; the weight of each row; the fold that tests it (for the plan
         ``"predefined:COLUMN"``).
+    by : str, optional
+        Column of slices; it stays a feature unless `ignore` names it.
 
     Returns
     -------
@@ -115,12 +120,18 @@ def read_dataset(
     if name is None:
         name = Path(path).name.removesuffix(".gz")
         name = name.rpartition(".")[0] or name
-    role_columns = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    role_columns = {"groups": groups, "sample_weight": sample_weight, "folds": folds, "by": by}
     row_columns = _row_columns(table, role_columns, target)
     data = dataset_of(
         table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, keep=keep, name=name,
-        task=task, apart=tuple(column for column in role_columns.values() if column is not None),
+        task=task, apart=tuple(
+            column
+            for role, column in role_columns.items()
+            if column is not None and role not in FEATURE_ROLES
+        ),
     )  # fmt: skip
+    if by is not None and by == data.y.name:
+        raise _is_target(by, "by")
     return with_row_columns(data, **row_columns)
 
 
@@ -138,12 +149,12 @@ def _row_columns(
             raise refuse(role, "the name of a column of the file", column)
         missing = table.missing(column)
         if column == target:
-            raise ArgumentError(f"Column {column!r} is the target and cannot hold {role}.")
+            raise _is_target(column, role)
         if missing.any():
             row = int(np.flatnonzero(missing)[0])
             raise TableError(
-                f"{table.location(row, column)} must hold {role}; the cell is missing "
-                f"({int(missing.sum())} of {len(missing)})."
+                f"{table.location(row, column)} must hold {NOUNS.get(role, role)}; the cell is "
+                f"missing ({int(missing.sum())} of {len(missing)})."
             )
         if role == "sample_weight":
             values: Any = table.numbers(column)
@@ -151,6 +162,11 @@ def _row_columns(
             values = _categories(table, column, missing).astype(object).to_numpy()
         row_columns[role] = pd.Series(values, name=column)
     return row_columns
+
+
+def _is_target(column: str, role: str) -> ArgumentError:
+    noun = NOUNS.get(role, role)
+    return ArgumentError(f"Column {column!r} is the target and cannot hold {noun}.")
 
 
 def dataset_of(

@@ -23,7 +23,11 @@ _IDENTIFIER = re.compile(
 _CAMEL_IDENTIFIER = re.compile(r".*[a-z0-9](?:Id|ID|Uid|UID|Uuid|UUID|Guid|GUID|Idx|Key)$")
 MIN_ROWS_TO_JUDGE = 10
 """Minimum number of rows to recognise an identifier."""
-ROLES = ("groups", "sample_weight", "folds")
+ROLES = ("groups", "sample_weight", "folds", "by")
+FEATURE_ROLES = ("by",)
+"""Roles of columns that stay features."""
+NOUNS = {"by": "slices"}
+"""The values of a role in a sentence, if its name is not a noun."""
 
 
 # Identifiers and constants
@@ -96,9 +100,14 @@ def list_names(names: Sequence[Hashable]) -> str:
 
 
 def with_row_columns(
-    data: DataSet, *, groups: Any = None, sample_weight: Any = None, folds: Any = None
+    data: DataSet,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    folds: Any = None,
+    by: Any = None,
 ) -> DataSet:
-    """Return the data set with groups, weights or folds of its rows.
+    """Return the data set with groups, weights, folds or slices of its rows.
 
     Parameters
     ----------
@@ -110,11 +119,13 @@ def with_row_columns(
         The weight of each row, in fits and in the loss.
     folds : name of a column, or array of shape (n,), optional
         The fold that tests each row, for the plan ``"predefined:COLUMN"``.
+    by : name of a column, or array of shape (n,), optional
+        The slice of each row.
 
     Returns
     -------
     DataSet
-        A named column is excluded from the features.
+        A named column is excluded from the features, except that of slices.
 
     Examples
     --------
@@ -125,7 +136,7 @@ def with_row_columns(
     >>> data.d, data.groups.tolist()
     (1, ['p', 'p', 'q'])
     """
-    requests = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    requests = {"groups": groups, "sample_weight": sample_weight, "folds": folds, "by": by}
     known = {role: getattr(data, role) for role in ROLES}
     # the same column may be named again
     requests = {
@@ -149,15 +160,14 @@ def with_row_columns(
         frame, role_values = split_off_columns(frame, rest, source=repr(data.name))
         role_values |= absent
         if original is not None:
-            named = [value for value in requests.values() if isinstance(value, str)]
-            original = original.drop(columns=named, errors="ignore")
+            original = original.drop(columns=_apart(requests), errors="ignore")
     row_columns: dict[str, Any] = {**check_row_columns(role_values, data.n)}
     return replace(
         data,
         X=frame,
         original=original,
         **row_columns,
-        account=(*data.account, *describe_row_columns(row_columns)),
+        account=(*data.account, *describe_row_columns(row_columns, frame)),
     )
 
 
@@ -173,10 +183,20 @@ def split_off_columns(
             role_values[role] = frame[value]
         elif value is not None:
             role_values[role] = value
-    named = list(dict.fromkeys(value for value in requests.values() if isinstance(value, str)))
+    named = _apart(requests)
     if named and len(named) == len(frame.columns):
         raise ArgumentError("There must be a column to learn from; all have other roles.")
     return (frame.drop(columns=named) if named else frame), role_values
+
+
+def _apart(requests: Mapping[str, Any]) -> list[str]:
+    """Return the named columns that are no features."""
+    named = (
+        value
+        for role, value in requests.items()
+        if isinstance(value, str) and role not in FEATURE_ROLES
+    )
+    return list(dict.fromkeys(named))
 
 
 def check_row_columns(role_values: Mapping[str, Any], n: int) -> dict[str, pd.Series[Any]]:
@@ -221,8 +241,8 @@ def _weights(values: Any) -> Any:
     return weights
 
 
-def describe_row_columns(row_columns: Mapping[str, pd.Series[Any]]) -> list[str]:
-    """Describe each of the columns in a sentence."""
+def describe_row_columns(row_columns: Mapping[str, pd.Series[Any]], X: Any) -> list[str]:
+    """Describe each of the columns in a sentence; `X` holds the features."""
     sentences = []
     for role, values in row_columns.items():
         name = ""
@@ -234,6 +254,12 @@ def describe_row_columns(row_columns: Mapping[str, pd.Series[Any]]) -> list[str]
         elif role == "sample_weight":
             least, most = float(values.min()), float(values.max())
             sentences.append(f"The rows have weights from {least:g} to {most:g}{name}.")
+        elif role == "by":
+            name = ""
+            if values.name is not None:
+                also = "also" if values.name in getattr(X, "columns", ()) else "not"
+                name = f" by {values.name!r}, which is {also} a feature"
+            sentences.append(f"The rows are in {values.nunique()} slices{name}.")
         else:
             sentences.append(f"The rows have folds{name}.")
     return sentences

@@ -42,6 +42,8 @@ class Preference:
 
     kind: str = "none"
     words: str = ""
+    not_first: frozenset[Name] = frozenset()
+    """Learners that a cheaper one has the same rank as, since measured costs differ by noise."""
 
     @property
     def stated(self) -> bool:
@@ -51,11 +53,12 @@ class Preference:
     def __str__(self) -> str:
         return f"{self.kind}: {self.words}" if self.kind == "measured" else self.kind
 
-    def first(self) -> str:
+    def first(self, name: Name) -> str:
         """Return the words for the most preferred of several learners."""
         if self.kind == "measured":
             fastest = {"latency": "the fastest"}
-            return (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
+            first = (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
+            return f"one of {first}" if name in self.not_first else first
         words = {
             "prices": "the cheapest",
             LISTED: "the first listed",
@@ -119,8 +122,17 @@ def preference_ranks(
         )
     if isinstance(prefer, MeasuredCosts):
         _all_priced(names, prefer.costs, prefer.what)
-        groups = _cost_groups([float(prefer.costs[str(name)]) for name in names])
-        return np.array(groups, dtype=float), Preference(kind="measured", words=prefer.what), ()
+        costs = [float(prefer.costs[str(name)]) for name in names]
+        groups = _cost_groups(costs)
+        cheapest = {group: min(c for c, g in zip(costs, groups, strict=True) if g == group)
+                    for group in groups}  # fmt: skip
+        not_first = frozenset(
+            name
+            for name, cost, group in zip(names, costs, groups, strict=True)
+            if cost > cheapest[group]
+        )
+        preference = Preference(kind="measured", words=prefer.what, not_first=not_first)
+        return np.array(groups, dtype=float), preference, ()
     if isinstance(prefer, Mapping):
         prices = prices_of(prefer)
         _all_known(names, list(prices))

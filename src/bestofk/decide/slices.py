@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk._base.errors import ArgumentError, BestOfKError, DesignError, UnknownNameError
-from bestofk._base.formatting import counted, joined, number, pvalue_words
+from bestofk._base.formatting import counted, joined, number, pvalue_words, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.interval_table import table_of
@@ -19,6 +20,8 @@ from bestofk.decide.statements.wording import called
 from bestofk.stats.adjust import CORRECTIONS, adjust
 
 MAX_SLICES = 200
+MAX_LEFT_OUT = 5
+"""Most slices without a test that the explanation lists."""
 STEP_DOWN = "holm"
 """The correction over all slices."""
 
@@ -63,8 +66,8 @@ class Slices(Presented):
         most alpha if the assumptions of the tests hold.
     left_out : mapping of str to str
         Slices that cannot be tested, and why.
-    cautions : tuple of str
-        Sentences about the tests of some slices.
+    cautions : mapping of str to str
+        Sentences about the tests, by the slices that they are about.
     """
 
     by: str
@@ -75,7 +78,7 @@ class Slices(Presented):
     metric: str
     noun: str
     left_out: Mapping[str, str]
-    cautions: tuple[str, ...] = ()
+    cautions: Mapping[str, str] = field(default_factory=dict)
 
     def worse(self, one: Slice) -> list[tuple[Name, float]]:
         """Return the learners that are shown to be better than the recommended one in a slice."""
@@ -129,8 +132,12 @@ class Slices(Presented):
 
     def caution_sentences(self) -> list[str]:
         """Return the cautions, and the slices that cannot be tested."""
-        left_out = (f"{name}: left out. {reason}" for name, reason in self.left_out.items())
-        return [*(f"Caution about slices: {caution}" for caution in self.cautions), *left_out]
+        cautions = [f"Caution about {names}: {text}" for names, text in self.cautions.items()]
+        left_out = [f"{name}: left out. {reason}" for name, reason in self.left_out.items()]
+        more = len(left_out) - MAX_LEFT_OUT
+        if more > 1:
+            left_out[MAX_LEFT_OUT:] = [f"{more} more slices are left out for such reasons."]
+        return cautions + left_out
 
     def explain(self) -> str:
         """Return the verdicts in sentences."""
@@ -180,6 +187,35 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     return order_slices(decide(), cells.levels(by).names, decide, by=by)
 
 
+def _cautions(decisions: Mapping[str, Decision]) -> dict[str, str]:
+    """Return one caution for each test, by the slices that have one."""
+    cautioned: dict[str, list[str]] = {}
+    for name, decision in decisions.items():
+        if decision.caution:
+            cautioned.setdefault(decision.test, []).append(name)
+    return {shortened(names, 3): decisions[names[0]].caution for names in cautioned.values()}
+
+
+def slice_names(cells: Iterable[Any]) -> npt.NDArray[np.object_]:
+    """Return the name of the slice of each row.
+
+    Examples
+    --------
+    >>> slice_names([1.0, 2.0, "a"]).tolist()
+    ['1', '2', 'a']
+    """
+    return np.array([f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in cells],
+                    dtype=object)  # fmt: skip
+
+
+def check_slices(names: Sequence[str], by: str) -> None:
+    """Refuse a column with too few or too many different values."""
+    if not 2 <= len(names) <= MAX_SLICES:
+        raise DesignError(
+            f"by needs a column with 2 to {MAX_SLICES} different values; {by!r} has {len(names)}."
+        )
+
+
 def order_slices(
     whole: Decision,
     names: tuple[str, ...],
@@ -204,10 +240,7 @@ def order_slices(
         Chance of any false claim in all slices; by default that of `whole`.
     """
     alpha = whole.alpha if alpha is None else alpha
-    if not 2 <= len(names) <= MAX_SLICES:
-        raise DesignError(
-            f"by needs a column with 2 to {MAX_SLICES} different values; {by!r} has {len(names)}."
-        )
+    check_slices(names, by)
     decisions: dict[str, Decision] = {}
     left_out: dict[str, str] = {}
     for name in names:
@@ -246,7 +279,7 @@ def order_slices(
         metric=whole.metric.mean,
         noun=whole.noun,
         left_out=left_out,
-        cautions=tuple(dict.fromkeys(one.caution for one in decisions.values() if one.caution)),
+        cautions=_cautions(decisions),
     )
 
     def behind(one: Slice) -> float:

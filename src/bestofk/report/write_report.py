@@ -124,6 +124,8 @@ def render_report(
     if isinstance(value, BattleDecision | IntervalDecision):
         return _rendered(_result_parts(value, title, command))
     study = value if isinstance(value, Study) else None
+    if study is not None and slices is None:
+        slices = study.slices
     models = value if isinstance(value, ModelChoice) else None
     order = (
         study.decision if study is not None else models.decision if models is not None else value

@@ -43,6 +43,7 @@ from bestofk.run.metrics import as_losses, check_losses, check_test_rows
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
 from bestofk.run.run_task import run_task
+from bestofk.run.slices import is_sliced, refuse_slices, study_slices
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -65,6 +66,7 @@ def compare(
     scoring: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    by: Any = None,
     prefer: PreferenceLike = None,
     margin: float | None = None,
     alpha: float = 0.05,
@@ -113,6 +115,9 @@ def compare(
         groups, not rows. A named column is excluded from the features.
     sample_weight : name of a column, or array of shape (n,), optional
         Weight of each row, in the fits of learners that accept weights and in the metric.
+    by : name of a column, or array of shape (n,), optional
+        Also decide in every slice, the test rows with the same value; see `Study.slices`. A named
+        column stays a feature.
     prefer : sequence, mapping or str, optional
         Your preference: learners, most preferred first; prices by name; ``"listed"``; or a
         measured cost: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for learners that count
@@ -170,7 +175,7 @@ def compare(
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         cv = str(cv)
     plan = None if cv is None else make_plan(cv, random_state=seed)
-    columns = {"groups": groups, "sample_weight": sample_weight,
+    columns = {"groups": groups, "sample_weight": sample_weight, "by": by,
                "folds": None if plan is None else plan.column or None}  # fmt: skip
     datasets = as_datasets(data, target, task=execution.task, columns=columns)
     datasets = tuple(checked_rows(one, plan) for one in datasets)
@@ -197,9 +202,14 @@ def compare(
         from bestofk.run.race.plan import long_enough
 
         plan = long_enough(plan, rule)
+    sliced = is_sliced(datasets)
+    if sliced:
+        execution = replace(execution, keep_predictions=True)
     notes += seed_notes(named)
     experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
     check_settings(experiment, settings)
+    if sliced:
+        refuse_slices(experiment, stops=rule is not None)
     if learners is not None:
         refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
 
@@ -394,7 +404,10 @@ def run_comparison(
         )
 
     if outcome is None:
-        return replace(whole_plan(), experiment=experiment), spec
+        study = replace(whole_plan(), experiment=experiment)
+        if is_sliced(experiment.datasets) and not replicates:
+            study = replace(study, slices=study_slices(study, experiment, results, settings))
+        return study, spec
     from bestofk.run.race.conclude import conclude_race
 
     study = conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where)

@@ -285,7 +285,7 @@ def conclude(
     ]  # fmt: skip
     costs = cost_table(spec, table)
     losses, dropped = complete_part(spec, table, compared, design)
-    if losses is not None and by_instance is not None and _one_split(losses):
+    if losses is not None and by_instance is not None and is_one_split(losses):
         losses = by_instance(compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
@@ -332,7 +332,7 @@ def conclude(
     )
 
 
-def _one_split(losses: Losses) -> bool:
+def is_one_split(losses: Losses) -> bool:
     """Return whether each learner has a single number per data set."""
     return losses.design.runs * losses.design.folds == 1
 
@@ -361,7 +361,7 @@ def _other_metric(
     left_out = _left_out(other_spec, table)
     learners = [index for index in compared if spec.learners[index].name not in left_out]
     losses, _ = complete_part(other_spec, table, learners, design)
-    if losses is not None and other.by_instance is not None and _one_split(losses):
+    if losses is not None and other.by_instance is not None and is_one_split(losses):
         losses = other.by_instance(learners) or losses
     recommended = None if decision is None or decision.best is None else str(decision.best)
     metric = metric_of(loss_shown(loss))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from bestofk.decide.order import decide
 from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
-from bestofk.decide.slices import Slices, order_slices
+from bestofk.decide.slices import Slices, order_slices, slice_names
 from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
@@ -75,10 +75,19 @@ class HeldOutRows:
         _, unit = np.unique(self.groups.astype(str), return_inverse=True)
         return unit.reshape(-1)
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> HeldOutRows:
+        """Return some of the rows."""
+        return replace(self, **_only(self, ("truth", "weights", "groups"), chosen))
+
     @property
     def plain(self) -> bool:
         """Whether rows have neither weights nor groups."""
         return self.weights is None and self.groups is None
+
+
+def _only(value: Any, names: Sequence[str], chosen: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    columns = {name: getattr(value, name) for name in names}
+    return {name: None if one is None else one[chosen] for name, one in columns.items()}
 
 
 def codes_in(labels: Labels, classes: Labels) -> npt.NDArray[np.int64]:
@@ -98,6 +107,10 @@ class ModelPredictions:
     scores: Floats | None = None
     """Scores of the second of two classes, shape (n,)."""
 
+    def only(self, chosen: npt.NDArray[np.bool_]) -> ModelPredictions:
+        """Return the predictions for some of the rows."""
+        return replace(self, **_only(self, ("labels", "probabilities", "scores"), chosen))
+
     @property
     def ranking(self) -> Floats | None:
         """Numbers that rank the rows by the second of two classes; None if there are none."""
@@ -115,13 +128,18 @@ class StoredModel(BaseEstimator):  # type: ignore[misc]
     def __init__(self, predictions: ModelPredictions, classes: Labels | None) -> None:
         self.predictions, self.classes = predictions, classes
         self.used: set[str] = set()
+        probabilities, scores = predictions.probabilities, predictions.scores
+        if classes is not None:
+            # scorers expect sorted classes
+            order = np.argsort(classes)
+            self.classes_ = classes[order]
+            probabilities = None if probabilities is None else probabilities[:, order]
+            scores = scores if scores is None or order[0] == 0 else -scores
         self._answers = {
             "predict": predictions.labels,
-            "predict_proba": predictions.probabilities,
-            "decision_function": predictions.scores,
+            "predict_proba": probabilities,
+            "decision_function": scores,
         }
-        if classes is not None:
-            self.classes_ = classes
 
     def __getattr__(self, name: str) -> Any:
         answers = self.__dict__.get("_answers", {})
@@ -226,7 +244,7 @@ def _left_out_components(
     loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int
 ) -> Floats:
     """Return jackknife components of any metric; leave out each distinct row only once."""
-    metric, used = _metric_of_rows(loss, rows, predictions)
+    metric, used = metric_of_rows(loss, rows, predictions)
     every = np.arange(len(rows.truth))
     value = metric(every)
     unit_of = blocks(rows, seed)
@@ -264,7 +282,7 @@ def n_units(loss: Loss, rows: HeldOutRows) -> int:
     return int((blocks(rows) if jackknife else rows.units()).max()) + 1
 
 
-def _metric_of_rows(
+def metric_of_rows(
     loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
 ) -> tuple[Callable[[npt.NDArray[np.intp]], float], Callable[[], set[str]]]:
     """Return a function of row numbers that gives the metric, and the answers that it used."""
@@ -279,6 +297,9 @@ def _metric_of_rows(
             arguments = (truth, model.predict(chosen))
         elif loss.needs == "probabilities":
             arguments = (rows.codes[chosen], model.predict_proba(chosen))
+        elif loss.needs == "ranking":
+            scores = _needed(predictions.ranking, loss, "scores or probabilities")
+            arguments = (rows.codes[chosen] == 1, scores[chosen])
         else:
             arguments = (model, chosen, truth)
         weights = None if rows.weights is None else rows.weights[chosen]
@@ -498,8 +519,7 @@ def order_predictions_by(
     columns = {name: np.asarray(cells) for name, cells in _columns(predictions, {})[0].items()}
     if by not in columns:
         raise UnknownNameError("column", by, list(columns))
-    cells = [f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in columns.pop(by)]
-    labels = np.array(cells, dtype=object)
+    labels = slice_names(columns.pop(by))
 
     def decide(name: str) -> Decision:
         rows = labels == name
@@ -507,7 +527,7 @@ def order_predictions_by(
         return order_predictions(y_true, part, **arguments)
 
     whole = order_predictions(y_true, columns, **arguments)
-    return whole, order_slices(whole, tuple(dict.fromkeys(cells)), decide, by=by)
+    return whole, order_slices(whole, tuple(dict.fromkeys(labels)), decide, by=by)
 
 
 def _refuse_other_scales(read: Mapping[str, Sequence[ModelPredictions]]) -> None:

@@ -319,11 +319,16 @@ def instance_design(experiment: Experiment) -> str | None:
 
 
 def instance_losses(
-    experiment: Experiment, results: Mapping[CellIndex, CellResult], learners: Sequence[int]
+    experiment: Experiment,
+    results: Mapping[CellIndex, CellResult],
+    learners: Sequence[int],
+    chosen: npt.NDArray[np.bool_] | None = None,
 ) -> Losses | None:
-    """Return losses of the kept learners on the instances of the one test set."""
+    """Return losses of the kept learners on the (chosen) instances of the one test set."""
     data, splits = experiment.datasets[0], experiment.splits[0]
     rows = held_out_rows(experiment)
+    if chosen is not None:
+        rows = rows.only(chosen)
     predictions: dict[str, list[ModelPredictions]] = {}
     for learner in learners:
         repeated = predictions.setdefault(experiment.learners[learner].name, [])
@@ -332,12 +337,11 @@ def instance_losses(
             result = results.get(cell)
             if result is None or result.predictions is None:
                 return None
-            predicted, probabilities, scores = unpack(result.predictions)
-            labels = predicted if rows.classes is None else rows.classes[predicted]
-            repeated.append(
-                ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
-            )
-    units = tested_units(experiment)
+            predictions_of_rows = predictions_in(result.predictions, rows.classes)
+            if chosen is not None:
+                predictions_of_rows = predictions_of_rows.only(chosen)
+            repeated.append(predictions_of_rows)
+    units = n_units(experiment.loss, rows)
     in_groups = f" in {units} groups" if data.groups is not None else ""
     return held_out_losses(
         experiment.loss,
@@ -353,9 +357,18 @@ def instance_losses(
     )
 
 
-def held_out_rows(experiment: Experiment) -> HeldOutRows:
-    """Return the rows of the one test set."""
-    data, test = experiment.datasets[0], experiment.splits[0].test(0, 0)
+def predictions_in(packed: bytes, classes: npt.NDArray[Any] | None) -> ModelPredictions:
+    """Return the predictions that `pack` compressed, as labels or numbers."""
+    predicted, probabilities, scores = unpack(packed)
+    labels = predicted if classes is None else classes[predicted]
+    return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
+
+
+def held_out_rows(
+    experiment: Experiment, dataset: int = 0, run: int = 0, fold: int = 0
+) -> HeldOutRows:
+    """Return the rows of a test set."""
+    data, test = experiment.datasets[dataset], experiment.splits[dataset].test(run, fold)
     classes = None
     if data.task == "classification":
         codes, declared = data.labels()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.settings import Settings
+    from bestofk.decide.slices import Slices
     from bestofk.decide.stopping.races import Race
     from bestofk.learners.preparation import Preparation
     from bestofk.losses.losses import Losses
@@ -127,6 +128,8 @@ class Study(Reported):
     settings: Settings | None = None
     others: tuple[OtherMetric, ...] = ()
     """Results of the same models under other metrics."""
+    slices: Slices | None = None
+    """Verdicts by slice, if `by` was given."""
     data_account: tuple[str, ...] = ()
     data_left_out: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
@@ -244,7 +247,8 @@ class Study(Reported):
 
         They say what to do, what was left out, why, and how it was run.
         """
-        return as_text(self.statements)
+        text = as_text(self.statements)
+        return text if self.slices is None else f"{text}\n{self.slices.explain()}"
 
     def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
         """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.
@@ -285,6 +289,7 @@ class Study(Reported):
             "loss": self.loss,
             "metrics": self._metrics(),
             "random_state": self.random_state,
+            "slices": None if self.slices is None else self.slices.to_dict(),
             "replication": None if self.replication is None else self.replication.to_dict(),
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [

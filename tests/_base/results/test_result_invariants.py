@@ -167,7 +167,8 @@ SAID = re.compile(
 """Numbers that are results: p-values, differences, means in brackets, statistics."""
 SAY_NOTHING = {
     # shares in percent, or whole numbers alone
-    "a judge", "more items", "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
+    "a judge", "more items",
+    "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
     "diff", "gate", "hull vertex",
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",

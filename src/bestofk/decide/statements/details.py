@@ -328,9 +328,11 @@ def evidence_in_short(decision: Decision) -> str:
     """Return ``nested-cv-t test of all 15 pairs, alpha = 0.05 with Holm's correction``."""
     evidence = decision.evidence
     stricter = ", less strict than the intervals" if stricter_intervals(decision) else ""
+    posterior = decision.test_choice is not None and decision.test_choice.posterior
+    instead = ", with posterior probabilities in place of p-values" if posterior else ""
     return (
         f"{decision.test} test {pairs_in_short(evidence)}, alpha = {decision.alpha:g}"
-        f"{correction_words(evidence)}{stricter}"
+        f"{correction_words(evidence)}{stricter}{instead}"
     )
 
 

@@ -327,9 +327,7 @@ def _bound_sentence(choice: Any) -> str:
         shown = all((best, name) in claims for name in decision.by_preference if name != best)
         end = "" if shown else ", which does not show that it is better"
         return f"{best} is not worse than {rival} in {mean} ({confidence}, one-sided){end}."
-    return (
-        f"{best} is worse than {rival} by at most {number(choice.bound)} in {mean} ({confidence})."
-    )
+    return f"{best} is worse than {rival} by at most {choice.bound:.2g} in {mean} ({confidence})."
 
 
 def _margin_statements(choice: Any) -> tuple[Statement, ...]:
@@ -383,9 +381,9 @@ def _against_sentences(choice: Any) -> list[str]:
         words = phrases[row.verdict].format(
             name=row.name, other=row.against, margin=number(choice.margin)
         )
-        sentences.append(
-            f"{words} (difference {number(row.difference)}, at most {number(row.at_most)} worse)."
-        )
+        width = abs(row.at_most + row.difference)
+        difference, at_most = rounded([row.difference, row.at_most], width)
+        sentences.append(f"{words} (difference {difference}, at most {at_most} worse).")
     return sentences
 
 

@@ -45,7 +45,7 @@ def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
             f"{which_you_prefer(decision, beaten)}."
         )
     elif best == decision.by_preference[0]:
-        rest = f", {decision.preference.first()}, which no other significantly beats."
+        rest = f", {decision.preference.first(best)}, which no other significantly beats."
     first = Statement(kind="verdict", lead=lead, text=f"{lead}{rest}", learners=(best,))
     return (first, Statement(kind="verdict", text=race.state()))
 

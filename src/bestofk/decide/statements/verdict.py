@@ -311,19 +311,19 @@ def _by_preference(decision: Decision) -> list[Statement | str]:
     same = equal_means(decision)
     smallest = decision.smallest_mean == best or decision.smallest_mean in same
     if len(same) == len(decision.by_preference) - 1 and not decision.claims:
-        rest = f", {decision.preference.first()}."
+        rest = f", {decision.preference.first(best)}."
         return [_all_equal(decision), _use(decision, rest, mean_follows=True)]
     sentences: list[Statement | str] = []
     if beaten:
         sentences.append(_beats(decision, beaten, same, smallest=smallest))
     elif smallest:
-        first = f", {decision.preference.first()}, which also" if not position else ", which"
+        first = f", {decision.preference.first(best)}, which also" if not position else ", which"
         rest = f"{first} {_has_smallest(decision, same)}."
         sentences.append(_use(decision, rest, mean_follows=True))
     elif passed:
         sentences.append(_use(decision, "."))
     elif decision.decidable:
-        rest = f", {decision.preference.first()} that no other significantly beats."
+        rest = f", {decision.preference.first(best)} that no other significantly beats."
         sentences.append(_use(decision, rest))
     else:
         sentences.append(f"Until then your preference decides: use {called(best)}.")
@@ -449,8 +449,8 @@ def _cheapest_adequate(decision: Decision) -> list[Statement | str]:
             f"{called(smallest)} {has}.",
         ]
     rest = (
-        f", {decision.preference.first()} that is shown not to be worse than {other} by more than "
-        f"{margin}."
+        f", {decision.preference.first(best)} that is shown not to be worse than {other} by more "
+        f"than {margin}."
     )
     same = equal_means(decision)
     if best == smallest or smallest in same:

@@ -1,0 +1,183 @@
+"""Decide about the learners of a comparison in every slice of the test rows.
+
+The losses of a slice come from the kept predictions: the loss of a fold is the metric of its test
+rows in the slice. So a slice has a table of losses of the same design as all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.errors import ArgumentError, BestOfKError, DesignError
+from bestofk._base.formatting import counted
+from bestofk.data.dataset import DataSet
+from bestofk.decide.decision import Decision
+from bestofk.decide.order import decide
+from bestofk.decide.problem import Subject
+from bestofk.decide.settings import Settings
+from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
+from bestofk.run.cells import CellResult
+from bestofk.run.conclude import complete_part, is_one_split
+from bestofk.run.experiment import CellIndex, Experiment
+from bestofk.run.metrics import loss_shown
+from bestofk.run.one_test_set import HeldOutRows, metric_of_rows
+from bestofk.run.results import (
+    ResultTable,
+    has_instances,
+    held_out_rows,
+    instance_losses,
+    predictions_in,
+)
+from bestofk.run.study import Study
+from bestofk.splits.design import Design
+
+MIN_ROWS = 25
+"""Fewest rows of a slice whose false claims were measured (studies/slice_claims.py)."""
+Names = npt.NDArray[np.object_]
+
+
+def is_sliced(datasets: Sequence[DataSet]) -> bool:
+    """Return whether the rows have slices."""
+    return datasets[0].by is not None
+
+
+def refuse_slices(experiment: Experiment, *, stops: bool) -> None:
+    """Raise an error before the first fit if no slice can be decided about."""
+    if stops:
+        raise ArgumentError("by does not apply to a comparison that stops early.")
+    loss = experiment.loss
+    if loss.needs == "costs" or loss.reads_model:
+        raise ArgumentError(
+            f"by does not apply to the metric {loss_shown(loss.name)!r}, which depends on more "
+            "than the predictions."
+        )
+    labels, by = _names(experiment.datasets)
+    names = _distinct(labels)
+    check_slices(names, by)
+    too_small = _too_small(experiment, labels, names)
+    if len(too_small) == len(names):
+        raise DesignError(f"No slice of {by!r} is large enough; {names[0]}: {too_small[names[0]]}")
+
+
+def study_slices(
+    study: Study,
+    experiment: Experiment,
+    results: Mapping[CellIndex, CellResult],
+    settings: Settings,
+) -> Slices | None:
+    """Return the verdicts by slice of a study; None if it has no decision."""
+    spec, whole = study.spec, study.decision
+    if spec is None or whole is None:
+        return None
+    labels, by = _names(experiment.datasets)
+    names = _distinct(labels)
+    learners = [index for index, one in enumerate(spec.learners) if one.name not in study.left_out]
+    too_small = _too_small(experiment, labels, names)
+    tables, problems = _results_by_slice(
+        experiment, results, labels, [name for name in names if name not in too_small]
+    )
+
+    def decide_in(name: str) -> Decision:
+        if name in too_small:
+            raise DesignError(too_small[name])
+        if name in problems:
+            raise problems[name]
+        design = _design_in(experiment, labels[0] == name)
+        losses, _ = complete_part(spec, tables[name], learners, design)
+        if losses is not None and is_one_split(losses) and has_instances(experiment):
+            chosen = labels[0][experiment.splits[0].test(0, 0)] == name
+            losses = instance_losses(experiment, results, learners, chosen) or losses
+        if losses is None:
+            raise DesignError("No fold was finished by all learners.")
+        preferred = settings.settled(losses.algorithms, study.costs)
+        return decide(losses, preferred, subject=Subject(caution=spec.caution))
+
+    return order_slices(whole, names, decide_in, by=by)
+
+
+def _names(datasets: Sequence[DataSet]) -> tuple[list[Names], str]:
+    """Return the slice of each row of each data set, and the name of the column."""
+    columns = [data.by for data in datasets if data.by is not None]
+    return [slice_names(column) for column in columns], str(columns[0].name or "by")
+
+
+def _distinct(labels: Sequence[Names]) -> tuple[str, ...]:
+    return tuple(sorted({str(name) for column in labels for name in column}))
+
+
+def _design_in(experiment: Experiment, chosen: npt.NDArray[np.bool_]) -> Design:
+    """Return the design of a slice, with the sizes of its parts of the first data set."""
+    data, splits = experiment.datasets[0], experiment.splits[0]
+    design = splits.design
+    at = [(run, fold) for run in range(design.runs) for fold in range(design.folds)]
+    return design.with_(
+        n_train=tuple(max(1, int(chosen[np.unique(splits.train(*one))].sum())) for one in at),
+        n_test=tuple(int(chosen[splits.test(*one)].sum()) for one in at),
+        groups=None if data.groups is None else int(data.groups[chosen].nunique()),
+    )
+
+
+def _too_small(
+    experiment: Experiment, labels: Sequence[Names], names: Sequence[str]
+) -> dict[str, str]:
+    """Return the slices that are too small, with the reason in a sentence."""
+    test_sets = [
+        set(column[splits.test(run, fold)])
+        for column, splits in zip(labels, experiment.splits, strict=True)
+        for run, fold in splits.run_folds()
+    ]
+    # the rows of one test set, and several data sets, have tests for any number of them
+    needed = MIN_ROWS if len(labels) == 1 and len(test_sets) > 1 else 1
+    reasons = {}
+    for name in names:
+        empty = sum(name not in one for one in test_sets)
+        rows = int((labels[0] == name).sum())
+        if rows < needed:
+            reasons[name] = f"A slice needs at least {needed} rows; this one has {rows}."
+        elif empty:
+            have = "has" if empty == 1 else "have"
+            total = counted(len(test_sets), "test set")
+            reasons[name] = f"{empty} of {total} {have} no rows of this slice."
+    return reasons
+
+
+def _results_by_slice(
+    experiment: Experiment,
+    results: Mapping[CellIndex, CellResult],
+    labels: Sequence[Names],
+    names: Sequence[str],
+) -> tuple[dict[str, ResultTable], dict[str, BestOfKError]]:
+    """Return the results with the loss of each slice, and why a slice has none."""
+    tables = {name: ResultTable.of_experiment(experiment) for name in names}
+    problems: dict[str, BestOfKError] = {}
+    at: tuple[int, int, int] | None = None
+    rows: HeldOutRows
+    for cell, result in results.items():
+        if result.predictions is None:
+            continue  # the fit failed
+        if at != (cell.dataset, cell.run, cell.fold):
+            at = cell.dataset, cell.run, cell.fold
+            rows = held_out_rows(experiment, *at)
+            of_rows = labels[cell.dataset][experiment.splits[cell.dataset].test(*at[1:])]
+            chosen = {name: np.flatnonzero(of_rows == name) for name in names}
+        predictions = predictions_in(result.predictions, rows.classes)
+        metric, _ = metric_of_rows(experiment.loss, rows, predictions)
+        for name in names:
+            if name in problems:
+                continue
+            try:
+                loss = metric(chosen[name])
+                if not np.isfinite(loss):
+                    raise ArgumentError(
+                        f"metric {loss_shown(experiment.loss.name)!r} is not a finite number in "
+                        "every test set."
+                    )
+            except BestOfKError as problem:
+                problems[name] = problem
+                continue
+            tables[name][cell] = replace(result, loss=loss, predictions=None, also=())
+    return tables, problems
