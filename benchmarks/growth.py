@@ -3,6 +3,8 @@
 - ``learners``: `bestofk order` on 10 to 3,000 learners x 20 data sets
 - ``units``: `bestofk order` on 5 learners x 10 to 1,000,000 data sets
 - ``evals``: `bestofk evals` on 10,000 to 10,000,000 rows of Parquet, 100 models
+- ``large`` and ``large-graded``: the same on 10,000,000 and 100,000,000 rows of numbered items,
+  with right or wrong answers and with scores from 0 to 1 (only if named: several minutes)
 - ``json``: `bestofk order --json` on 10 to 1,000 learners x 20 data sets
 - ``reports``: `bestofk order --report` on 6 to 1,000 learners x 20 data sets
 
@@ -35,9 +37,12 @@ SIZES: dict[str, tuple[int, ...]] = {
     "learners": (10, 100, 300, 1_000, 3_000),
     "units": (10, 1_000, 10_000, 100_000, 1_000_000),
     "evals": (10_000, 100_000, 1_000_000, 10_000_000),
+    "large": (10_000_000, 100_000_000),
+    "large-graded": (10_000_000, 100_000_000),
     "json": (10, 100, 300, 1_000),
     "reports": (6, 30, 100, 300, 1_000),
 }
+ONLY_IF_NAMED = ("large", "large-graded")
 
 
 class Step(NamedTuple):
@@ -76,6 +81,26 @@ def write_evals(path: Path, rows: int) -> None:
             writer.write_table(pa.table([model, names, right], schema=schema))
 
 
+def write_numbered(path: Path, rows: int, *, graded: bool) -> None:
+    """Write scores of the models on numbered items, one row group per model."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(1)
+    items = rows // MODELS
+    kind = pa.float64() if graded else pa.int8()
+    names = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema([("model", names), ("item", pa.int32()), ("score", kind)])
+    models = pa.array([f"m{k}" for k in range(MODELS)])
+    easy, item = rng.random(items), pa.array(np.arange(items, dtype=np.int32))
+    with pq.ParquetWriter(path, schema) as writer:
+        for k in range(MODELS):
+            score = 0.5 * easy + 0.5 * rng.random(items) + k / 1000
+            score = np.round(np.clip(score, 0, 1), 2) if graded else score > 0.5
+            model = pa.DictionaryArray.from_arrays(np.full(items, k, dtype=np.int32), models)
+            writer.write_table(pa.table([model, item, pa.array(score).cast(kind)], schema=schema))
+
+
 def run(*arguments: str) -> tuple[float, float, int]:
     """Return the CPU seconds, the peak MiB and the bytes of output of a bestofk command."""
     return run_command("-m", "bestofk", *arguments)
@@ -108,6 +133,12 @@ def evals_step(folder: Path, rows: int) -> Step:
     return _step(f"{rows} rows", MODELS, rows // MODELS, seconds, mib, size)
 
 
+def large_step(folder: Path, rows: int, *, graded: bool = False) -> Step:
+    write_numbered(folder / "rows.parquet", rows, graded=graded)
+    seconds, mib, size = run("evals", str(folder / "rows.parquet"))
+    return _step(f"{rows} rows", MODELS, rows // MODELS, seconds, mib, size)
+
+
 def _step(name: str, learners: int, units: int, seconds: float, mib: float, size: int) -> Step:
     pairs = learners * (learners - 1) / 2
     print(f"  {name}: {seconds:.2f} s, {mib:.0f} MiB, output {size / 1e6:.3g} MB", flush=True)
@@ -118,13 +149,15 @@ STEPS: dict[str, Callable[[Path, int], Step]] = {
     "learners": lambda folder, size: order_step(folder, size, DATASETS),
     "units": lambda folder, size: order_step(folder, LEARNERS, size),
     "evals": evals_step,
+    "large": large_step,
+    "large-graded": lambda folder, size: large_step(folder, size, graded=True),
     "json": lambda folder, size: order_step(folder, size, DATASETS, "--json"),
     "reports": lambda folder, size: order_step(folder, size, DATASETS, "--report", "PAGE"),
 }
 
 
-def measure(parts: Sequence[str] = tuple(SIZES)) -> Iterator[Row]:
-    for part in parts:
+def measure(parts: Sequence[str] = ()) -> Iterator[Row]:
+    for part in parts or [name for name in SIZES if name not in ONLY_IF_NAMED]:
         print(part)
         steps: list[Step] = []
         for size in SIZES[part]:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from bestofk._base.checks import Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
@@ -23,6 +22,7 @@ from bestofk.decide.ranks import Ranks, cannot_be_best, ranks_by_claims
 from bestofk.losses.columns import BATTLE_COLUMNS, battle_columns
 from bestofk.stats.adjust import adjust
 from bestofk.stats.battles import bradley_terry, outcome_counts, unbeaten_group, wins_of
+from bestofk.stats.tails import pvalue_of_t, t_quantile
 
 POINTS = 400.0 / log(10.0)
 """Elo points per unit of log odds."""
@@ -282,13 +282,13 @@ def order_battles(
     error = np.sqrt(np.maximum(variance[i] + variance[j] - 2.0 * covariance[i, j], 0.0))
     constant = error < MIN_ERROR
     statistic = np.where(constant, 0.0, difference / np.where(constant, 1.0, error))
-    pvalues = 2.0 * student.sf(np.abs(statistic), fit.df)
+    pvalues = pvalue_of_t(statistic, fit.df, "two-sided")
     adjusted = adjust(pvalues, "holm")
     better = np.zeros((K, K), dtype=np.bool_)
     claims = adjusted <= alpha
     better[i[claims], j[claims]] = True
     beaten = cannot_be_best(i, j, -difference, pvalues, K, comparisons=K - 1, alpha=alpha)
-    half = student.isf(alpha / 2.0, fit.df) * np.sqrt(np.maximum(variance, 0.0))
+    half = -t_quantile(alpha / 2.0, fit.df) * np.sqrt(np.maximum(variance, 0.0))
     total = (wins.sum(axis=1) + wins.sum(axis=0))[order]
     notes = list(battles.notes)
     n_clusters = None if clusters is None else int(clusters.max()) + 1
@@ -378,9 +378,10 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
             )
     clusters = None
     if cluster is not None:
-        clusters, values = table.levels(cluster)
-        if len(values) < 2:
+        levels = table.levels(cluster)
+        if len(levels.names) < 2:
             raise TableError(f"{table.source}: the column {cluster!r} holds only one cluster.")
+        clusters = levels.codes.astype(np.int64)
     elif repeated := [
         column
         for column in table.columns

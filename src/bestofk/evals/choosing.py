@@ -650,10 +650,14 @@ def _bound(decided: _Decided, best: Name | None) -> tuple[float | None, str | No
     others = [name for name in losses if name != best]
     if best is None or not others:
         return None, None
-    loss, other_losses = losses[str(best)], np.stack([losses[name] for name in others])
-    result = _loss_test(decided, loss, other_losses, "less")
     level = 1.0 - decision.alpha / len(others)
-    high = np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float))
+    parts = []
+    for start in range(0, len(others), 16):
+        # a part of the models at a time saves memory
+        rivals = np.stack([losses[name] for name in others[start : start + 16]])
+        result = _loss_test(decided, losses[str(best)], rivals, "less")
+        parts.append(np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float)))
+    high = np.concatenate(parts)
     rival = int(np.argmax(high))
     return (float(max(high[rival], 0.0)) if isfinite(high[rival]) else None), others[rival]
 
@@ -797,7 +801,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
         known = scores.truth[np.isfinite(scores.truth)]
         units = len(np.unique(scores.cluster[decided.labelled.labelled]))
     within_unit = known.min() >= 0.0 and known.max() <= 1.0
-    losses = np.stack(list(decided.losses.values()))
+    losses = decided.table.values.reshape(len(decided.losses), -1)
     ends: Any
     graded = not np.isin(known, (0.0, 1.0)).all()
     if graded and units < MIN_GRADED_UNITS:

@@ -15,7 +15,7 @@ from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
 from bestofk._base.results import json_ready, ready_to_print
 from bestofk.evals.item_scores import ItemScores, item_scores
-from bestofk.evals.rows import STATUSES
+from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 from bestofk.stats.pairwise.clustered import clusters_of
 
 if TYPE_CHECKING:
@@ -168,11 +168,15 @@ class Evals:
 
     def count(self, status: str | None = None) -> Ints:
         """Return the number of rows of each learner, of one status or of all."""
-        learner = self.learner
         if status is not None:
             one_of(status, "status", STATUSES)
-            learner = learner[self.status == STATUSES.index(status)]
-        counts: Ints = np.bincount(learner, minlength=len(self.learners))
+        counts: Ints = np.zeros(len(self.learners), dtype=np.int64)
+        for start in range(0, len(self), ROWS_AT_ONCE):
+            learner = self.learner[start : start + ROWS_AT_ONCE]
+            if status is not None:
+                rows = self.status[start : start + ROWS_AT_ONCE] == STATUSES.index(status)
+                learner = learner[rows]
+            counts += np.bincount(learner, minlength=len(self.learners))
         return counts
 
     def only_items(self, keep: Bools) -> Evals:

@@ -13,7 +13,7 @@ from bestofk._base.checks import Bools, Floats, Ints, one_of, whole
 from bestofk._base.errors import Advice, ArgumentError, TableError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.limits import check_cells
-from bestofk.evals.rows import STATUSES
+from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 
 if TYPE_CHECKING:
     from bestofk.evals.evals import Evals
@@ -171,24 +171,34 @@ def item_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=account
     )
     _note_dropped(evals, counts, account)
-    cell = evals.cell
-    if not counts.all():
-        cell, score = cell[counts], score[counts]
-    count = np.bincount(cell, minlength=k * n)
-    mean = np.bincount(cell, weights=score, minlength=k * n)
     variance: Floats = np.broadcast_to(np.nan, k * n)
-    if count.max(initial=0) > 1:
+    if evals.epoch.max(initial=1) <= 1:
+        # each model has each item once
+        mean = score if len(score) == k * n and counts.all() else np.full(k * n, np.nan)
+        for start in range(0, len(evals), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            cell = evals.learner[part].astype(np.int64) * n + evals.item[part]
+            if mean is score:
+                if (cell == np.arange(start, start + len(cell))).all():
+                    # no copy as long as the rows are in the order of the cells
+                    continue
+                mean = np.full(k * n, np.nan)
+                mean[:start] = score[:start]
+            mean[cell] = np.where(counts[part], score[part], np.nan)
+        has = np.isfinite(mean)
+        # a constant takes no memory
+        count = np.broadcast_to(np.int64(1), k * n) if has.all() else has.astype(np.int64)
+    else:
+        cell = evals.cell
+        if not counts.all():
+            cell, score = cell[counts], score[counts]
+        count = np.bincount(cell, minlength=k * n)
+        mean = np.bincount(cell, weights=score, minlength=k * n)
         mean = np.divide(mean, count, out=np.full(k * n, np.nan), where=count > 0)
         deviation = mean[cell]
         np.square(np.subtract(score, deviation, out=deviation), out=deviation)
         squares = np.bincount(cell, weights=deviation, minlength=k * n)
         variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
-    elif count.all():
-        # a constant that takes no memory
-        count = np.broadcast_to(np.ones((), dtype=count.dtype), k * n)
-    else:
-        mean[count == 0] = np.nan
-    del cell
     grid: dict[str, Any] = {
         "mean": mean.reshape(k, n), "count": count.reshape(k, n), "variance": variance.reshape(k, n)
     }  # fmt: skip

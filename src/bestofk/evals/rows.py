@@ -8,6 +8,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ number. ``missing``: it was planned and did not run.
 NAN = float("nan")
 BYTES_PER_ROW = 250
 """Memory of a row while a log is read and its scores are tabulated."""
+ROWS_AT_ONCE = 1 << 18
+"""Rows whose cells are computed together, so that these take little memory."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 """NUL and lone surrogates, which not every file can hold."""
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
@@ -347,7 +350,7 @@ class EvalRows:
             self._blocks.append({name: np.array(values) for name, values in self._added.items()})
             self._added = _empty_columns()
         count = len(score)
-        finite = np.abs(score) < MAX_SCORE
+        finite = (score < MAX_SCORE) & (score > -MAX_SCORE)
         if not finite.all():
             status = np.where((status == SCORED) & ~finite, _CODES["unscored"], status)
             score = np.where(finite, score, NAN)
@@ -355,7 +358,7 @@ class EvalRows:
         columns = {
             "learner": learner,
             "item": item,
-            "epoch": np.zeros(count) if epoch is None else epoch,
+            "epoch": np.broadcast_to(np.int32(0), count) if epoch is None else epoch,
             "score": score,
             "status": status,
             **{name: amounts.get(name, unknown) for name in _AMOUNTS},
@@ -460,16 +463,16 @@ class EvalRows:
         A row that occurs twice (the same learner, item and epoch) is kept once if both have the
         same score, and is an error otherwise.
         """
-        item = self.column("item")
         epoch = self.column("epoch")
-        cell = self.column("learner").astype(np.int64)
-        cell *= max(len(self.items), 1)
-        cell += item
-        cells = len(self.learners) * len(self.items)
-        if not epoch.any() and all_different(cell, cells):
+        cells = [(self.column("learner"), len(self.learners)), (self.column("item"),
+                 len(self.items))]  # fmt: skip
+        if not epoch.any() and all_different(cells):
             # constant columns that take no memory
             one, every = np.ones((), dtype=epoch.dtype), np.ones((), dtype=bool)
-            return np.broadcast_to(one, len(cell)), np.broadcast_to(every, len(cell))
+            return np.broadcast_to(one, len(epoch)), np.broadcast_to(every, len(epoch))
+        cell = cells[0][0].astype(np.int64)
+        cell *= max(len(self.items), 1)
+        cell += cells[1][0]
         open_ = epoch == 0
         if open_.any():
             epoch = epoch.copy()
@@ -482,8 +485,7 @@ class EvalRows:
                     "counts as an epoch."
                 )
         keep = np.ones(len(cell), dtype=bool)
-        span = int(epoch.max(initial=1)) + 1
-        if cells < (1 << 62) // span and all_different(cell * span + epoch, cells * span):
+        if all_different([*cells, (epoch, int(epoch.max(initial=1)) + 1)]):
             return epoch, keep
         order = np.lexsort((epoch, cell))
         twice = (cell[order][1:] == cell[order][:-1]) & (epoch[order][1:] == epoch[order][:-1])
@@ -539,14 +541,30 @@ class ContentCheck:
             self.differing.add(item)
 
 
-def all_different(keys: Codes, span: int) -> bool:
-    """Return whether no key from 0 to `span` - 1 occurs twice."""
-    if span <= max(16 * len(keys), 1 << 20):
+def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:
+    """Return whether no two rows of codes are equal; each column has codes from -1 to size - 1.
+
+    Return False if there are too many possible rows.
+    """
+    count, span = len(columns[0][0]), prod(size + 1 for _, size in columns)
+
+    def keys(start: int, stop: int) -> Any:
+        key = np.zeros(stop - start, dtype=np.int64)
+        for codes, size in columns:
+            key *= size + 1
+            key += codes[start:stop]
+            key += 1
+        return key
+
+    if span <= max(16 * count, 1 << 20):
         seen = np.zeros(span, dtype=bool)
-        seen[keys] = True
-        return bool(np.count_nonzero(seen) == len(keys))
-    keys = np.sort(keys)
-    return bool((keys[1:] != keys[:-1]).all())
+        for start in range(0, count, ROWS_AT_ONCE):
+            seen[keys(start, min(start + ROWS_AT_ONCE, count))] = True
+        return bool(np.count_nonzero(seen) == count)
+    if span >= 1 << 62:
+        return False
+    ordered = np.sort(keys(0, count))
+    return bool((ordered[1:] != ordered[:-1]).all())
 
 
 def _empty_columns() -> dict[str, array[Any]]:

@@ -368,7 +368,8 @@ def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> di
             levels = in_time_order(levels)
         elif axis in _NUMBERED:
             levels = in_number_order(levels)
-        by_axis[axis] = levels
+        # products of codes need 64 bits
+        by_axis[axis] = Levels(levels.codes.astype(np.int64), levels.names)
     return by_axis
 
 

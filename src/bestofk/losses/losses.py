@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,16 @@ _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
 }
 
 
+class _Fresh(NamedTuple):
+    """An array without other owners, which needs no copy."""
+
+    array: Floats
+
+
 def as_floats(values: Any) -> Floats:
-    """Return `values` as float64 with at least one axis and one cell."""
+    """Return `values` as a new array of float64 with at least one axis and one cell."""
+    if isinstance(values, _Fresh):
+        return values.array
     try:
         array = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
@@ -269,7 +277,7 @@ def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:
     """Turn scores into losses; also return a sentence on it and the prefix of the loss name."""
     present = array[~absent]
     if present.min() >= 0.0 and present.max() <= 1.0:
-        return 1.0 - array, "Every score became the loss 1 - score.", "1 - "
+        return np.subtract(1.0, array, out=array), "Every score became the loss 1 - score.", "1 - "
     return -array, "Every score became its negative.", "-"
 
 
@@ -488,7 +496,8 @@ class Losses:
             array, how, sign = flip(array, absent)
             sentences.append(how)
             loss_name = f"{sign}{'score' if loss_name == 'loss' else loss_name}"
-        array = array + 0.0
+        # in place: large tables should not need more memory; -0 becomes 0
+        array += 0.0
         array[absent] = np.nan
         array.setflags(write=False)
         absent = np.array(absent)
@@ -588,9 +597,9 @@ class Losses:
         learners: tuple[str, ...],
         sets: tuple[str, ...],
     ) -> Losses:
-        parts = self.subset_values
+        parts, values = self.subset_values, self.values[rows]
         return _again(
-            self.values[rows][:, columns],
+            _Fresh(values if columns == list(range(values.shape[1])) else values[:, columns]),
             learners,
             sets,
             self.design,
@@ -749,7 +758,7 @@ class Losses:
 
 
 def _again(
-    values: Floats,
+    values: _Fresh,
     algorithms: tuple[str, ...],
     datasets: tuple[str, ...],
     design: Design,

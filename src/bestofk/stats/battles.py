@@ -10,9 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.special import expit
 
 from bestofk._base.checks import Floats, Ints
 
@@ -75,6 +72,8 @@ def unbeaten_group(wins: Floats) -> tuple[bool, Ints] | None:
     >>> unbeaten_group(np.array([[0.0, 2.0], [0.0, 0.0]]))
     (False, array([0]))
     """
+    from scipy.sparse.csgraph import connected_components
+
     graph = wins > 0
     count, labels = connected_components(graph, directed=True, connection="weak")
     if count > 1:
@@ -117,6 +116,8 @@ def bradley_terry(
     >>> float(np.exp(fit.strengths[0] - fit.strengths[1]).round(6))
     3.0
     """
+    from scipy.special import expit
+
     counts = outcome_counts(first, second, outcome, players)
     wins = wins_of(counts)
     strengths = _maximum(wins)
@@ -150,6 +151,8 @@ def _cells(first: Ints, second: Ints, outcome: Ints, players: int) -> Ints:
 
 def _maximum(wins: Floats) -> Floats:
     """Return the strengths with the largest likelihood, by Newton's method with halved steps."""
+    from scipy.special import expit
+
     strengths = np.zeros(len(wins))
     value = _log_likelihood(wins, strengths)
     battles = wins + wins.T
@@ -201,6 +204,8 @@ def _cluster_products(clusters: Ints, cells: Ints, residuals: Floats, players: i
     first, second = np.divmod(np.arange(players * players).repeat(3), players)
     sizes = np.bincount(clusters)
     if 4.0 * _SPARSE_COST * (sizes @ sizes) < groups * players**2:
+        from scipy.sparse import csr_array
+
         rows, scores = np.concatenate([clusters, clusters]), residuals[cells]
         columns = np.concatenate([first[cells], second[cells]])
         sparse = csr_array((np.concatenate([scores, -scores]), (rows, columns)), (groups, players))

@@ -116,3 +116,24 @@ def test_clusters_and_tasks(both):
     assert table is not None
     same(quick, slow)
     assert len(quick.clusters) == 6
+
+
+@pytest.mark.parametrize("kind", ["text", "category", "int32", "float64"])
+@pytest.mark.parametrize("score", ["int8", "bool", "float64"])
+def test_parquet_in_parts_equals_read_table(tmp_path, monkeypatch, kind, score):
+    """Parts that end within row groups, whose dictionaries differ; an empty score."""
+    frame = pd.DataFrame(
+        [{"model": f"m{k}", "item": (7 * i) % 11, "score": (i + k) % 2}
+         for k in (2, 0, 1) for i in range(11)]
+    )  # fmt: skip
+    frame["item"] = frame["item"].astype(str if kind == "text" else kind)
+    frame["score"] = frame["score"].astype(score)
+    if score == "float64":
+        frame.loc[5, "score"] = np.nan
+    path = tmp_path / "t.parquet"
+    frame.to_parquet(path, row_group_size=8)
+    slow = bk.read_evals(path)
+    monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
+    monkeypatch.setattr(named_columns, "_ROWS_AT_ONCE", 5)
+    same(slow, bk.read_evals(path))
+    assert slow.items[:3] == ("0", "7", "3")

@@ -66,3 +66,14 @@ def test_refusals():
         all_pairs("5x2cv", np.zeros((3, 5, 2)))
     with pytest.raises(ArgumentError, match="alternative"):
         all_pairs("5x2cv-f", np.zeros((3, 5, 2)), alternative="smaller")
+
+
+def test_large_losses_come_in_square_blocks(monkeypatch):
+    from bestofk.stats.pairwise import pairs
+
+    losses = np.random.default_rng(3).random((9, 40))
+    whole = all_pairs("kfold-t", losses)
+    monkeypatch.setattr(pairs, "_MAX_LOSSES_AT_ONCE", 9 * 40)
+    blocks = all_pairs("kfold-t", losses)
+    assert np.array_equal(blocks.pvalue, whole.pvalue)
+    assert np.array_equal(blocks.estimate, whole.estimate)

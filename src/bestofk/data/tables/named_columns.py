@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from bestofk._base.errors import BestOfKError, TableError
 from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
 from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
+from bestofk.data.tables.values import as_text, plain_numbers
 from bestofk.data.tables.workbooks import from_text_cell
 
 MIN_FILE_BYTES = 1 << 20
@@ -18,6 +21,7 @@ MIN_FILE_BYTES = 1 << 20
 _BLOCK = 1 << 20
 _MAX_BLOCK = 1 << 26
 _SAMPLE = 1 << 16
+_ROWS_AT_ONCE = 1 << 20
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 _EMPTY = [
     form for word in MISSING_MARKERS for form in {word, word.upper(), word.capitalize()}
@@ -165,12 +169,82 @@ def _parquet(path: Path, choose: Callable[..., ColumnSelection], source: str) ->
     selection = choose(header)
     size = path.stat().st_size
     check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="expands to more")
-    text_columns = [name for name in selection.names if _is_text(schema.field(name).type)]
-    table = pq.read_table(
-        path, columns=selection.all(), read_dictionary=text_columns
-    )  # fmt: skip
-    table.validate(full=True)
-    return _table(table, selection, source, "Parquet", len(header), None)
+    text_columns = []
+    for name in selection.all():
+        kind = schema.field(name).type
+        if name in selection.names and _is_text(kind):
+            text_columns.append(name)
+        elif not (_is_typed(kind) or (name in selection.names and _is_coded_text(kind))):
+            return None
+    columns = {name: (_Names if name in selection.names else _Numbers)(rows)
+               for name in selection.all()}  # fmt: skip
+    with pq.ParquetFile(path, read_dictionary=text_columns) as file:
+        start = 0
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(columns), use_threads=False):
+            batch.validate(full=True)
+            for name, column in columns.items():
+                column.add(start, batch.column(name))
+            start += batch.num_rows
+    return Table(
+        source=source,
+        cells={name: column.cells() for name, column in columns.items()},
+        account=(f"{source}: Parquet, {size_words(rows, len(header))}.",),
+    )
+
+
+class _Names:
+    """A column of names that is read in parts, as codes into the distinct names."""
+
+    def __init__(self, rows: int) -> None:
+        self.codes = np.empty(rows, dtype=np.int32)
+        self.names: Any = None
+        self.last: Any = None
+        self.code_of_last: Any = None
+
+    def add(self, start: int, part: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        coded = part if hasattr(part, "dictionary") else part.dictionary_encode()
+        names = coded.dictionary
+        if self.last is None or not names.equals(self.last):
+            if self.names is None:
+                self.names = names[:0]
+            new = names.filter(pc.is_null(pc.index_in(names, value_set=self.names)))
+            self.names = pa.concat_arrays([self.names, new])
+            codes = plain_numbers(pc.index_in(names, value_set=self.names))
+            self.last, self.code_of_last = names, np.append(codes, -1).astype(np.int32)
+        indices = plain_numbers(coded.indices.fill_null(-1))
+        self.codes[start : start + len(part)] = self.code_of_last[indices]
+
+    def cells(self) -> Any:
+        import pyarrow as pa
+
+        absent = self.codes < 0
+        codes = pa.array(self.codes, mask=absent if absent.any() else None)
+        return pa.DictionaryArray.from_arrays(codes, as_text(self.names))
+
+
+class _Numbers:
+    """A column of numbers or booleans that is read in parts; NaN for an empty cell."""
+
+    def __init__(self, rows: int) -> None:
+        self.values = np.empty(rows)
+
+    def add(self, start: int, part: Any) -> None:
+        import pyarrow as pa
+
+        kind = part.type
+        if pa.types.is_boolean(kind):
+            part = part.cast(pa.int8())
+        # raises for an integer that is no float, such as 2^53 + 1
+        part = part.cast(pa.float64())
+        self.values[start : start + len(part)] = plain_numbers(part.fill_null(np.nan))
+
+    def cells(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array(self.values)
 
 
 def _is_text(kind: Any) -> bool:
@@ -179,12 +253,23 @@ def _is_text(kind: Any) -> bool:
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
 
+def _is_coded_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_dictionary(kind)) and _is_text(kind.value_type)
+
+
+def _is_typed(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind))
+
+
 def _table(
-    table: Any, selection: ColumnSelection, source: str, how: str, width: int, delimiter: str | None
+    table: Any, selection: ColumnSelection, source: str, how: str, width: int, delimiter: str
 ) -> Table | None:
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.types as kinds
 
     if not table.num_rows:
         return None
@@ -192,16 +277,13 @@ def _table(
     for name in selection.all():
         column = table.column(name)
         kind = column.type
-        coded = kinds.is_dictionary(kind)
-        if coded and not _is_text(kind.value_type):
-            return None
-        typed = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
-        if not typed and (name not in selection.names or not coded):
+        coded = _is_coded_text(kind)
+        if not (_is_typed(kind) or (name in selection.names and coded)):
             return None
         column = column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             return None
-        if coded and delimiter and pc.any(pc.starts_with(column.dictionary, "'")).as_py():
+        if coded and pc.any(pc.starts_with(column.dictionary, "'")).as_py():
             texts = [from_text_cell(word) for word in column.dictionary.to_pylist()]
             column = pa.DictionaryArray.from_arrays(column.indices, pa.array(texts, pa.string()))
         cells[name] = column

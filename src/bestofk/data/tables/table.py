@@ -50,7 +50,7 @@ MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
 """Texts of missing cells, in any case and with spaces around them."""
 
 Objects = npt.NDArray[np.object_]
-Codes = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,7 @@ class Table:
     account: tuple[str, ...] = ()
     delimiter: str | None = None
     locate: Callable[[int], int] | None = None
+    _levels: dict[str, Levels] = field(default_factory=dict, init=False)
 
     @classmethod
     def from_columns(
@@ -260,20 +261,28 @@ class Table:
         Spaces around a cell are dropped. Only an empty cell has the code -1, because a learner may
         be called ``NA``.
         """
+        if column not in self._levels:
+            self._levels[column] = self._find_levels(column)
+        return self._levels[column]
+
+    def _find_levels(self, column: str) -> Levels:
         import pyarrow.compute as pc
 
-        from bestofk.data.tables.values import as_text
+        from bestofk.data.tables.values import as_text, plain_numbers
 
         encoded = self._column(column)
         if not hasattr(encoded, "dictionary"):
             encoded = encoded.dictionary_encode()
         cells = [(cell or "").strip() for cell in as_text(encoded.dictionary).to_pylist()]
         names: dict[str, int] = {}
-        new_codes = np.full(len(cells) + 1, -1, dtype=np.int64)
+        new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
         for code in pc.unique(encoded.indices).drop_null().to_pylist():
             if cells[code]:
                 new_codes[code] = names.setdefault(cells[code], len(names))
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
+        codes = plain_numbers(indices)
+        if not encoded.null_count and (new_codes[:-1] == np.arange(len(cells))).all():
+            return Levels(codes.astype(np.int32, copy=False), tuple(names))
         return Levels(new_codes[codes], tuple(names))
 
     def numbers(self, column: str) -> Floats:

@@ -58,7 +58,7 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
         # integers beyond 2^53 are rounded
         floats = column.cast(pa.float64(), safe=False)
         floats = floats.fill_null(np.nan) if floats.null_count else floats
-        values = floats.to_numpy(zero_copy_only=False)
+        values = plain_numbers(floats)
         if missing.any():
             values = np.where(missing, np.nan, values)
         return Numbers(values, ".", None, "")
@@ -357,6 +357,18 @@ def _word(cell: Any) -> str | None:
     return str(cell)
 
 
+def plain_numbers(column: Any) -> npt.NDArray[Any]:
+    """Return integers or floats without nulls as numpy; pyarrow's own way imports pandas."""
+    import pyarrow.types as kinds
+
+    kind = column.type
+    letter = "f" if kinds.is_floating(kind) else "i" if kinds.is_signed_integer(kind) else "u"
+    dtype = np.dtype(f"{letter}{kind.bit_width // 8}")
+    if not len(column):
+        return np.empty(0, dtype)
+    return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
+
+
 def as_text(column: Any) -> Any:
     """Return the column as an arrow array of strings; whole floats without decimals."""
     import pyarrow as pa
@@ -395,7 +407,7 @@ def is_missing(column: Any, markers: tuple[str, ...]) -> npt.NDArray[np.bool_]:
         if kinds.is_integer(kind) or kinds.is_boolean(kind):
             return np.zeros(len(column), dtype=np.bool_)
         if kinds.is_floating(kind):
-            return np.asarray(np.isnan(column.to_numpy(zero_copy_only=False)))
+            return np.asarray(np.isnan(plain_numbers(column)))
     if kinds.is_floating(kind):
         mask = pc.is_null(column, nan_is_null=True)
     elif kinds.is_string(kind):

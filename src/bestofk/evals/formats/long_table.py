@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import (
@@ -96,6 +95,7 @@ _REQUIRED = ("item", "score")
 _MEANS = ("mean", "average", "avg", "overall", "mean_score", "average_score", "overall_score",
           "macro_average", "macro_avg", "micro_average", "micro_avg")  # fmt: skip
 """Names of rows that summarise the items."""
+_MAYBE_MEAN = re.compile("mean|average|avg|overall", re.IGNORECASE)
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
 _JSON = (".jsonl", ".ndjson", ".json")
@@ -397,7 +397,8 @@ def _read(
     rows.metric(metric)
     if "usd" in normal(roles.get("cost", "")):
         rows.currency = "USD"
-    if _unclear_direction(table, roles, metric):
+    scores = _scores(table, roles["score"])
+    if _unclear_direction(scores, metric):
         rows.unclear_metrics.add(metric)
     items = table.levels(roles["item"])
     for role, levels in (("learner", learners), ("item", items)):
@@ -409,14 +410,13 @@ def _read(
             )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
-    scores = _scores(table, roles["score"])
     _refuse_mixed_scales(scores, learners, table.source)
     epochs = _epochs(table, roles.get("epoch"))
     status = _statuses(table, roles.get("status"), "status" in query.columns, rows)
     amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
     task_names = [*(task.names if task is not None else ("task",))]
     tasks.update(task_names if task is not None else ())
-    task_codes = task.codes if task is not None else np.zeros(table.n_rows, dtype=np.int64)
+    task_codes = task.codes if task is not None else np.broadcast_to(np.int32(0), table.n_rows)
     if (task_codes < 0).any():
         task_names.append("task")
         task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
@@ -429,7 +429,10 @@ def _read(
         pair_index, pairs = items.codes, np.arange(len(items.names))
     else:
         # pairs of task and item
-        pair_index, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
+        import pandas as pd
+
+        cells = task_codes[keep].astype(np.int64) * len(items.names) + items.codes[keep]
+        pair_index, pairs = pd.factorize(cells)
     codes = np.empty(len(pairs), dtype=np.int32)
     pair_task, pair_item = np.divmod(pairs, len(items.names))
     for task_code in np.unique(pair_task).tolist():
@@ -454,7 +457,10 @@ def _read(
 def _without_means(table: Table, item: str, rows: EvalRows) -> Table:
     """Leave out the rows of means of all items, and say so."""
     levels = table.levels(item)
-    summary = np.array([normal(name) in _MEANS for name in levels.names], dtype=bool)
+    summary = np.array(
+        [_MAYBE_MEAN.search(name) is not None and normal(name) in _MEANS for name in levels.names],
+        dtype=bool,
+    )
     if not summary.any() or summary.all():
         return table
     names = [name for name, means in zip(levels.names, summary, strict=True) if means]
@@ -468,23 +474,29 @@ def _refuse_mixed_scales(scores: Floats, learners: Levels, source: str) -> None:
     """Raise if one model has percentages and another has fractions."""
     if not (scores > 1.0).any():
         return
-    fractions, percentages = [], []
-    for code, name in enumerate(learners.names):
-        own = scores[(learners.codes == code) & np.isfinite(scores)]
-        if not own.size or own.min() < 0.0:
-            return
-        if own.max() > 1.0:
-            percentages.append((name, own))
-        elif ((own > 0.0) & (own < 1.0)).any():
-            fractions.append((name, own))
-    if not fractions or not percentages:
+    finite, codes = np.isfinite(scores), learners.codes
+    low, high = np.full(len(learners.names), np.inf), np.full(len(learners.names), -np.inf)
+    known = scores if finite.all() else np.where(finite, scores, NAN)
+    np.fmin.at(low, codes, known)
+    np.fmax.at(high, codes, known)
+    if not (np.isfinite(high) & (low >= 0.0)).all() or (high > 1.0).all():
         return
-    for name, own in percentages:
-        usual = np.median(own) / 100.0 / max(float(np.median(fractions[0][1])), 1e-9)
-        if own.max() <= 100.0 and np.median(own) > 1.0 and 0.25 <= usual <= 4.0:
+
+    def own(code: int) -> Floats:
+        values: Floats = scores[(codes == code) & finite]
+        return values
+
+    fractions = next((code for code in np.flatnonzero(high <= 1.0).tolist()
+                      if ((own(code) > 0.0) & (own(code) < 1.0)).any()), None)  # fmt: skip
+    if fractions is None:
+        return
+    usual = max(float(np.median(own(fractions))), 1e-9)
+    for code in np.flatnonzero((high > 1.0) & (high <= 100.0)).tolist():
+        median = float(np.median(own(code)))
+        if median > 1.0 and 0.25 <= median / 100.0 / usual <= 4.0:
             raise TableError(
-                f"{source}: the scores of {name!r} look like percentages and those of "
-                f"{fractions[0][0]!r} like fractions: divide the former by 100."
+                f"{source}: the scores of {learners.names[code]!r} look like percentages and those "
+                f"of {learners.names[fractions]!r} like fractions: divide the former by 100."
             )
 
 
@@ -504,8 +516,9 @@ def _share_items(table: Table, roles: dict[str, str], query: LogQuery, *, whole:
 
     def shared(column: str) -> bool:
         items, learners = table.levels(column), table.levels(roles["learner"])
-        pairs = pd.unique(items.codes * (len(learners.names) + 1) + learners.codes)
-        return len(pairs) > len(items.names) or len(learners.names) < 2
+        one = np.empty(len(items.names) + 1, dtype=np.int32)
+        one[items.codes] = learners.codes
+        return len(learners.names) < 2 or bool((one[items.codes] != learners.codes).any())
 
     if shared(roles["item"]):
         return
@@ -533,7 +546,7 @@ def _only(table: Table, roles: dict[str, str], rows: EvalRows, name: str) -> Lev
             use(models={"NAME": "FILE"}),
             " if the file is one model that answered its items several times",
         )
-    return Levels(names=(name or "model",), codes=np.zeros(table.n_rows, dtype=np.int64))
+    return Levels(names=(name or "model",), codes=np.zeros(table.n_rows, dtype=np.int32))
 
 
 def _refuse_unclear_items(table: Table, roles: dict[str, str], query: LogQuery) -> None:
@@ -565,14 +578,8 @@ def _refuse_unclear_repeats(table: Table, roles: dict[str, str], *, whole: bool)
     if "epoch" in roles:
         return
     named = [table.levels(roles[role]) for role in ("learner", "task", "item") if role in roles]
-    cells, span = np.zeros(table.n_rows, dtype=np.int64), 1
-    for levels in named:
-        # an empty cell has the code -1
-        cells *= len(levels.names) + 1
-        cells += levels.codes
-        cells += 1
-        span *= len(levels.names) + 1
-    if span < 1 << 62 and all_different(cells, span):
+    columns = [(levels.codes, len(levels.names)) for levels in named]
+    if all_different(columns):
         return
     if not whole:
         raise TableError("the other columns are needed")
@@ -580,7 +587,7 @@ def _refuse_unclear_repeats(table: Table, roles: dict[str, str], *, whole: bool)
         if column in roles.values() or 2 * len(table.cells[column].unique()) > table.n_rows:
             continue
         levels = table.levels(column)
-        if len(pd.unique(cells * (len(levels.names) + 1) + levels.codes)) < table.n_rows:
+        if not all_different([*columns, (levels.codes, len(levels.names))]):
             continue
         raise TableError(
             f"{table.source}: models have several answers to an item, which the column {column!r} "
@@ -618,12 +625,11 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
     return table.take(levels.codes == names.index(name)), name
 
 
-def _unclear_direction(table: Table, roles: dict[str, str], metric: str) -> bool:
+def _unclear_direction(scores: Floats, metric: str) -> bool:
     """Return whether only the user can know the direction: an unknown name, or graded values."""
     metric = metric.rpartition(".")[2]
     if direction_of(metric) in ("loss", "score") or normal(metric) in ("score", *_JUDGED):
         return False
-    scores = _scores(table, roles["score"])
     known = scores[np.isfinite(scores)]
     return normal(metric) not in ROLES["score"] or not np.isin(known, (0.0, 1.0)).all()
 

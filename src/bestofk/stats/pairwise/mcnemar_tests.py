@@ -13,6 +13,8 @@ from bestofk.stats.pairwise.resolution import EXACT_BELOW, never_zero
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.tails import chi2_sf, normal_quantile, normal_sf, pvalue_of_count, pvalue_of_z
 
+_ITEMS_AT_ONCE = 1 << 12
+
 
 def mcnemar(
     wrong_a: Any,
@@ -106,8 +108,13 @@ def mcnemar_of_counts(
 def _disagreements(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return how often only `a` and only `b` is wrong; all sums are exact."""
     if a.ndim == b.ndim == 3 and a.shape[1] == b.shape[0] == 1:
-        small = np.float32 if a.shape[-1] < 2**24 else np.float64
-        both = (a[:, 0].astype(small) @ b[0].astype(small).T).astype(np.float64)
+        both = np.zeros((len(a), b.shape[1]))
+        for start in range(0, a.shape[-1], _ITEMS_AT_ONCE):
+            # the threads of a matrix product take more CPU time than this
+            first, second = (
+                x[..., start : start + _ITEMS_AT_ONCE].astype(np.float32) for x in (a[:, 0], b[0])
+            )
+            both += np.einsum("in,jn->ij", first, second)
     else:
         both = np.einsum("...n,...n->...", a, b)
     return a.sum(axis=-1) - both, b.sum(axis=-1) - both

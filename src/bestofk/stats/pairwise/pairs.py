@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 _PAIRS_AT_ONCE = 1 << 15
 _MAX_ROWS_AT_ONCE = 32
+_MAX_LOSSES_AT_ONCE = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +141,15 @@ def all_pairs(
         function, name = test_function, getattr(test_function, "__name__", "test")
     starts = np.concatenate([[0], np.cumsum(np.arange(K - 1, 0, -1))])
     columns: dict[str, Floats] = {}
-    step = max(1, min(_MAX_ROWS_AT_ONCE, _PAIRS_AT_ONCE // K))
-    for first in range(0, K - 1, step):
-        rows = array[first : min(first + step, K - 1)]
-        result = function(
-            rows[:, np.newaxis], array[np.newaxis, first + 1 :], alternative=sides, **arguments
-        )
+    step, width = max(1, min(_MAX_ROWS_AT_ONCE, _PAIRS_AT_ONCE // K)), K
+    if step * K * array[0].size > _MAX_LOSSES_AT_ONCE:
+        step = width = max(1, isqrt(_MAX_LOSSES_AT_ONCE // array[0].size))
+    blocks = (
+        (first, start) for first in range(0, K - 1, step) for start in range(first + 1, K, width)
+    )
+    for first, start in blocks:
+        rows, others = array[first : min(first + step, K - 1)], array[start : start + width]
+        result = function(rows[:, np.newaxis], others[np.newaxis], alternative=sides, **arguments)
         for field in ("statistic", "pvalue", "estimate", "direction"):
             values = getattr(result, field, None)
             if values is None:
@@ -154,8 +159,10 @@ def all_pairs(
             if field not in columns:
                 columns[field] = np.empty((K * (K - 1) // 2, *block.shape[2:]))
             for row in range(len(rows)):
-                # learner first + row is compared with the learners after it
-                columns[field][starts[first + row] : starts[first + row + 1]] = block[row, row:]
+                # a learner is compared with the learners after it
+                own, other = first + row, max(start, first + row + 1)
+                part = block[row, other - start :]
+                columns[field][starts[own] + other - own - 1 :][: len(part)] = part
     i, j = np.triu_indices(K, 1)
     columns.setdefault("direction", columns["estimate"])
     return AllPairs(test=name, alternative=sides, learners=K, i=i, j=j, **columns)
