@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 
 from bestofk._base.errors import BestOfKError
@@ -29,12 +30,15 @@ def expectation_statements(decision: Decision) -> tuple[Statement, ...]:
     metric = decision.metric
     # chance may put the corrected loss below the mean itself, which is never too large
     corrected = metric.shown(max(estimate.naive, estimate.corrected))
+    # An interval covers too rarely if those of the differences do.
+    has_interval = decision.evidence.interval_factor < inf
+    within = estimate.interval_words() if has_interval else ""
     text = (
         f"Expect a {metric.mean} of about {estimate.words(corrected)} from {decision.recommended}"
-        f"{estimate.interval_words()}, corrected for having chosen it by its mean."
+        f"{within}, corrected for having chosen it by its mean."
     )
     numbers = {"mean": metric.shown(estimate.naive), "corrected": corrected}
-    interval = estimate.shown_interval()
+    interval = estimate.shown_interval() if has_interval else None
     if interval is not None:
         numbers |= {"low": interval[0], "high": interval[1]}
     return (Statement(kind="expectation", text=text, numbers=numbers),)
