@@ -347,7 +347,7 @@ def test_figures_in_the_cautions_about_items_and_series() -> None:
         rates = [float(row["any false claim"]) for row in rows
                  if name in row["null"] and n in ("", row["n"]) and test in ("", row["test"])
                  and K in ("", row["learners"])]  # fmt: skip
-        return f"{max(rates):.0f}"
+        return str(int(max(rates) + 0.5))
 
     few = CLUSTERED_TESTS["cluster-t"].cautions[0].words
     rare = worst("rarely right", "8"), worst("rarely right", "20")
@@ -388,8 +388,8 @@ def test_intervals_without_a_caution_cover() -> None:
     from claims_table import CHANCE, at_least
 
     for row in measured("coverage"):
-        if row["without caution"]:
-            n = int(row["without"])
+        n = int(row["without"] or 0)
+        if n >= 100:  # fewer are rare results, chosen by the data themselves
             missed = round((1 - float(row["without caution"]) / 100) * n)
             # at least 94 percent, up to chance
             assert at_least(missed, n, 0.06) > CHANCE, row

@@ -56,7 +56,10 @@ def test_one_clear_winner_needs_no_correction():
     assert result.chosen == 2
     assert result.chosen_again == 1.0
     assert result.corrected == pytest.approx(losses[2].mean(), rel=1e-12)
-    assert 0.0 <= result.low < result.corrected < result.high <= 1.0
+    # one run of folds gives no interval that covers often enough
+    assert (result.low, result.high) == (None, None)
+    runs = bk.corrected_minimum(losses.reshape(5, 2, 15))
+    assert 0.0 <= runs.low < runs.corrected < runs.high <= 1.0
 
 
 @pytest.mark.parametrize(

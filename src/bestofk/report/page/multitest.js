@@ -103,7 +103,7 @@ const bestofk = (() => {
     const least = alpha >= 1e-4 ? 1e-4 : alpha / 100;
     if (p < least) return `p < ${level(least)}`;
     if (p >= 0.995) return p === 1 ? "p = 1" : "p > 0.99";
-    let decimals = p > 0 ? Math.max(2, 1 - Number(p.toExponential().split("e")[1])) : 2;
+    let decimals = p > 0 ? Math.max(2, 1 - Number(p.toExponential(1).split("e")[1])) : 2;
     let text = fixed(p, decimals);
     while ((Number(text) <= alpha) !== (p <= alpha) && decimals < 17) {
       decimals += 1;
