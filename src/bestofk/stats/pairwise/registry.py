@@ -910,7 +910,7 @@ RUN_TESTS = (
             Caution(
                 words="The chance of a wrong claim is larger if the losses of the runs are "
                 "strongly skewed, which {units} are too few to rule out: the largest measured "
-                "rates are 8 percent for two learners and 19 percent for ten.",
+                "rates are 9 percent for two learners and 19 percent for ten.",
                 when="few units",
                 below=60,
             ),
