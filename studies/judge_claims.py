@@ -195,7 +195,8 @@ def main() -> None:
         f"{options.studies:,} studies in each row: {ITEMS:,} items, models that are equal by the "
         "labels, and a judge that favours the first one. Any claim is false, and 5 percent are "
         "allowed (the judge alone: 50 studies). The intervals hold for all pairs together. "
-        "Made by `python studies/judge_claims.py --write`.",
+        f"Made by `python studies/judge_claims.py --studies {options.studies} "
+        f"--seed {options.seed} --write`.",
     ]
     if options.write:
         OUTPUT.write_text("\n".join(lines) + "\n")
