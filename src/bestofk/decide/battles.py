@@ -409,7 +409,7 @@ def _table(source: Any) -> Table:
 
 
 def _outcomes(table: Table, column: str, index: dict[str, int], first: Ints, second: Ints) -> Ints:
-    """Return the outcomes in a column; refuse a cell that is none."""
+    """Return the outcomes in a column; raise if a cell holds no outcome."""
     won, words = table.levels(column)
     preferences = column.lower() == "preference"
     fixed = np.array([_outcome(word, preferences=preferences) for word in words])

@@ -348,8 +348,8 @@ class Evidence(Presented):
         i, j = sorted((positions[a], positions[b]))
         order, keys = self._once("keys", self._keys)
         at = int(np.searchsorted(keys, i * len(self.names) + j))
-        found = at < len(keys) and keys[at] == i * len(self.names) + j
-        return int(order[at]) if found else None
+        is_tested = at < len(keys) and keys[at] == i * len(self.names) + j
+        return int(order[at]) if is_tested else None
 
     def rows_of(self, name: Name) -> Ints:
         """Return the rows of the pairs of one learner."""

@@ -68,7 +68,7 @@ class JudgeBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCheck(Presented):
-    """What the human labels show about the judge.
+    """The agreement and the bias of a judge, measured by human labels.
 
     Attributes
     ----------

@@ -370,9 +370,9 @@ def learners_table(
         key = order.run_noun.replace(" ", "") + "s"
         columns.append(Column(key, title, "count", runs))
     if ranked:
-        place = {name: rank for rank, name in enumerate(order.ranking, 1)}
-        places = [place[name] for name in names]
-        columns.insert(0, Column("place", "Place", "count", places))
+        rank_of = {name: rank for rank, name in enumerate(order.ranking, 1)}
+        ranked_as = [rank_of[name] for name in names]
+        columns.insert(0, Column("place", "Place", "count", ranked_as))
     if order.preference.stated:
         ranks = {name: rank for rank, name in enumerate(order.by_preference, 1)}
         cells = [ranks[name] for name in names]

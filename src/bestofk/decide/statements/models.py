@@ -465,10 +465,10 @@ def more_items_text(plan: Any, power: float) -> str:
             PEEKING,
         ]
     if plan.difference is not None:
-        found = "more items than is practical" if plan.needed is None else f"{plan.needed:,} items"
+        needed = "too many items" if plan.needed is None else f"about {plan.needed:,} items"
         sentences.append(
             f"To show a difference of {number(plan.difference)} between {first} and {second} with "
-            f"probability {power:g}, you need about {found} (now {plan.items:,})."
+            f"probability {power:g}, you need {needed} (now {plan.items:,})."
         )
     return " ".join(sentences)
 

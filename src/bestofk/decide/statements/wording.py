@@ -85,7 +85,7 @@ def shown_means(decision: Decision) -> dict[Name, str]:
 
 
 def uncertainty_of(decision: Decision) -> float | None:
-    """Return half the width of the shortest interval of a difference; None if there is none.
+    """Return half the width of the shortest interval of a difference; None without intervals.
 
     If no interval is printed, the p-values imply a width that is good enough to round by.
     """

@@ -300,8 +300,8 @@ def _file_names(sources: Sequence[Source]) -> list[str]:
 def _with_shared_items(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> LogQuery:
     """Name the column of the items if the first one by name differs from file to file.
 
-    Many tools number the answers of every run anew, so that two runs share no number, or share
-    numbers of different questions.
+    Many tools give every run new numbers, so that two runs share no number, or share numbers of
+    different questions.
     """
     if "item" in query.columns or len(sources) < 2:
         return query

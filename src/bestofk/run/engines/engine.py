@@ -24,7 +24,7 @@ MIN_TIMED_SECONDS = 0.1
 
 
 class Rounds:
-    """What several runs of one task share: workers, evaluators, and the time of fits."""
+    """The workers, evaluators and fit times that several runs of one task share."""
 
     def __init__(self) -> None:
         self.sizer: BlockSizer | None = None
