@@ -134,7 +134,7 @@ def test_equal_models_are_both_recommended():
     rows = [("x", "y", w) for w in ("x", "y") * 8] + [("x", "z", "x")] * 9 + [("y", "z", "y")] * 9
     rows += [("x", "z", "z"), ("y", "z", "z")]
     decision = order_battles(pd.DataFrame(rows, columns=COLUMNS))
-    assert "Use x and y: they have the same points" in decision.explain()
+    assert "Use one of x and y: they have the same points" in decision.explain()
 
 
 def test_models_with_the_names_a_and_b_win_by_name():

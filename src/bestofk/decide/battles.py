@@ -185,7 +185,7 @@ class BattleDecision(Reported):
         lines = [f"Use {self.recommended} ({self.points[0]:.0f} points)."]
         if equal:
             shown = _named([self.recommended, *equal])
-            lines = [f"Use {shown}: they have the same points ({self.points[0]:.0f})."]
+            lines = [f"Use one of {shown}: they have the same points ({self.points[0]:.0f})."]
         subject = self.recommended if equal else "It"
         if worse:
             lines.append(f"{subject} is significantly better than {_named(worse)}.")

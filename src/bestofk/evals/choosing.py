@@ -34,6 +34,7 @@ from bestofk.evals.item_plan import (
     disagreement_curve,
     item_plan,
     items_for,
+    items_from_start,
 )
 from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
 from bestofk.evals.judge import JudgeCheck, LabelledTest, judge_check, labelled_losses
@@ -702,7 +703,7 @@ def _more_items(decided: _Decided, more: int | None, difference: float | None) -
         chances = chance_to_decide(
             plan.difference, plan.standard_error, float(df), plan.items, more, curve
         )
-    needed = None if difference is None else items_for(curve, difference, 2)
+    needed = None if difference is None else items_from_start(curve, difference)
     return MoreItems(
         pair=plan.pair,
         items=plan.items,

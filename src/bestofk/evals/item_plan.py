@@ -11,7 +11,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, positive, probability
 from bestofk._base.results import Presented
-from bestofk.decide.power.designs import smallest_count, smallest_effect
+from bestofk.decide.power.designs import MAX_TIMES, smallest_count, smallest_effect
 from bestofk.decide.power.functions import (
     mcnemar_power,
     permutation_power,
@@ -251,6 +251,11 @@ def items_for(curve: PowerCurve, difference: float, items: int) -> int | None:
     if difference <= 0.0:
         return None
     return smallest_count(lambda n: curve(difference, n), items, POWER)
+
+
+def items_from_start(curve: PowerCurve, difference: float) -> int | None:
+    """Return the items that show a difference; None if two million are not enough."""
+    return items_for(curve, difference, 2) or items_for(curve, difference, 2 * MAX_TIMES)
 
 
 def item_plan(

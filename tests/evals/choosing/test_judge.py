@@ -217,6 +217,8 @@ def test_the_chance_that_more_items_decide(evals_of):
     needed = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), difference=0.1).more.needed
     # (1.96 + 0.84)^2 / 0.1^2, with the variance of the items
     assert needed == pytest.approx(7.85 * d.var(ddof=1) / 0.01, rel=0.05)
+    fine = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), difference=0.01).more.needed
+    assert fine == pytest.approx(7.85 * d.var(ddof=1) / 0.0001, rel=0.05)
 
 
 def test_the_report_shows_cost_margin_judge_and_tasks(evals_of, judged, tmp_path):

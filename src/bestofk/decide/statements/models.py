@@ -465,7 +465,7 @@ def more_items_text(plan: Any, power: float) -> str:
             PEEKING,
         ]
     if plan.difference is not None:
-        needed = "too many items" if plan.needed is None else f"about {plan.needed:,} items"
+        needed = "more than two million items" if plan.needed is None else f"about {plan.needed:,} items"
         sentences.append(
             f"To show a difference of {number(plan.difference)} between {first} and {second} with "
             f"probability {power:g}, you need {needed} (now {plan.items:,})."
