@@ -465,10 +465,10 @@ def more_items_text(plan: Any, power: float) -> str:
             PEEKING,
         ]
     if plan.difference is not None:
-        needed = "more than two million items" if plan.needed is None else f"about {plan.needed:,} items"
+        needed = f"about {plan.needed:,}" if plan.needed is not None else "more than two million"
         sentences.append(
             f"To show a difference of {number(plan.difference)} between {first} and {second} with "
-            f"probability {power:g}, you need {needed} (now {plan.items:,})."
+            f"probability {power:g}, you need {needed} items (now {plan.items:,})."
         )
     return " ".join(sentences)
 
