@@ -119,11 +119,7 @@ def section_of(name: str) -> str:
 MAX_MESSAGE = 1800
 """Characters of an error message; names in a file may be very long."""
 EXIT_DONE = 0
-EXIT_GATE_WORSE = 1
-"""The release gate says no."""
 EXIT_WRONG_CALL = 2
-EXIT_GATE_UNDECIDED = 3
-"""The release gate cannot decide."""
 EXIT_FAILED = 4
 EXIT_INTERRUPTED = 130
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
-VERDICTS = ("worse", "better", "too close to call", "not tested")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Presented):
