@@ -185,6 +185,13 @@ PAGE_FIGURES = (
         condition=_several_datasets,
     ),
     PageFigure(
+        kind="critical-difference-ranks",
+        title="Critical differences of ranks",
+        caption="The usual diagram: average ranks and Nemenyi's test. The decision uses the test "
+        "above.",
+        needs_losses=True,
+    ),
+    PageFigure(
         kind="rank-intervals",
         title="Ranks that the data allow",
         caption="Each bar reaches from the best to the worst rank. The blue ones may be the best.",
