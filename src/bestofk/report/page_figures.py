@@ -49,6 +49,11 @@ def drawn(
     figure: str, layout: Callable[[Paper], Picture], *, title: str, caption: str
 ) -> DrawnFigure:
     """Return a figure as SVG for a page."""
+    return DrawnFigure(name=figure, title=title, caption=caption, variants=variants_of(layout))
+
+
+def variants_of(layout: Callable[[Paper], Picture]) -> tuple[tuple[Markup, float], ...]:
+    """Return a figure as SVG with its width in pixels, and again for phones if it is wider."""
     wide = layout(ANY_PAPER)
     variants = [(Markup(svg(wide)), _pixels(wide))]
     if _pixels(wide) > PHONE_PIXELS and len(variants[0][0]) <= MAX_CHARACTERS:
@@ -58,7 +63,7 @@ def drawn(
         if scale > PIXELS_PER_POINT:
             narrow = layout(Paper(width=max(MIN_WIDTH, PHONE_PIXELS / scale)))
         variants.append((Markup(svg(narrow)), _pixels(narrow)))
-    return DrawnFigure(name=figure, title=title, caption=caption, variants=tuple(variants))
+    return tuple(variants)
 
 
 def _pixels(picture: Picture) -> float:
