@@ -208,8 +208,8 @@ def _result_parts(
 ) -> dict[str, Any]:
     """Return the parts of a page about battles, intervals or a printed table."""
     names: set[object] = set(value.ranking)
-    battles = isinstance(value, BattleDecision)
-    noun = "model" if battles else "learner"
+    printed = isinstance(value, IntervalDecision) and value.tested.items is not None
+    noun = "model" if printed or isinstance(value, BattleDecision) else "learner"
     heading = title or f"Which of {counted(len(value.ranking), noun)} to use"
     figures = [one.draw(value) for one in PAGE_FIGURES if FIGURES[one.kind].fits(value)]
     tables = [
