@@ -13,6 +13,8 @@ SMALLEST = 11
 """No word of a picture is set smaller than this, in CSS pixels; a wide one scrolls in its box."""
 LARGEST = 96 / 72
 """CSS pixels per point: as large as on paper, where there is room."""
+PHONE_PIXELS = 330.0
+"""Width of a page on screens that are 390 pixels wide."""
 _SIZE = re.compile(r'font-size="([\d.]+)"|font: *([\d.]+)px|font-size: *([\d.]+)')
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
@@ -27,7 +29,9 @@ def picture_html(picture: Any, layout: Any = None) -> str:
     from bestofk.report.page_figures import variants_of
 
     if isinstance(picture, Picture):
-        variants = [drawn for drawn, _ in variants_of(layout)] if layout else [svg(picture)]
+        variants = [svg(picture)]
+        if layout:
+            variants = [str(drawn) for drawn, _ in variants_of(layout, PHONE_PIXELS)]
         return svg_html(*variants, alt=picture.alt)
     out = io.StringIO()
     picture.savefig(out, format="svg", transparent=True)
