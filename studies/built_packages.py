@@ -24,7 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCORES = "fold,a,b\n" + "\n".join(f"{i},{0.80 + i / 100},{0.70 + i / 200}" for i in range(10))
 ITEMS = "model,item,score\n" + "\n".join(
-    f"{model},{i},{int(i % period > 0)}" for model, period in (("a", 5), ("b", 4)) for i in range(200)
+    f"{model},{i},{int(i % period > 0)}"
+    for model, period in (("a", 5), ("b", 4))
+    for i in range(200)
 )
 SMOKE_TESTS = (
     ("bestofk --version", "bestofk, version"),
@@ -32,13 +34,13 @@ SMOKE_TESTS = (
     ("bestofk compare iris --cv 5x2 --report report.html", "recommended"),
     ("bestofk compare diabetes --cv 5x2 --n-jobs 2 --store study.db", "recommended"),
     ("bestofk show study.db", "diabetes"),
-    ("bestofk report study.db --to study.html", ""),
+    ("bestofk report study.db --output study.html", ""),
     ("bestofk order breast-cancer-10x10 --json", '"recommended"'),
-    ("bestofk order scores.csv --higher-is-better --design resampling --figure f.svg", "a"),
+    ("bestofk order scores.csv --higher-is-better --design kfold:10 --figure f.svg", "a"),
     ("bestofk evals items.csv", "200"),
     ("bestofk list learners", "c4.5"),
-    ("bestofk reproduce fundamentals --quick", ""),
-    ("python -c 'import bestofk as bk; print(bk.compare(data=\"iris\", cv=\"5x2\"))'", "too close"),
+    ("bestofk reproduce multitest --table 3 --printed", ""),
+    ('python -c \'import bestofk as bk; print(bk.compare(data="iris", cv="5x2"))\'', "too close"),
 )
 """Commands, each with a text that its output contains."""
 
@@ -82,7 +84,9 @@ def install_and_try(package: Path, folder: Path) -> set[str]:
             raise SystemExit(f"The output of {command!r} does not contain {text!r}:\n{output}")
         print(f"  passed: {command}")
     files = run([str(python), "-m", "pip", "show", "--files", "bestofk"], folder).splitlines()
-    return {line.strip() for line in files if line.startswith("  bestofk") and "__pycache__" not in line}
+    return {
+        line.strip() for line in files if line.startswith("  bestofk") and "__pycache__" not in line
+    }
 
 
 def main() -> int:
