@@ -210,9 +210,12 @@ class _Names:
         if self.last is None or not names.equals(self.last):
             if self.names is None:
                 self.names = names[:0]
-            new = names.filter(pc.is_null(pc.index_in(names, value_set=self.names)))
-            self.names = pa.concat_arrays([self.names, new])
-            codes = plain_numbers(pc.index_in(names, value_set=self.names))
+            known = pc.index_in(names, value_set=self.names)
+            codes = np.array(plain_numbers(known.fill_null(-1)))
+            if known.null_count:
+                new = names.filter(pc.is_null(known))
+                codes[codes < 0] = len(self.names) + plain_numbers(pc.index_in(new, new.unique()))
+                self.names = pa.concat_arrays([self.names, new.unique()])
             self.last, self.code_of_last = names, np.append(codes, -1).astype(np.int32)
         indices = plain_numbers(coded.indices.fill_null(-1))
         self.codes[start : start + len(part)] = self.code_of_last[indices]
