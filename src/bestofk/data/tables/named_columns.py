@@ -12,6 +12,7 @@ import numpy as np
 from bestofk._base.errors import BestOfKError, TableError
 from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
 from bestofk.data.tables.limits import check_columns, check_expansion
+from bestofk.data.tables.parquet import bytes_of
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
 from bestofk.data.tables.values import as_text, plain_numbers
 from bestofk.data.tables.workbooks import from_text_cell
@@ -168,7 +169,9 @@ def _parquet(path: Path, choose: Callable[..., ColumnSelection], source: str) ->
     check_columns(source, len(header))
     selection = choose(header)
     size = path.stat().st_size
-    check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="expands to more")
+    # as `read_table` does, which reports it
+    needed = rows * sum(bytes_of(field.type) for field in schema)
+    check_expansion(source, file_size=size, needed=needed, what="expands to more")
     text_columns = []
     for name in selection.all():
         kind = schema.field(name).type
