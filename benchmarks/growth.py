@@ -160,7 +160,7 @@ def evals_step(folder: Path, rows: int) -> Step:
 def large_step(folder: Path, rows: int, **options: Any) -> Step:
     write_numbered(folder / "rows.parquet", rows, **options)
     # sorted by item, the file is so small that bestofk asks before it reads that many rows
-    with patch.dict(os.environ, BESTOFK_MAX_MEMORY="4G"):
+    with patch.dict(os.environ, BESTOFK_MAX_MEMORY="8G"):
         seconds, mib, size = run("evals", str(folder / "rows.parquet"))
     return _step(f"{rows} rows", MODELS, rows // MODELS, seconds, mib, size)
 

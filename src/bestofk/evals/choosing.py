@@ -693,8 +693,9 @@ def _more_items(decided: _Decided, more: int | None, difference: float | None) -
         return None
     if decided.labelled is not None:
         raise ArgumentError(
-            "truth does not work with more or difference; omit them: the result states how many "
-            "labels would settle it."
+            use(difference=difference) if more is None else use(more=more),
+            " does not work if human labels of some items correct a judge; omit it: the result "
+            "states how many labels would settle it.",
         )
     plan = _plan(decided)
     if plan is None:
