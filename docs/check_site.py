@@ -17,6 +17,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 HERE = Path(__file__).resolve().parent
+NOT_FOUND_PREFIX = "/en/latest/"
+"""Links of the 404 page start with it, because the page is shown at any address."""
 sys.path[:0] = [str(HERE), str(HERE / "extensions")]
 
 
@@ -87,7 +89,10 @@ def broken_links(site: Path) -> list[str]:
                 if not fine or " " in address or "<" in address:
                     wrong.append(f"{where}: {address} is no address")
                 continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            local = unquote(parts.path)
+            if path.name == "404.html" and local.startswith(NOT_FOUND_PREFIX):
+                local = local.removeprefix(NOT_FOUND_PREFIX)
+            target = (path.parent / local).resolve() if parts.path else path
             if target.is_dir():
                 target = target / "index.html"
             if not target.exists():

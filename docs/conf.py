@@ -14,6 +14,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 
+from docutils.nodes import reference  # noqa: E402
+from notfound.utils import replace_uris  # noqa: E402
+
 from bestofk import __version__  # noqa: E402
 
 project = "bestofk"
@@ -90,3 +93,14 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_line_continuation_character = "\\"
 copybutton_selector = "div:not(.no-copy) > div.highlight > pre"
+
+
+def _absolute_links(app, doctree, docname):
+    """Make the links of the 404 page work at any address, as its header does."""
+    if docname == app.config.notfound_pagename:
+        replace_uris(app, doctree, reference, "refuri")
+
+
+def setup(app):
+    """Connect the hook."""
+    app.connect("doctree-resolved", _absolute_links)

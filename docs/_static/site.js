@@ -1,4 +1,5 @@
-// Names for two controls of the theme that screen readers would hear wrongly or not at all.
+// Names for two controls of the theme that screen readers would hear wrongly or not at all, and a
+// class for figures that are wider than the page.
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll(".search-button-field")) {
     button.removeAttribute("aria-label");
@@ -7,4 +8,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const page = summary.closest("li").querySelector("a")?.textContent.trim();
     summary.setAttribute("aria-label", `Pages of ${page ?? "this section"}`);
   }
+  const cut = new ResizeObserver((boxes) => {
+    for (const { target } of boxes) {
+      target.classList.toggle("bk-cut", target.scrollWidth > target.clientWidth + 1);
+    }
+  });
+  for (const box of document.querySelectorAll(".bk-picture .bk-scroll")) cut.observe(box);
 });

@@ -34,6 +34,10 @@ CASES = [
     ("measure type1 --seed 3", "--random-state"),
     ("calibrate --output f.json", "--out"),
     ("show s.db --follow", "--watch"),
+    ("report s.db --to r.html", "--output"),
+    ("compare iris --to r.html", "--report"),
+    ("gate new.csv --reference old.csv", "--baseline"),
+    ("gate new.csv --threshold 0.01", "--margin"),
 ]
 
 

@@ -489,7 +489,6 @@ def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
     cautions += [one.short or one.written(typed_advice) for one in value.select("caution")]
     if decision is not None and decision.test_choice is not None:
         cautions += decision.test_choice.notes
-    cautions += getattr(value, "data_left_out", ())
     if not isinstance(value, Decision):
         left_out = value.left_out
         cautions += left_out if isinstance(left_out, tuple) else ()

@@ -341,7 +341,7 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
         row = int(np.flatnonzero(missing)[0])
         raise TableError(
             f"{table.location(row, target)} must hold the target; the cell is missing "
-            f"({int(missing.sum())} of {len(missing)})."
+            f"({int(missing.sum())} of {len(missing)}): fill in these cells or delete their rows."
         )
     if task == "regression":
         numbers = table.numbers(target)

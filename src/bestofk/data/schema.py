@@ -286,7 +286,8 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
     if missing.any():
         raise ArgumentError(
             f"y must hold a label in every row; got a missing one in row "
-            f"{int(np.flatnonzero(missing)[0]) + 1} ({int(missing.sum())} of {len(missing)})."
+            f"{int(np.flatnonzero(missing)[0]) + 1} ({int(missing.sum())} of {len(missing)}): "
+            "fill in these labels or delete their rows."
         )
     for label in classes:
         if isinstance(label, str) and any("\ud800" <= c <= "\udfff" for c in label):
