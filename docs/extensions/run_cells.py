@@ -121,7 +121,7 @@ def typed(source: str) -> list[str]:
 
 
 def run_command(words: list[str]) -> Output:
-    """Run ``bestofk ...`` as it would on a terminal; what goes to stderr is not kept."""
+    """Run ``bestofk ...`` as it would on a terminal; keep stderr only if the command fails."""
     from bestofk.cli import main
 
     if words[0] != "bestofk":
@@ -131,9 +131,7 @@ def run_command(words: list[str]) -> Output:
     with mock.patch.dict(os.environ, setting), redirect_stdout(out), redirect_stderr(err):
         os.environ.pop("NO_COLOR", None)
         code = main(words[1:])
-    if code:
-        return Output(text=err.getvalue(), code=code)
-    return Output(text=out.getvalue(), code=code)
+    return Output(text=out.getvalue() + (err.getvalue() if code else ""), code=code)
 
 
 @contextmanager

@@ -182,7 +182,7 @@ def test_account_in_every_form():
     restored = json.loads(json.dumps(account.to_dict(), allow_nan=False))
     assert restored["tables"][0]["ours"] == [[1.0, 2.0], [None, 4.2]]
     assert account.to_markdown().startswith("## T & U\n\nP.\n\nIt <is>.\n")
-    assert "<h2>T &amp; U</h2>" in account.to_html()
+    assert "<h1>T &amp; U</h1>" in account.to_html()
     assert "It &lt;is&gt;." in account.to_html()
     assert account.explain().count("\n") == 3
     assert "Table 8" in account.to_text(80)

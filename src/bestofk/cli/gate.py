@@ -35,12 +35,12 @@ def gate() -> None:
     """Fail the build if the new model is worse than the anchor.
 
     \b
-      bestofk gate NEW --baseline FILE   test the first build; the ledger remembers the anchor
-      bestofk gate NEW                   test a later build
-      bestofk gate NEW --margin 0.02     pass only if it is shown to lose less than 0.02
-      bestofk gate accept NEW            make a build the anchor, and record it
-      bestofk gate merge FILE            join the ledgers of two branches
-      bestofk gate check --help          all options
+      bestofk gate NEW --baseline FILE   # test the first build; the ledger remembers the anchor
+      bestofk gate NEW                   # test a later build
+      bestofk gate NEW --margin 0.02     # pass only if it is shown to lose less than 0.02
+      bestofk gate accept NEW            # make a build the anchor, and record it
+      bestofk gate merge FILE            # join the ledgers of two branches
+      bestofk gate check --help          # all options
 
     NEW and FILE are evaluation logs or tables with one row per item. The exit code is 0 if the
     build passes, 1 if it is worse, 3 if that is undecided, and 2 if the input cannot be used.

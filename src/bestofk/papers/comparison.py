@@ -492,7 +492,7 @@ def html_table(table: ComparedNumbers | ComparedWords) -> str:
         body.append(f"<tr>{''.join(row)}</tr>")
     note = f"<p>{escape(table.note)}</p>" if table.note else ""
     return (
-        f"<section><h3>{escape(table.table)}</h3><p>{escape(table.summary())}</p>"
+        f"<section><h2>{escape(table.table)}</h2><p>{escape(table.summary())}</p>"
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}"
         "</section>"
     )
@@ -637,13 +637,14 @@ class ReproductionResult(Presented):
         sentences = "".join(f"<p>{escape(line)}</p>" for line in lines)
         tables = "".join(table.to_html() for table in self.tables)
         pictures = "".join(
-            f"<section><h3>{escape(title)}</h3>{svg}</section>"
+            f"<section><h2>{escape(title)}</h2>{svg}</section>"
             for title, svg in self.figures.items()
         )
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
-            f"<h2>{escape(self.title)}</h2><p>{escape(self.paper)}</p>{sentences}{tables}"
+            f"<h1>{escape(self.title)}</h1><p>{escape(self.paper)}</p>{sentences}{tables}"
             f"{pictures}</body></html>\n"
         )
 
@@ -663,9 +664,12 @@ class ReproductionResult(Presented):
 
 
 _STYLE = (
-    "body{font-family:sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
+    ":root{color-scheme:light dark}"
+    "body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
+    "h1{font-size:1.6em;line-height:1.2}h2{font-size:1.2em;margin:2em 0 .5em}p{max-width:44em}"
+    "section{overflow-x:auto}svg{background:#fff;border-radius:6px;max-width:none}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "th,td{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}"
-    "tbody th{text-align:left;font-weight:normal}"
-    "td.outside{background:#fde2cf;font-weight:bold}"
+    "th,td{padding:.15em .7em;text-align:right;white-space:nowrap;border-bottom:1px solid #8886}"
+    "tbody th,thead th:first-child{text-align:left;padding-left:0}tbody th{font-weight:normal}"
+    "td.outside{background:#fde2cf;color:#000;font-weight:bold}"
 )
