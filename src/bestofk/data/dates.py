@@ -72,8 +72,8 @@ def days_of_texts(texts: Sequence[str], name: Hashable) -> Floats | None:
         date = next(either, texts[0]).strip()
         raise ArgumentError(
             f"Column {name!r} holds dates such as {date!r}, which can be read in two ways: write "
-            "them as 2024-12-31 (pandas.to_datetime has the argument dayfirst), leave the column out "
-            "with ",
+            "them as 2024-12-31 (pandas.to_datetime has the argument dayfirst), leave the column "
+            "out with ",
             use(ignore=[name]),
             ", or read it as labels with ",
             use(nominal=[name]),
