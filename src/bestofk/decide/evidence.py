@@ -16,7 +16,7 @@ from bestofk._base.results import (
     json_ready,
 )
 from bestofk.losses.losses import Metric
-from bestofk.stats.adjust import CORRECTIONS, adjust
+from bestofk.stats.adjust import CORRECTIONS, adjust, pair_indices
 
 if TYPE_CHECKING:
     from typing import Self
@@ -81,8 +81,7 @@ class Family:
         """Return (first, second) of every pair, first before second."""
         K = self.learners
         if self.name != "control":
-            first, second = np.triu_indices(K, 1)
-            return first.astype(np.int64), second.astype(np.int64)
+            return pair_indices(K)
         if self.control is None:
             raise ArgumentError(
                 use(family="control"), " needs a control: name it with ", use(control=...)

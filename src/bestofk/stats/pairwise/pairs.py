@@ -14,6 +14,7 @@ from bestofk._base.checks import Alternative, Floats, finite_array, one_of, side
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, pvalue_words
 from bestofk._base.results import Presented, open_level, renamed
+from bestofk.stats.adjust import pair_indices
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 _PAIRS_AT_ONCE = 1 << 15
@@ -163,6 +164,6 @@ def all_pairs(
                 own, other = first + row, max(start, first + row + 1)
                 part = block[row, other - start :]
                 columns[field][starts[own] + other - own - 1 :][: len(part)] = part
-    i, j = np.triu_indices(K, 1)
+    i, j = pair_indices(K)
     columns.setdefault("direction", columns["estimate"])
     return AllPairs(test=name, alternative=sides, learners=K, i=i, j=j, **columns)
