@@ -367,6 +367,11 @@ class Evidence(Presented):
             cache["intervals"] = tuple(end[rows] for end in self.cache["intervals"])
         if "bayesian sample" in self.cache:
             cache["bayesian sample"] = self.cache["bayesian sample"]
+        results = f"results {self.alternative}"
+        if len(self.cache.get(results, ())) == 1:
+            part = getattr(self.cache[results][0], "of_pairs", lambda _: None)(rows)
+            # without the part, the pairs are tested again
+            cache |= {} if part is None else {results: [part]}
         columns: dict[str, Any] = {
             one.name: value[rows]
             for one in fields(self)

@@ -20,6 +20,8 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 _PAIRS_AT_ONCE = 1 << 15
 _MAX_ROWS_AT_ONCE = 32
 _MAX_LOSSES_AT_ONCE = 1 << 24
+_MIN_LARGE_TEST = 1_000
+"""Losses of a learner from which a test of a pair takes longer than a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,9 @@ def all_pairs(
     starts = np.concatenate([[0], np.cumsum(np.arange(K - 1, 0, -1))])
     columns: dict[str, Floats] = {}
     step, width = max(1, min(_MAX_ROWS_AT_ONCE, _PAIRS_AT_ONCE // K)), K
+    if array[0].size >= _MIN_LARGE_TEST:
+        # the call costs less than the pairs of a block that are not wanted
+        step = max(1, min(step, K // 16))
     if step * K * array[0].size > _MAX_LOSSES_AT_ONCE:
         step = width = max(1, isqrt(_MAX_LOSSES_AT_ONCE // array[0].size))
     blocks = (
