@@ -181,7 +181,7 @@ class PairwiseResult(Presented):
         rule = self.interval_rule
         if not isinstance(rule, FunctionType) or rule.__closure__ or np.ndim(self.pvalue) != 1:
             return None
-        columns = {
+        columns: dict[str, Any] = {
             name: np.asarray(value)[rows]
             for name in ("statistic", "pvalue", "estimate", "pivot", "standard_error", "direction")
             if (value := getattr(self, name)) is not None
