@@ -131,6 +131,16 @@ class PlannedT:
             variance = np.maximum(variance, 2.0 * self.step * self.step / np.maximum(n, 1))
         return mean, np.sqrt(self.factor * variance)
 
+    def t_so_far(self, differences: Floats) -> Floats:
+        """Return the statistic of the known differences, which only selects what to run next."""
+        n = (~np.isnan(differences)).sum(axis=(1, 2))
+        known = np.where(np.isnan(differences), 0.0, differences)
+        mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
+        squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = mean / np.sqrt(self.factor * np.maximum(squares, 0.0))
+        return np.asarray(np.nan_to_num(t, nan=0.0))
+
     def exact(self, differences: Floats) -> Bounds:
         """Bound the result of the full plan for any outcome of the rest.
 

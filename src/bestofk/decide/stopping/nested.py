@@ -48,6 +48,12 @@ class PlannedNested(PlannedT):
         cells = self._cells(differences)
         return cells.mean, np.sqrt(cells.variance)
 
+    def t_so_far(self, differences: Floats) -> Floats:
+        """Return the statistic of the complete runs."""
+        mean, error = self.so_far(differences)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(mean / error, nan=0.0)
+
     def exact(self, differences: Floats) -> Bounds:
         """Bound the result of the full plan for any outcome of the rest.
 
@@ -121,7 +127,7 @@ class PlannedNested(PlannedT):
                 per_variance = (at / (2.0 * np.square(scale)))[:, np.newaxis, np.newaxis]
                 influence = cells.off / scale[:, np.newaxis, np.newaxis] - per_variance * off
                 reach, _ = reach_of_run(influence, risk, np.zeros(len(t)), np.sqrt(lowest) / scale)
-                return left * reach
+                return np.asarray(left * reach)
 
             first = distance(finite)
             # halfway to 0 if the variance alone is uncertain, as on a scale of logarithms
@@ -142,9 +148,8 @@ class PlannedNested(PlannedT):
 
     def _cells(self, differences: Floats) -> _Cells:
         """Return mean, variance and shares of every pair, over its complete runs."""
-        P, runs, _ = differences.shape
-        K = self.outer
-        complete = ~np.isnan(differences).any(axis=2)
+        P, K = len(differences), self.outer
+        complete: Bools = ~np.logical_or.reduce(np.isnan(differences), axis=2)
         known = complete[:, :, np.newaxis]
         d = np.where(known, differences, 0.0)
         outer = d[..., :K]
@@ -153,20 +158,24 @@ class PlannedNested(PlannedT):
         count = complete.sum(axis=1)
         many = np.maximum(count, 1)[:, np.newaxis, np.newaxis]
         mean = outer.sum(axis=(1, 2)) / (many[:, 0, 0] * K)
-        mean = np.where(np.abs(mean) <= SLACK * np.abs(d).max(axis=(1, 2), initial=0.0), 0.0, mean)
+        # ignore what rounding alone can produce
+        rounding = SLACK * np.abs(d).max(axis=(1, 2), initial=0.0)
+        mean = np.where(np.abs(mean) <= rounding, 0.0, mean)
         run_means = outer.mean(axis=2, keepdims=True)
         squares = np.square(within - outer)
         folds = np.square(outer - run_means) * (K / (K - 1))
+        folds = np.where(folds <= np.square(rounding)[:, np.newaxis, np.newaxis], 0.0, folds)
         noise = RUN_NOISE * np.square(run_means - mean[:, np.newaxis, np.newaxis])
         noise *= many / np.maximum(many - 1, 1)
         parts = []
         for share in ((K - 1) / K * (squares - folds - noise), folds / K):
             own = np.where(known, share, 0.0)
             parts.append((own, own.sum(axis=(1, 2)) / (many[:, 0, 0] * K)))
+        variance = np.maximum(parts[0][1], parts[1][1])
         return _Cells(
             complete=complete,
             mean=mean,
-            variance=np.maximum(parts[0][1], parts[1][1]),
+            variance=np.where(variance <= np.square(rounding), 0.0, variance),
             off=np.where(known, outer - mean[:, np.newaxis, np.newaxis], 0.0),
             parts=tuple(parts),
             squares=squares.mean(axis=2),

@@ -15,8 +15,8 @@ from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedNested, PlannedT, StopRule
 from bestofk.decide.stopping.planned_units import MAX_UNITS, PlannedUnits
 from bestofk.decide.stopping.verdicts import PlannedTest
-from bestofk.splits.design import Design
 from bestofk.run.experiment import CellIndex
+from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -163,13 +163,9 @@ def planned_race(
     for name in ("margin", "rope"):
         if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
-    if design.subsets is not None and (design.subsets.kind != "nested" or datasets > 1):
-        raise ArgumentError(
-            _SETTLED,
-            " is for plans without runs on parts of the rows, which are needed in full: ",
-            *_instead(settings),
-        )
     if datasets > 1:
+        if design.subsets is not None:
+            raise _parts_needed(settings)
         return _over_datasets(names, design, settings, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
@@ -183,6 +179,8 @@ def planned_race(
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
         raise _uncovered(settings.test_name if choice is None else choice.name, settings)
+    if design.subsets is not None and entry.curtailed != "nested":
+        raise _parts_needed(settings)
     arguments = choice.arguments
     df = arguments.get("df")
     if entry.curtailed == "nested":
@@ -265,6 +263,14 @@ def _uncovered(test: str, settings: Settings) -> ArgumentError:
     return ArgumentError(
         _SETTLED,
         f" does not know what the rest of a plan can change for the test {test!r}: ",
+        *_instead(settings),
+    )
+
+
+def _parts_needed(settings: Settings) -> ArgumentError:
+    return ArgumentError(
+        _SETTLED,
+        " is for plans without runs on parts of the rows, which are needed in full: ",
         *_instead(settings),
     )
 

@@ -139,8 +139,8 @@ class PairwiseTest(FunctionEntry):
     """How the rest of a plan can be bounded and predicted (`bestofk.decide.stopping`).
     ``"plain"`` and ``"corrected"``: the statistic is the mean of all differences of several runs or
     splits over their standard deviation, times a constant; the variance is uncorrected or corrected
-    for shared rows. ``"nested"``: as `nested_cv_t`. ``"ranks"`` and ``"signs"``: signed ranks or signs of data sets. Empty: it
-    cannot, and the test is never stopped early."""
+    for shared rows. ``"nested"``: the statistic of `nested_cv_t`. ``"ranks"`` and ``"signs"``:
+    signed ranks or signs of data sets. Empty: it cannot, and the test is never stopped early."""
     subsets: str = ""
     """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
     takes their losses after those of all runs in one axis; if `pooled`, it does not take them."""
