@@ -128,8 +128,9 @@ def compare(
     stop : {None, "settled"} or StopRule, optional
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
-        ``StopRule()``. The plan is ``"10x10"`` unless `cv` names another. Several data sets are
-        run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
+        ``StopRule()``. The plan is the same as without `stop`; ``settle="limit"`` uses
+        ``"10x10"`` unless `cv` names another plan. Several data sets are run one after the other,
+        with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; running
         fits are then stopped.

@@ -22,7 +22,7 @@ from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 PLAN = "10x10"
-"""The plan of a race that names none."""
+"""The plan to use if a race cannot use another."""
 _BY_RUNS = ("plain", "corrected", "nested")
 """Tests of which the runs on one data set can be bounded."""
 _BY_DATASETS = ("ranks", "signs")
