@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ from bestofk.data.schema import Encoded
 from bestofk.decide import order_many
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule, replay
-from bestofk.decide.stopping.rule import TARGETS
+from bestofk.decide.stopping.rule import TARGETS, Target
 from bestofk.learners.predict import predict_subsets
 from bestofk.learners.registry import learner
 from bestofk.run.race.plan import planned_race
@@ -85,7 +86,13 @@ def study(rng: np.random.Generator, name: str, setting: str) -> Floats:
 
 
 def measure(
-    name: str, setting: str, *, studies: int, seed: int, risk: float
+    name: str,
+    setting: str,
+    *,
+    studies: int,
+    seed: int,
+    risk: float,
+    targets: Sequence[Target] = TARGETS,
 ) -> dict[str, dict[str, float]]:
     """Return for every target the measured percentages."""
     rng = np.random.default_rng(seed)
@@ -98,7 +105,7 @@ def measure(
     )  # fmt: skip
     result = {}
     # the best of two learners is their order
-    for target in TARGETS if K > 2 else TARGETS[:1]:
+    for target in targets if K > 2 else targets[:1]:
         race = planned_race(
             [f"view {number}" for number in range(K)], design, Settings(prefer="listed"),
             StopRule(target=target, risk=risk), runs=RUNS, span=1.0,
@@ -127,6 +134,7 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=10)
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--learner", action="append")
+    parser.add_argument("--target", choices=TARGETS, action="append")
     parser.add_argument("--risk", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -135,7 +143,8 @@ def main() -> None:
         for name in [NO_LEARNER] if setting == "adversarial" else learners:
             begin = time.perf_counter()
             size = {"studies": options.studies, "seed": options.seed, "risk": options.risk}
-            for target, rates in measure(name, setting, **size).items():
+            targets = options.target or TARGETS
+            for target, rates in measure(name, setting, **size, targets=targets).items():
                 words = " ".join(f"{key}={value:.4g}" for key, value in rates.items())
                 print(f"{setting}; {name}; {target}; risk {options.risk:g}: {words}")
             print(f"  {time.perf_counter() - begin:.0f} s", flush=True)

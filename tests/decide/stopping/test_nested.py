@@ -73,6 +73,13 @@ def test_the_full_plan_ends_within_the_prediction():
     assert bounds.t_high == pytest.approx(mean / error)
 
 
+def test_a_constant_difference_is_certain_only_at_the_end():
+    same = np.full((1, RUNS, K * K), 0.25)
+    assert TEST.exact(same).t_low == TEST.exact(same).t_high == np.inf
+    same[:, -1] = np.nan
+    assert TEST.exact(same).t_low < 10
+
+
 def test_an_unknown_spread_stays_open():
     equal = np.zeros((1, 3, 25))
     test = PlannedNested(runs=10, folds=25, df=149.0)

@@ -84,7 +84,7 @@ class PlannedNested(PlannedT):
             t_low = np.where(low < 0, low / least, low / largest)
             t = np.where(cells.mean == 0, 0.0, cells.mean / np.sqrt(cells.variance))
         done = left == 0
-        slack = SLACK * np.abs(t)
+        slack = SLACK * np.where(np.isfinite(t), np.abs(t), 0.0)
         t_low = np.where(done, t - slack, np.nan_to_num(t_low, nan=0.0, neginf=-np.inf))
         t_high = np.where(done, t + slack, np.nan_to_num(t_high, nan=0.0, posinf=np.inf))
         return Bounds(t_low=t_low, t_high=t_high, mean_low=low, mean_high=high)
@@ -116,7 +116,6 @@ class PlannedNested(PlannedT):
         mean = cells.mean
         t = np.where(flat, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), mean / scale)
         left = np.sqrt(max(1.0 / m - 1.0 / self.runs, 0.0))
-
         finite = np.where(flat, 0.0, t)
         lows, highs = [], []
         for share, own in cells.parts:
@@ -136,7 +135,7 @@ class PlannedNested(PlannedT):
             beyond = finite - np.copysign(first / 2.0, finite)
             back = np.maximum(distance(halfway), distance(beyond))
             away = distance(finite + np.copysign(first, finite))
-            centre = t + finite * (np.square(scale) - own) / (2.0 * np.square(scale))
+            centre = t + finite * (cells.variance - own) / (2.0 * np.square(scale))
             lows.append(centre - np.where(t < 0, away, back))
             highs.append(centre + np.where(t < 0, back, away))
         # the larger variance gives the statistic nearer to 0
