@@ -164,8 +164,8 @@ def _field_names(fields: Any, before: str = "") -> list[str]:
     names = []
     for field in fields:
         names.append(f"{before}{field.name}")
-        if hasattr(field.type, "fields") and str(field.type).startswith("struct"):
-            names += _field_names(field.type.fields, f"{names[-1]}.")
+        if str(field.type).startswith("struct"):
+            names += _field_names(field.type, f"{names[-1]}.")
     return names
 
 

@@ -1203,7 +1203,7 @@ LABELLED_TESTS: Registry[PairwiseTest] = Registry(
             "Use it with --truth if people labelled random items that a judge also scored.",
             "Do not use it if people labelled chosen items, such as the hard ones.",
         ),
-        function="bestofk.stats.pairwise.prediction_powered:prediction_powered",
+        function="bestofk.stats.pairwise.judge_correction:prediction_powered",
         summary="t test of the mean by the labels, with the judge's scores as a covariate (PPI++)",
         paper="Angelopoulos, Duchi and Zrnic 2023, PPI++: efficient prediction-powered inference",
         called="the prediction-powered t test (PPI++)",
