@@ -91,7 +91,7 @@ def run_serially(experiment: Any) -> float:
 
     cells = list(experiment.cells())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)
-    return sum(cell.loss for cell in engine.run(task, cells, total=len(cells)))
+    return sum(cell.loss for cell in engine.run(task, cells))
 
 
 def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Callable[[], float]:

@@ -69,9 +69,7 @@ def test_dask_started_here_gives_the_same_to_the_bit():
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
     cells = list(experiment.cells())
     engine = Engine(name="dask", jobs=2)
-    results = strange.outcomes(
-        experiment, engine.run(ComparisonTask(experiment), cells, total=len(cells))
-    )
+    results = strange.outcomes(experiment, engine.run(ComparisonTask(experiment), cells))
     assert results == serially(experiment)
 
 
