@@ -153,7 +153,7 @@ def test_a_local_cluster_has_no_address_in_the_network():
 
     from bestofk.run.engines.dask_cluster import _local_cluster
 
-    with _local_cluster(distributed, 1) as cluster:
+    with _local_cluster(distributed, 1) as (cluster, _):
         assert cluster.scheduler_address.startswith("inproc://")
         # without bokeh there is no dashboard, and the link names the scheduler
         assert re.search("127.0.0.1|/status$", cluster.dashboard_link)
