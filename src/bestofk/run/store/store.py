@@ -197,8 +197,8 @@ class Store(ABC):
             for row, (name, splits, run, fold, learner) in enumerate(names):
                 whole_run = datasets.get((name, splits, run, None))
                 for dataset in whole_run or datasets.get((name, splits, run, fold)) or ():
-                    for each in learners[learner]:
-                        indices.append((row, dataset, each))
+                    for each in learners[learner]:  # faster than a generator
+                        indices.append((row, dataset, each))  # noqa: PERF401
             yield batch, indices
 
     def __enter__(self) -> Self:
