@@ -141,15 +141,33 @@ def build(
     return libraries
 
 
+def platform_tag() -> str:
+    """Return the platform in the name of the wheel; on macOS, set the oldest system it runs on."""
+    if sys.platform == "darwin":
+        oldest = os.environ.setdefault("MACOSX_DEPLOYMENT_TARGET", "11.0")
+        return f"macosx_{oldest.replace('.', '_')}_{platform.machine()}"
+    from packaging.tags import sys_tags
+
+    platforms = (tag.platform for tag in sys_tags())
+    return next(name for name in platforms if "linux_" not in name[1:])
+
+
 def linker(command: list[str], more_flags: tuple[str, ...], objects: list[str]) -> list[str]:
     """Return the command that links the objects to a library.
 
     On Linux, call only zig's linker with the libraries that Python has loaded. Otherwise zig would
     first compile its own C library, which takes minutes.
     """
-    if command == ZIG and sys.platform == "linux":
+    native = not any(flag.startswith("--target") for flag in more_flags)
+    if command == ZIG and sys.platform == "linux" and native:
         return [*ZIG[:-1], "ld.lld", "-shared", *objects, *_loaded_libraries()]
-    return [*command, *more_flags, "-shared", *objects, *([] if os.name == "nt" else ["-lm"])]
+    return [
+        *command,
+        *more_flags,
+        "-shared",
+        *objects,
+        "-static-libgcc" if os.name == "nt" else "-lm",
+    ]
 
 
 def _loaded_libraries() -> list[str]:
@@ -192,14 +210,10 @@ else:
             """Compile the kernels and set the platform of the wheel."""
             if self.target_name != "wheel":
                 return
-            from packaging.tags import sys_tags
-
+            build_data["tag"] = f"py3-none-{platform_tag()}"
             libraries = build(KERNELS / "built")
             build_data["artifacts"] += [str(path.relative_to(ROOT)) for path in libraries]
             build_data["pure_python"] = False
-            platforms = (tag.platform for tag in sys_tags())
-            tag = next(name for name in platforms if "linux_" not in name[1:])
-            build_data["tag"] = f"py3-none-{tag}"
 
 
 def main() -> None:

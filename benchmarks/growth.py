@@ -3,8 +3,11 @@
 - ``learners``: `bestofk order` on 10 to 3,000 learners x 20 data sets
 - ``units``: `bestofk order` on 5 learners x 10 to 1,000,000 data sets
 - ``evals``: `bestofk evals` on 10,000 to 10,000,000 rows of Parquet, 100 models
-- ``large`` and ``large-graded``: the same on 10,000,000 and 100,000,000 rows of numbered items,
-  with right or wrong answers and with scores from 0 to 1 (only if named: several minutes)
+- ``large``: the same on 10,000,000 and 100,000,000 rows of numbered items, with right or wrong
+  answers, sorted by model; ``large-by-item`` and ``large-random``: sorted by item, and in random
+  order; ``large-names``: with names of items such as q-0001234; ``large-graded``,
+  ``large-graded-by-item`` and ``large-graded-random``: with scores from 0 to 1 (only if named:
+  several minutes each)
 - ``json``: `bestofk order --json` on 10 to 1,000 learners x 20 data sets
 - ``reports``: `bestofk order --report` on 6 to 1,000 learners x 20 data sets
 
@@ -24,8 +27,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -37,12 +42,20 @@ SIZES: dict[str, tuple[int, ...]] = {
     "learners": (10, 100, 300, 1_000, 3_000),
     "units": (10, 1_000, 10_000, 100_000, 1_000_000),
     "evals": (10_000, 100_000, 1_000_000, 10_000_000),
-    "large": (10_000_000, 100_000_000),
-    "large-graded": (10_000_000, 100_000_000),
     "json": (10, 100, 300, 1_000),
     "reports": (6, 30, 100, 300, 1_000),
 }
-ONLY_IF_NAMED = ("large", "large-graded")
+LARGE: dict[str, dict[str, Any]] = {
+    "large": {},
+    "large-by-item": {"order": "item"},
+    "large-random": {"order": "random"},
+    "large-names": {"named": True},
+    "large-graded": {"graded": True},
+    "large-graded-by-item": {"graded": True, "order": "item"},
+    "large-graded-random": {"graded": True, "order": "random"},
+}
+"""Arguments of `write_numbered`; these parts run only if they are named."""
+SIZES |= dict.fromkeys(LARGE, (10_000_000, 100_000_000))
 
 
 class Step(NamedTuple):
@@ -81,24 +94,35 @@ def write_evals(path: Path, rows: int) -> None:
             writer.write_table(pa.table([model, names, right], schema=schema))
 
 
-def write_numbered(path: Path, rows: int, *, graded: bool) -> None:
-    """Write scores of the models on numbered items, one row group per model."""
+def write_numbered(
+    path: Path, rows: int, *, graded: bool = False, order: str = "model", named: bool = False
+) -> None:
+    """Write scores of the models on numbered items, in row groups of one row per item."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rng = np.random.default_rng(1)
     items = rows // MODELS
     kind = pa.float64() if graded else pa.int8()
-    names = pa.dictionary(pa.int32(), pa.string())
-    schema = pa.schema([("model", names), ("item", pa.int32()), ("score", kind)])
+    code, item_kind = pa.dictionary(pa.int32(), pa.string()), pa.string() if named else pa.int32()
+    schema = pa.schema([("model", code), ("item", item_kind), ("score", kind)])
     models = pa.array([f"m{k}" for k in range(MODELS)])
-    easy, item = rng.random(items), pa.array(np.arange(items, dtype=np.int32))
+    names = pa.array([f"q-{i:07}" for i in range(items)]) if named else None
+    easy, cells = rng.random(items), np.arange(rows, dtype=np.int32)
+    if order == "random":
+        rng.shuffle(cells)
     with pq.ParquetWriter(path, schema) as writer:
-        for k in range(MODELS):
-            score = 0.5 * easy + 0.5 * rng.random(items) + k / 1000
+        for start in range(0, rows, items):
+            cell = cells[start : start + items]
+            model, item = divmod(cell, items) if order != "item" else divmod(cell, MODELS)[::-1]
+            score = 0.5 * easy[item] + 0.5 * rng.random(items) + model / 1000
             score = np.round(np.clip(score, 0, 1), 2) if graded else score > 0.5
-            model = pa.DictionaryArray.from_arrays(np.full(items, k, dtype=np.int32), models)
-            writer.write_table(pa.table([model, item, pa.array(score).cast(kind)], schema=schema))
+            columns = [
+                pa.DictionaryArray.from_arrays(model, models),
+                pa.array(item) if names is None else names.take(pa.array(item)),
+                pa.array(score).cast(kind),
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
 
 
 def run(*arguments: str) -> tuple[float, float, int]:
@@ -133,9 +157,11 @@ def evals_step(folder: Path, rows: int) -> Step:
     return _step(f"{rows} rows", MODELS, rows // MODELS, seconds, mib, size)
 
 
-def large_step(folder: Path, rows: int, *, graded: bool = False) -> Step:
-    write_numbered(folder / "rows.parquet", rows, graded=graded)
-    seconds, mib, size = run("evals", str(folder / "rows.parquet"))
+def large_step(folder: Path, rows: int, **options: Any) -> Step:
+    write_numbered(folder / "rows.parquet", rows, **options)
+    # sorted by item, the file is so small that bestofk asks before it reads that many rows
+    with patch.dict(os.environ, BESTOFK_MAX_MEMORY="8G"):
+        seconds, mib, size = run("evals", str(folder / "rows.parquet"))
     return _step(f"{rows} rows", MODELS, rows // MODELS, seconds, mib, size)
 
 
@@ -149,15 +175,14 @@ STEPS: dict[str, Callable[[Path, int], Step]] = {
     "learners": lambda folder, size: order_step(folder, size, DATASETS),
     "units": lambda folder, size: order_step(folder, LEARNERS, size),
     "evals": evals_step,
-    "large": large_step,
-    "large-graded": lambda folder, size: large_step(folder, size, graded=True),
+    **{name: partial(large_step, **options) for name, options in LARGE.items()},
     "json": lambda folder, size: order_step(folder, size, DATASETS, "--json"),
     "reports": lambda folder, size: order_step(folder, size, DATASETS, "--report", "PAGE"),
 }
 
 
 def measure(parts: Sequence[str] = ()) -> Iterator[Row]:
-    for part in parts or [name for name in SIZES if name not in ONLY_IF_NAMED]:
+    for part in parts or [name for name in SIZES if name not in LARGE]:
         print(part)
         steps: list[Step] = []
         for size in SIZES[part]:

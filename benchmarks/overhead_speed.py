@@ -13,8 +13,8 @@
 - ``first-call-5x2`` (part ``calls``, with the same learners): the seconds in fit and predict over
   those of the first call of `compare` in a process (only if measured alone; limit: 1/1.5).
 - ``nested-default``: the same for a later call with the default plan (limit: 1/1.1).
-- ``fixed``, ``per-cell``: 10 ms and 0.12 ms over the seconds outside of fit and predict per call and
-  per cell, from the fastest calls with 5x2 and 10x10 (limit: 1).
+- ``fixed``, ``per-cell``: 10 ms and 0.12 ms over the seconds outside of fit and predict per call
+  and per cell, from the fastest calls with 5x2 and 10x10 (limit: 1).
 - ``mlxtend-5x2cv``: 5x2 losses of five learners and all 10 pairwise tests against mlxtend's
   `paired_ttest_5x2cv` for every pair (limit: 3.5; K fits per split instead of K (K - 1)).
 

@@ -45,6 +45,11 @@ if (root.scrollWidth > root.clientWidth + 1) {
   wrong.push(`is ${root.scrollWidth} wide on ${root.clientWidth}: ` + wide.slice(0, 3)
     .map((node) => node.outerHTML.slice(0, 80)).join(' | '));
 }
+for (const box of document.querySelectorAll('.bk-phone')) {
+  if (seen(box) && (!box.querySelector('svg') || box.scrollWidth > box.clientWidth + 1)) {
+    wrong.push(`a figure is ${box.scrollWidth} wide on ${box.clientWidth}`);
+  }
+}
 for (const svg of document.querySelectorAll('.bk-picture svg')) {
   if (!seen(svg)) continue;
   const scale = svg.getScreenCTM().a;

@@ -21,7 +21,7 @@ import bestofk as bk
 from bestofk.decide.evidence import Family
 from bestofk.evals.evals import Evals
 from bestofk.stats.pairwise.clustered import cluster_t
-from bestofk.stats.pairwise.prediction_powered import prediction_powered
+from bestofk.stats.pairwise.judge_correction import prediction_powered
 
 ITEMS = 1000
 OUTPUT = Path(__file__).parents[1] / "docs" / "measured" / "judge.md"

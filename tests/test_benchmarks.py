@@ -10,13 +10,41 @@ def test_growth_runs_the_commands(monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     import growth
 
-    monkeypatch.setattr(growth, "SIZES", dict.fromkeys(growth.SIZES, (4,)) | {"evals": (2000,)})
+    rows = dict.fromkeys(["evals", *growth.LARGE], (2000,))
+    monkeypatch.setattr(growth, "SIZES", dict.fromkeys(growth.SIZES, (4,)) | rows)
     monkeypatch.setattr(growth, "DATASETS", 5)
-    parts = ["units", "evals"]
+    parts = ["units", "evals", "large-graded-random"]
     assert list(growth.measure(parts)) == []
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith(" ")] == parts
     assert out.count("MiB") == len(parts)
+    sys.modules.pop("growth")
+
+
+def test_growth_writes_each_answer_once_in_every_order(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import pyarrow.parquet as pq
+
+    import growth
+
+    expected = {(f"m{k}", item) for k in range(growth.MODELS) for item in range(20)}
+    orders = {}
+    for name, options in growth.LARGE.items():
+        growth.write_numbered(tmp_path / name, 2000, **options)
+        table = pq.read_table(tmp_path / name)
+        items = [int(str(item).removeprefix("q-")) for item in table["item"].to_pylist()]
+        rows = list(zip(table["model"].to_pylist(), items, strict=True))
+        assert len(rows) == 2000
+        assert set(rows) == expected
+        orders[name] = rows
+    assert (
+        orders["large"]
+        == orders["large-names"]
+        == sorted(orders["large-random"], key=lambda row: (int(row[0][1:]), row[1]))
+    )
+    assert orders["large-by-item"] == sorted(
+        orders["large"], key=lambda row: (row[1], int(row[0][1:]))
+    )
     sys.modules.pop("growth")
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import bestofk
+
 ROOT = Path(__file__).resolve().parents[1]
 PROMISES = (
     r"(?<!in )at most 5 (?:%|percent) of (?:studies|claims|cases)",
@@ -29,3 +31,10 @@ def test_no_unconditional_promise(pattern):
         if re.search(pattern, " ".join(path.read_text(encoding="utf-8").split()), re.IGNORECASE)
     ]
     assert found == []
+
+
+def test_the_changelog_and_the_citation_have_the_current_version():
+    assert f"\n## {bestofk.__version__} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f'\nversion: "{bestofk.__version__}"\n' in (ROOT / "CITATION.cff").read_text(
+        encoding="utf-8"
+    )

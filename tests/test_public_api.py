@@ -1,7 +1,9 @@
 """Public names exist and work together: functions, registered names, commands, options, JSON."""
 
+import ast
 import inspect
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -352,3 +354,18 @@ def test_exit_codes(capsys, tmp_path):
     err = capsys.readouterr().err
     assert 1 <= len(err.strip().splitlines()) <= 3
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "stub",
+    sorted(Path(bk.__file__).parent.rglob("__init__.pyi")),
+    ids=lambda stub: stub.parent.name,
+)
+def test_no_public_name_is_that_of_its_module(stub):
+    """Importing the module would replace the function by the module in its package."""
+    modules = {path.stem for path in stub.parent.iterdir()}
+    tree = ast.parse(stub.read_text(encoding="utf-8"))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    names = {alias.name for node in nodes for alias in node.names}
+
+    assert not names & modules

@@ -106,7 +106,7 @@ def output_html(output: Output, *, first: int | None = None) -> str:
             )
         else:
             parts.append(f"<pre>{escape(repr(value))}</pre>")
-    parts.extend(picture_html(picture) for picture in output.pictures)
+    parts.extend(picture_html(*picture) for picture in output.pictures)
     return f'<div class="cell_output">{"".join(parts)}</div>' if parts else ""
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 PAGE = Path("gallery.md")
 FIRST = (
-    "forest", "losses", "frontier", "critical-difference", "rank-intervals", "heatmap", "matrix",
-    "letters", "difference", "graph",
+    "forest", "losses", "frontier", "critical-difference", "critical-difference-ranks",
+    "rank-intervals", "heatmap", "matrix", "letters", "difference", "graph",
 )  # fmt: skip
 """The figures that most readers need."""
 THUMBNAILS = '<nav class="bk-thumbnails" aria-label="All figures"></nav>'

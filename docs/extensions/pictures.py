@@ -13,25 +13,42 @@ SMALLEST = 11
 """No word of a picture is set smaller than this, in CSS pixels; a wide one scrolls in its box."""
 LARGEST = 96 / 72
 """CSS pixels per point: as large as on paper, where there is room."""
+PHONE_PIXELS = 330.0
+"""Width of a page on screens that are 390 pixels wide."""
 _SIZE = re.compile(r'font-size="([\d.]+)"|font: *([\d.]+)px|font-size: *([\d.]+)')
 _BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
 
 
-def picture_html(picture: Any, *, caption: str = "") -> str:
-    """A picture of bestofk, or a figure of matplotlib, as HTML."""
+def picture_html(picture: Any, layout: Any = None) -> str:
+    """Return a picture of bestofk, or a figure of matplotlib, as HTML.
+
+    `layout` draws the picture on paper of another width; phones show its narrow variant.
+    """
     from bestofk.report.figures import svg
     from bestofk.report.figures.picture import Picture
+    from bestofk.report.page_figures import variants_of
 
     if isinstance(picture, Picture):
-        return svg_html(svg(picture), alt=picture.alt, caption=caption)
+        variants = [svg(picture)]
+        if layout:
+            variants = [str(drawn) for drawn, _ in variants_of(layout, PHONE_PIXELS)]
+        return svg_html(*variants, alt=picture.alt)
     out = io.StringIO()
     picture.savefig(out, format="svg", transparent=True)
     drawn = out.getvalue()
-    return svg_html(drawn[drawn.index("<svg") :], alt=caption or "A figure", caption=caption)
+    return svg_html(drawn[drawn.index("<svg") :], alt="A figure")
 
 
-def svg_html(drawn: str, *, alt: str, caption: str = "") -> str:
-    """One ``<svg>`` in a box that scrolls where the page is too narrow for its words."""
+def svg_html(wide: str, narrow: str = "", *, alt: str) -> str:
+    """Return a figure with an ``<svg>``, and another one for phones if there is one."""
+    if not narrow:
+        return f'<figure class="bk-picture">{_box(wide, alt)}</figure>'
+    boxes = _box(wide, alt, " bk-wide-screen") + _box(narrow, alt, " bk-phone")
+    return f'<figure class="bk-picture">{boxes}</figure>'
+
+
+def _box(drawn: str, alt: str, screen: str = "") -> str:
+    """Return an ``<svg>`` in a box that scrolls if the page is too narrow for its words."""
     box = _BOX.search(drawn)
     if box is None:
         raise ValueError("a picture needs a viewBox that begins at 0 0")
@@ -45,11 +62,9 @@ def svg_html(drawn: str, *, alt: str, caption: str = "") -> str:
     drawn = re.sub(r"<title>.*?</title>", "", drawn, count=1, flags=re.DOTALL)
     label = f' role="img" aria-label="{escape(alt)}"'
     drawn = re.sub(r' role="img"', "", drawn, count=1).replace("<svg", f"<svg{label}", 1)
-    words = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return (
-        f'<figure class="bk-picture"><div class="bk-scroll" tabindex="0" role="group" '
-        f'aria-label="Figure" style="--least:{least:.0f}px;--most:{most:.0f}px">{drawn}</div>'
-        f"{words}</figure>"
+        f'<div class="bk-scroll{screen}" tabindex="0" role="group" aria-label="Figure" '
+        f'style="--least:{least:.0f}px;--most:{most:.0f}px">{drawn}</div>'
     )
 
 

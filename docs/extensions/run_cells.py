@@ -24,6 +24,9 @@ from importlib import import_module
 from typing import Any
 from unittest import mock
 
+Layout = Callable[[Any], Any]
+"""A function of the paper that returns a picture."""
+
 COLUMNS = 72
 CELL = re.compile(
     r"^```\{code-cell\} (python|console)\n((?:^:[^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL
@@ -46,8 +49,8 @@ class Output:
 
     text: str = ""
     value: Any = None
-    pictures: tuple[Any, ...] = ()
-    """Pictures of bestofk, or figures of matplotlib."""
+    pictures: tuple[tuple[Any, Layout | None], ...] = ()
+    """Pictures of bestofk, with the layout for other widths, or figures of matplotlib."""
     code: int = 0
     """The exit code of a command."""
 
@@ -100,7 +103,7 @@ class CellPage:
                 exec(compile(body, place, "exec"), self.namespace)
         drawn = list(pictures)
         if not drawn:
-            drawn = [pyplot.figure(number) for number in pyplot.get_fignums()]
+            drawn = [(pyplot.figure(number), None) for number in pyplot.get_fignums()]
         pyplot.close("all")
         if drawn:
             value = None  # axes say nothing
@@ -146,16 +149,31 @@ def _inside(folder: str) -> Iterator[None]:
 
 
 @contextmanager
-def _kept_pictures() -> Iterator[list[Any]]:
-    """The pictures that are drawn in figures of their own while this is open."""
-    # the package has a function of that name, too
-    paint = import_module("bestofk.report.figures.output")
-    kept: list[Any] = []
-    original: Callable[[Any], Any] = paint._own_axes
+def _kept_pictures() -> Iterator[list[tuple[Any, Layout | None]]]:
+    """Collect the pictures that are drawn in figures of their own while this is open."""
+    # the package has functions of these names, too
+    output = import_module("bestofk.report.figures.output")
+    registry = import_module("bestofk.report.figures.registry")
+    own_axes: Callable[[Any], Any] = output._own_axes
+    picture_of: Callable[..., Any] = registry.picture_of
+    layouts: list[tuple[Any, Layout | None]] = []
+    kept: list[tuple[Any, Layout | None]] = []
 
-    def own_axes(picture: Any) -> Any:
-        kept.append(picture)
-        return original(picture)
+    def recorded(value: Any, kind: Any = None, *, width: Any = None, **options: Any) -> Any:
+        def layout(paper: Any) -> Any:
+            inches = None if paper.width is None else paper.width / 72
+            return picture_of(value, kind, width=inches, **options)
 
-    with mock.patch.object(paint, "_own_axes", own_axes):
+        picture = picture_of(value, kind, width=width, **options)
+        layouts.append((picture, layout if width is None else None))
+        return picture
+
+    def kept_axes(picture: Any) -> Any:
+        kept.append(next(one for one in layouts if one[0] is picture))
+        return own_axes(picture)
+
+    with (
+        mock.patch.object(output, "_own_axes", kept_axes),
+        mock.patch.object(registry, "picture_of", recorded),
+    ):
         yield kept

@@ -599,9 +599,30 @@ class TestItems:
         frame["score"] = np.random.default_rng(1).random(len(frame))
         assert logs(frame)["choice"]["items"] == 30
         frame.loc[frame["model"] == "a", "score"] *= 100
-        assert "the scores of 'a' look like percentages" in logs(frame)
+        assert "The scores of 'a' look like percentages" in logs(frame)
         # ratings from 1 to 5 are neither
         frame["score"] = np.where(frame["model"] == "a", 4, 1)
+        assert logs(frame)["choice"]["items"] == 30
+        frame["score"] = np.where(frame["model"] == "a", 100, 1) * (frame.index % 2)
+        assert "The scores of 'a' look like percentages" in logs(frame)
+
+    def test_percentages_in_the_file_of_one_model(self, run, tmp_path):
+        scores = np.random.default_rng(1).random(30).round(2)
+        for name, unit in (("a", 100), ("b", 1)):
+            frame = pd.DataFrame({"id": range(30), "score": unit * scores})
+            frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        code, _, err = run("evals", str(tmp_path))
+        assert code == 2
+        assert "The scores of 'a' look like percentages" in " ".join(err.split())
+
+    def test_metrics_that_differ_between_models(self, logs):
+        frame = items("item", "x", answers=1).drop(columns="x").rename(columns={"correct": "score"})
+        frame["metric"] = np.where(frame["model"] == "a", "accuracy", "f1")
+        assert "has 2 metrics (accuracy and f1)" in logs(frame)
+        # a metric for each item, and names of models
+        frame["metric"] = np.where(frame["item"] == frame["item"].iloc[0], "accuracy", "f1")
+        assert logs(frame)["choice"]["items"] == 30
+        frame = frame.drop(columns="metric").assign(name=frame["model"].str.upper())
         assert logs(frame)["choice"]["items"] == 30
 
     def test_samples_alone_are_items(self, logs):

@@ -36,9 +36,25 @@ SMALL_TARGETS = """
         .filter(([, box]) => box.height < 43.99 || box.width < 43.99)
         .map(([node, box]) => [node.outerHTML.slice(0, 90), box.width, box.height])"""
 
-CUT_FIGURES = """return [...document.querySelectorAll("figure .narrow")]
+CUT_BOXES = """return [...document.querySelectorAll(".scroll:not(.only)")]
   .filter((box) => box.clientWidth && box.scrollWidth > box.clientWidth + 1)
   .map((box) => box.ariaLabel);"""
+CELLS_IN_A_ROW = """
+    const tops = (row) => [...row.cells].filter((cell) => cell.getClientRects().length)
+        .map((cell) => Math.round(cell.getBoundingClientRect().bottom));
+    const most = (list) => Math.max(0, ...list.map(
+        (one) => list.filter((other) => other === one).length));
+    return Math.max(0, ...[...document.querySelectorAll("tr")].map((row) => most(tops(row))))"""
+TOUCHING_TICKS = """
+    const boxes = [...document.querySelectorAll(".ticks .track span")]
+        .map((node) => node.getBoundingClientRect()).filter((box) => box.width);
+    return boxes.slice(1).filter((box, k) => box.left < boxes[k].right + 3).length"""
+ZERO_TICK_AWAY = """
+    const zero = [...document.querySelectorAll(".ticks .track span")]
+        .find((node) => Number(node.textContent) === 0)?.getBoundingClientRect();
+    const mark = document.querySelector(".group.recommended .mark")?.getBoundingClientRect();
+    return zero && mark ? Math.abs(zero.left + zero.width / 2 - mark.left - mark.width / 2) : 0"""
+TOP = "return document.querySelector(arguments[0])?.getBoundingClientRect().top"
 OVERLAPPING_CELLS = """
     const words = (node) => {
         const range = document.createRange();
@@ -159,7 +175,11 @@ def test_every_report_fits_a_phone_and_can_be_read(browser, page_of, kind):
     assert browser.run("return document.documentElement.scrollWidth") <= PHONE
     browser.run(OPEN)
     assert browser.run("return document.documentElement.scrollWidth") <= PHONE
-    assert browser.run(CUT_FIGURES) == []
+    assert browser.run(CUT_BOXES) == []
+    assert browser.run(CELLS_IN_A_ROW) <= 4
+    assert browser.run(TOUCHING_TICKS) == 0
+    if browser.all(".forest"):
+        assert browser.run(TOP, ".forest") < browser.run(TOP, ".card")
     assert browser.run(SMALL_WORDS) == []
     assert browser.run(SMALL_TARGETS) == []
     assert browser.run(OVERLAPPING_CELLS) == []
@@ -172,6 +192,8 @@ def test_every_report_fits_a_phone_and_can_be_read(browser, page_of, kind):
         show(browser, width=DESK, dark=dark)
         assert browser.run("return document.documentElement.scrollWidth") <= DESK
         assert browser.run(OVERLAPPING_CELLS) == []
+        assert browser.run(TOUCHING_TICKS) == 0
+        assert browser.run(ZERO_TICK_AWAY) < 1.5
         assert browser.run(PALE_WORDS) == []
     assert browser.complaints() == []
 
@@ -188,12 +210,31 @@ def test_axe_finds_nothing_serious(browser, page_of, kind):
     assert browser.driver.execute_async_script(SERIOUS) == []
 
 
-@pytest.mark.parametrize(("kind", "most"), [("sixty", 15), ("twenty", 10)])
+@pytest.mark.parametrize(("kind", "most"), [("sixty", 10), ("twenty", 7), ("from_a_table", 4)])
 def test_reports_print_on_few_pages(browser, page_of, kind, most):
     look(browser, page_of(kind), width=DESK)
     pdf = base64.b64decode(browser.devtools("Page.printToPDF", preferCSSPageSize=True)["data"])
     assert 1 < len(re.findall(rb"/Type\s*/Page\b", pdf)) <= most
     assert browser.run("return document.querySelectorAll('#how > details[open]').length") == 0
+
+
+def test_assumptions_and_pairs_are_folded_on_paper(browser, page_of):
+    look(browser, page_of("from_a_table"), width=688, media="print")
+    browser.run("window.dispatchEvent(new Event('beforeprint'))")
+    shown = """return [...document.querySelectorAll(arguments[0])]
+        .filter((node) => node.checkVisibility()).length"""
+    assert browser.run(shown, "#assumptions td, #box-pairs td") == 0
+    assert browser.run(shown, "#box-learners td, #how dd, figure svg") > 20
+    assert browser.run(TOUCHING_TICKS) == 0
+    browser.run("window.dispatchEvent(new Event('afterprint'))")
+    assert browser.run("return document.querySelectorAll('#how > details[open]').length") == 0
+
+
+def test_the_forest_plot_takes_most_of_a_desk(browser, page_of):
+    look(browser, page_of("from_a_table"), width=DESK)
+    # it had 167 pixels next to the card
+    width = "return document.querySelector('.rows .track').getBoundingClientRect().width"
+    assert browser.run(width) >= 2 * 167
 
 
 @pytest.mark.parametrize("kind", ["one_data_set", "several_data_sets", "sixty", "language_models"])

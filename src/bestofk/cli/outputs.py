@@ -28,7 +28,7 @@ def file_options(command: Any) -> Any:
         click.option(
             "--figure", "figures", metavar="[KIND=]FILE", multiple=True,
             help="Draw a figure: F.svg, F.pdf or F.png. KIND is forest (default), "
-            "critical-difference, losses, matrix, graph, ... Repeatable.",
+            "critical-difference, critical-difference-ranks, losses, matrix, ... Repeatable.",
         ),
         report_option,
     ):  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, isfinite
@@ -17,7 +17,7 @@ from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
-from bestofk.decide.preference import MeasuredCosts, Name
+from bestofk.decide.preference import MeasuredCosts, Name, arrange
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
@@ -326,8 +326,8 @@ class _Decided:
     @cached_property
     def losses(self) -> dict[str, Floats]:
         """Losses (n,) by model."""
-        rows = zip(self.table.algorithms, self.table.values, strict=True)
-        return {str(name): row.reshape(-1) for name, row in rows}
+        rows = dict(zip(self.table.algorithms, self.table.values, strict=True))
+        return {name: rows[name].reshape(-1) for name in self.scores.learners}
 
     @cached_property
     def clusters(self) -> Clusters:
@@ -352,7 +352,12 @@ def _decide(
 ) -> _Decided:
     labelled = None
     if scores.truth is None:
-        table = _weighted(scores, macro=macro)
+        order = None
+        if not macro:
+            # the order of the decision, which then needs no copy
+            means = scores.mean.mean(axis=1) * (-1.0 if scores.higher_is_better else 1.0)
+            order, _, _ = arrange(scores.learners, options["prefer"], means)
+        table = _weighted(scores, macro=macro, order=order)
     else:
         weights = np.ones(len(scores.items))
         if macro and len(scores.tasks) > 1:
@@ -504,9 +509,9 @@ def _task_weights(scores: ItemScores) -> Floats:
     return weights
 
 
-def _weighted(scores: ItemScores, *, macro: bool) -> Losses:
+def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = None) -> Losses:
     """Return the losses, weighted so that their plain mean is the requested mean."""
-    table = scores.losses()
+    table = scores.losses(order=order)
     if not macro or len(scores.tasks) == 1:
         return table
     return Losses(
@@ -688,8 +693,9 @@ def _more_items(decided: _Decided, more: int | None, difference: float | None) -
         return None
     if decided.labelled is not None:
         raise ArgumentError(
-            "truth does not work with more or difference; omit them: the result states how many "
-            "labels would settle it."
+            use(difference=difference) if more is None else use(more=more),
+            " does not work if human labels of some items correct a judge; omit it: the result "
+            "states how many labels would settle it.",
         )
     plan = _plan(decided)
     if plan is None:
@@ -817,7 +823,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
         interval = test.confidence_interval(1.0 - alpha)
         ends = least + np.transpose([np.atleast_1d(end) for end in interval])
     intervals = {}
-    for name, pair in zip(decided.losses, ends, strict=True):
+    for name, pair in zip(decided.table.algorithms, ends, strict=True):
         low, high = sorted(metric.shown(float(end)) for end in pair)
         if within_unit and isfinite(low):
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))

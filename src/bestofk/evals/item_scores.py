@@ -136,12 +136,14 @@ class ItemScores:
         """Return pass^k: the chance that all of k answers to an item are right."""
         return passed_items(self, k, every=True)
 
-    def losses(self, *, by: str = "item") -> Losses:
-        """Return the table of losses; see `Evals.losses`."""
-        from bestofk.losses.losses import Losses
+    def losses(self, *, by: str = "item", order: Sequence[int] | None = None) -> Losses:
+        """Return the table of losses, of the learners in this order; see `Evals.losses`."""
+        from bestofk.losses.losses import Fresh, Losses
 
         one_of(by, "by", ("item", "task"))
-        values = self.mean if by == "item" else self.by_task()
+        order = range(len(self.learners)) if order is None else order
+        # a new array, which the table keeps
+        values = (self.mean if by == "item" else self.by_task())[list(order)]
         missing = "allow" if np.isnan(values).any() else "refuse"
         dims: tuple[str, ...] = ("algorithm", "dataset")
         datasets: Sequence[str] = self.tasks
@@ -149,9 +151,9 @@ class ItemScores:
             values, dims = values[:, np.newaxis], (*dims, "instance")
             datasets = self.tasks if len(self.tasks) == 1 else [f"{len(self.tasks)} tasks"]
         return Losses(
-            values,
+            Fresh(values),
             dims=dims,
-            algorithms=self.learners,
+            algorithms=[self.learners[k] for k in order],
             datasets=datasets,
             missing=missing,
             higher_is_better=self.higher_is_better,

@@ -18,7 +18,7 @@ from bestofk.evals.item_scores import ItemScores
 from bestofk.losses.losses import Losses
 from bestofk.stats.pairwise.clustered import clusters_of
 from bestofk.stats.pairwise.entry import PairwiseTest
-from bestofk.stats.pairwise.prediction_powered import MIN_LABELLED
+from bestofk.stats.pairwise.judge_correction import MIN_LABELLED
 from bestofk.stats.pairwise.registry import LABELLED_TESTS
 from bestofk.stats.tails import pvalue_of_t, t_quantile
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import refuse
+from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.missing_files import SUFFIXES, no_such_file
@@ -22,7 +22,7 @@ from bestofk.evals.formats.long_table import read_frames
 from bestofk.evals.prices import read_prices
 from bestofk.evals.query import LogQuery, Names, as_names
 from bestofk.evals.registry import EVAL_FORMATS, EvalFormat, formats_in_order
-from bestofk.evals.rows import EvalRows, model_name
+from bestofk.evals.rows import Codes, EvalRows, model_name
 from bestofk.evals.sources import Source, find_sources
 
 COLUMNS = (
@@ -328,6 +328,7 @@ def _as_evals(
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
+    _refuse_mixed_scales(columns["score"], columns["learner"], list(rows.learners))
     if price_list:
         columns["cost"] = columns["cost"].copy()
         _set_prices(rows, price_list, columns)
@@ -353,6 +354,35 @@ def _as_evals(
         unused=tuple(rows.unused),
         currency="" if price_list else rows.currency,
     )
+
+
+def _refuse_mixed_scales(scores: Floats, learner: Codes, names: Sequence[str]) -> None:
+    """Raise if one model has percentages and another has fractions, or 0 and 1."""
+    if not (scores > 1.0).any():
+        return
+    low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
+    np.fmin.at(low, learner, scores)
+    np.fmax.at(high, learner, scores)
+    known = np.isfinite(high)
+    if (low[known] < 0.0).any() or (high[known] > 1.0).all():
+        return
+
+    def own(code: int) -> Floats:
+        values: Floats = scores[learner == code]
+        return values[np.isfinite(values)]
+
+    small = np.flatnonzero(known & (high <= 1.0)).tolist()
+    fractions = next((k for k in small if ((own(k) > 0.0) & (own(k) < 1.0)).any()), None)
+    usual = 1.0 if fractions is None else max(float(np.median(own(fractions))), 1e-9)
+    for code in np.flatnonzero((high > 1.0) & (high <= 100.0)).tolist():
+        median = float(np.median(own(code)))
+        alike = fractions is not None and median > 1.0 and 0.25 <= median / 100.0 / usual <= 4.0
+        if alike or np.isin(own(code), (0.0, 100.0)).all():
+            other = names[small[0] if fractions is None else fractions]
+            raise TableError(
+                f"The scores of {names[code]!r} look like percentages and those of {other!r} do "
+                "not: divide the former by 100."
+            )
 
 
 def _complete_clusters(rows: EvalRows, key: str, item_cluster: Any) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
 }
 
 
-class _Fresh(NamedTuple):
+class Fresh(NamedTuple):
     """An array without other owners, which needs no copy."""
 
     array: Floats
@@ -41,7 +41,7 @@ class _Fresh(NamedTuple):
 
 def as_floats(values: Any) -> Floats:
     """Return `values` as a new array of float64 with at least one axis and one cell."""
-    if isinstance(values, _Fresh):
+    if isinstance(values, Fresh):
         return values.array
     try:
         array = np.array(values, dtype=np.float64)
@@ -275,10 +275,10 @@ def drop_incomplete(
 
 def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:
     """Turn scores into losses; also return a sentence on it and the prefix of the loss name."""
-    present = array[~absent]
+    present = array[~absent] if absent.any() else array
     if present.min() >= 0.0 and present.max() <= 1.0:
         return np.subtract(1.0, array, out=array), "Every score became the loss 1 - score.", "1 - "
-    return -array, "Every score became its negative.", "-"
+    return np.negative(array, out=array), "Every score became its negative.", "-"
 
 
 def summary(learners: Sequence[str], sets: Sequence[str], design: Design, absent: Mask) -> str:
@@ -599,7 +599,7 @@ class Losses:
     ) -> Losses:
         parts, values = self.subset_values, self.values[rows]
         return _again(
-            _Fresh(values if columns == list(range(values.shape[1])) else values[:, columns]),
+            Fresh(values if columns == list(range(values.shape[1])) else values[:, columns]),
             learners,
             sets,
             self.design,
@@ -622,6 +622,8 @@ class Losses:
     def reorder(self, names: Sequence[str]) -> Losses:
         """Return the losses with the learners in the order of `names`."""
         rows, learners = _positions(names, self.algorithms, "learner")
+        if learners == self.algorithms:
+            return self
         if len(learners) != len(self.algorithms):
             absent = next(name for name in self.algorithms if name not in learners)
             raise ArgumentError(f"names must contain every learner once; {absent!r} is missing.")
@@ -758,7 +760,7 @@ class Losses:
 
 
 def _again(
-    values: _Fresh,
+    values: Fresh,
     algorithms: tuple[str, ...],
     datasets: tuple[str, ...],
     design: Design,

@@ -49,16 +49,23 @@ def drawn(
     figure: str, layout: Callable[[Paper], Picture], *, title: str, caption: str
 ) -> DrawnFigure:
     """Return a figure as SVG for a page."""
+    return DrawnFigure(name=figure, title=title, caption=caption, variants=variants_of(layout))
+
+
+def variants_of(
+    layout: Callable[[Paper], Picture], phone: float = PHONE_PIXELS
+) -> tuple[tuple[Markup, float], ...]:
+    """Return a figure as SVG with its width in pixels, and again for phones if it is wider."""
     wide = layout(ANY_PAPER)
     variants = [(Markup(svg(wide)), _pixels(wide))]
-    if _pixels(wide) > PHONE_PIXELS and len(variants[0][0]) <= MAX_CHARACTERS:
-        narrow = layout(Paper(width=PHONE_PIXELS / PIXELS_PER_POINT))
+    if _pixels(wide) > phone and len(variants[0][0]) <= MAX_CHARACTERS:
+        narrow = layout(Paper(width=phone / PIXELS_PER_POINT))
         # A layout with smaller text is shown larger, so it needs narrower paper.
         scale = _pixels(narrow) / narrow.width
         if scale > PIXELS_PER_POINT:
-            narrow = layout(Paper(width=max(MIN_WIDTH, PHONE_PIXELS / scale)))
+            narrow = layout(Paper(width=max(MIN_WIDTH, phone / scale)))
         variants.append((Markup(svg(narrow)), _pixels(narrow)))
-    return DrawnFigure(name=figure, title=title, caption=caption, variants=tuple(variants))
+    return tuple(variants)
 
 
 def _pixels(picture: Picture) -> float:
@@ -183,6 +190,13 @@ PAGE_FIGURES = (
         title="Critical differences",
         caption="Learners that a bar joins are not shown to differ.",
         condition=_several_datasets,
+    ),
+    PageFigure(
+        kind="critical-difference-ranks",
+        title="Critical differences of ranks",
+        caption="The usual diagram: average ranks and Nemenyi's test. The decision uses the test "
+        "above.",
+        needs_losses=True,
     ),
     PageFigure(
         kind="rank-intervals",

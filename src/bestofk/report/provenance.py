@@ -31,46 +31,18 @@ MAX_FINGERPRINTS = 200
 
 
 def left_out_of(
-    order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+    order: Decision | None, study: Study | None, models: ModelChoice | None
 ) -> list[str]:
-    """Return sentences about failures, then about dropped data, then other notes."""
-    sentences = [] if study is None else _failed(study)
-    if order is not None:
-        sentences += order.notes
-    if study is not None and study.race is not None:
-        sentences.append(_not_run(study.race))
+    """Return sentences about what failed or was dropped; none if everything counts."""
+    sentences: list[str] = []
+    if study is not None:
+        sentences += [one.text for one in study.select("left out")]
+        sentences += study.data_left_out
+    if order is not None and order.problem is not None:
+        sentences += order.problem.dropped
     if models is not None:
         sentences += models.left_out
-    if study is not None:
-        sentences += [*study.dropped, *study.notes, *study.data_left_out]
-    if sentences:
-        return sentences
-    if losses is None:
-        return ["Nothing is known to have been left out."]
-    noun = "scores" if losses.metric.higher_is_better else "losses"
-    # a table with human labels has more numbers than items
-    count = losses.values.size if models is None else models.scores.mean.size
-    return [f"Nothing: all {count} {noun} count."]
-
-
-def _failed(study: Study) -> list[str]:
-    sentences = []
-    if study.left_out:
-        n_learners = len(study.left_out) + len(study.losses.algorithms)
-        sentences.append(f"{len(study.left_out)} of {counted(n_learners, 'learner')} failed.")
-        sentences += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
-    if study.failures:
-        fits = counted(len(study.failures), "fit")
-        sentences.append(f"{fits} gave no loss; the table below gives the reasons.")
-    return sentences
-
-
-def _not_run(race: Race) -> str:
-    """Return how many planned fits a race saved, or its state if it saved none."""
-    rest = race.planned_fits - race.fits
-    if not race.settled or race.settle == "limit" or rest <= 0:
-        return race.state()
-    return f"Saved: {rest:,} of {counted(race.planned_fits, 'planned fit')}."
+    return list(dict.fromkeys(sentences))
 
 
 def facts_of(

@@ -14,7 +14,7 @@ import numpy as np
 from markupsafe import Markup, escape
 
 from bestofk._base.checks import one_of
-from bestofk._base.formatting import duration, escaped, number
+from bestofk._base.formatting import counted, duration, escaped, number
 from bestofk._base.results import Result
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision, Standing
@@ -530,7 +530,7 @@ def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
     learner, dataset, kind, reason = zip(*(row for row, _ in rows), strict=True)
     return OutputTable(
         name="failures",
-        title="Fits that gave no loss",
+        title=counted(len(failures), "failed fit"),
         columns=(
             Column("learner", "Learner", "name", learner),
             Column("dataset", "Data set", "name", dataset),

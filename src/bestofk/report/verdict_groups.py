@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import floor, isfinite, log10
 
 from markupsafe import Markup
@@ -15,7 +16,7 @@ from bestofk.decide.statements.wording import level_words, shown_means
 from bestofk.report.figures.comparisons import basis, interval_words, minus
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.picture import Scale, tick_words
-from bestofk.report.names import html_name
+from bestofk.report.names import html_name, one_line
 
 GROUPS = {
     "recommended": "Recommended",
@@ -35,6 +36,9 @@ _GROUPS_BY_VERDICT = {
 }
 MAX_OPEN_LEARNERS = 12
 """Learners of a group before the rest is folded."""
+PAPER_PIXELS = 230.0
+"""Length of the axis on paper, between the columns of text."""
+PIXELS_PER_CHARACTER = 6.5
 
 
 def open_rows(count: int) -> int:
@@ -109,6 +113,8 @@ class Forest:
         The band of irrelevant differences, in percent.
     note : str
         The promise of the intervals, and the test.
+    longest : int
+        Characters of the longest name.
     """
 
     groups: tuple[Group, ...]
@@ -119,6 +125,7 @@ class Forest:
     level: str
     margin: tuple[float, float] | None
     note: str
+    longest: int
 
 
 def forest_of(order: Decision | None) -> Forest | None:
@@ -132,16 +139,10 @@ def forest_of(order: Decision | None) -> Forest | None:
         notes.insert(0, f"Differences are over the {order.run_noun}s that both completed.")
     elif bounded:
         notes.insert(0, interval_words(order))
-    ticks = () if scale is None else scale.ticks(5)
     return Forest(
         groups=_groups(order, scale),
         zero=None if scale is None else _percent(scale, 0.0),
-        ticks=()
-        if scale is None
-        else tuple(
-            (_percent(scale, tick), label)
-            for tick, label in zip(ticks, tick_words(ticks), strict=True)
-        ),
+        ticks=() if scale is None else _ticks(scale),
         mean=order.metric.mean,
         recommended=html_name(order.recommended),
         level=level_words(order.alpha) if bounded else "",
@@ -149,7 +150,20 @@ def forest_of(order: Decision | None) -> Forest | None:
         if scale is None or order.margin is None
         else (_percent(scale, -order.margin), _percent(scale, order.margin)),
         note=" ".join(notes),
+        longest=max(len(one_line(name)) for name in order.by_preference),
     )
+
+
+def _ticks(scale: Scale) -> tuple[tuple[float, str], ...]:
+    """Return the most ticks whose labels do not touch on paper, where the axis is shortest."""
+    for max_ticks in range(8, 1, -1):
+        values = scale.ticks(max_ticks)
+        labels = tick_words(values)
+        places = [_percent(scale, value) for value in values]
+        gap = 100 * (PIXELS_PER_CHARACTER * max(map(len, labels), default=0) + 8) / PAPER_PIXELS
+        if all(b - a >= gap for a, b in pairwise(places)):
+            break
+    return tuple(zip(places, labels, strict=True))
 
 
 def _groups(order: Decision, scale: Scale | None) -> tuple[Group, ...]:

@@ -33,7 +33,7 @@ from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
-from bestofk.report.card import Row, card_of, today
+from bestofk.report.card import card_of, result_card, today
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 from bestofk.report.figures.kinds.datasets import layout_heatmap
 from bestofk.report.figures.registry import FIGURES
@@ -63,8 +63,9 @@ if TYPE_CHECKING:
 SCRIPTS = ("multitest.js", "explorer.js", "copying.js", "folding.js")
 MAX_OPEN_ROWS = 30
 """Tables with more rows are folded."""
-MAX_PRINTED_ROWS = 100
-"""Tables with more rows are left out on paper."""
+MAX_COLUMNS_ON_PHONES = 4
+MAX_CHARACTERS_ON_PHONES = 33
+"""On phones, a row of a wider table becomes several lines, each cell below its heading."""
 MAX_LISTED_PAIRS = 1500
 """If there are more pairs, a page shows those of the recommended learner."""
 MAX_LISTED_MEANS = 10_000
@@ -88,8 +89,8 @@ class ShownTable:
     rows: int
     html: Markup
     folded: bool
-    long: bool
-    """Too long for paper."""
+    headings: tuple[str, ...]
+    """Its headings, if it is too wide for a phone; each cell is then below its heading."""
     forms: tuple[tuple[str, str], ...]
 
 
@@ -139,20 +140,16 @@ def render_report(
     names = _names(order, study)
     live = None if order is None else live_data(order)
     methods = methods_of(order, losses, study)
+    left_out = left_out_of(order, study, models)
+    notes = [*(() if order is None else order.notes), *(() if study is None else study.notes)]
     verdict = _verdict(value, names)
+    verdict += [html_sentence(note, names) for note in notes if note not in left_out]
     assumptions = () if order is None else assumptions_of(order)
     parts: dict[str, Any] = {
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
         "verdict": verdict,
-        "card": card_of(
-            order,
-            losses,
-            study,
-            models,
-            names=names,
-            left_out=left_out_of(order, losses, study, models),
-        ),
+        "card": card_of(order, losses, study, models, names=names, left_out=left_out),
         "forest": forest_of(order),
         "order": _ranking(order, names),
         "stops": []
@@ -198,8 +195,10 @@ def render_report(
 def _rendered(parts: dict[str, Any]) -> str:
     """Return the page with these parts."""
     script = _script()
-    common = {"version": __version__, "policy": _policy(script), "style": _style(),
-              "script": script, "lead": parts["verdict"][0]}  # fmt: skip
+    tables = [*parts["tables"], *parts["failures"], *parts["origins"]]
+    style = _style() + Markup("\n").join(map(_headings_style, tables))
+    common = {"version": __version__, "policy": _policy(script), "style": style,
+              "script": script, "lead": parts["verdict"][0], "date": today()}  # fmt: skip
     # Names may hold control characters.
     return without_controls(_template().render(common | parts))
 
@@ -209,8 +208,8 @@ def _result_parts(
 ) -> dict[str, Any]:
     """Return the parts of a page about battles, intervals or a printed table."""
     names: set[object] = set(value.ranking)
-    battles = isinstance(value, BattleDecision)
-    noun = "model" if battles else "learner"
+    printed = isinstance(value, IntervalDecision) and value.tested.items is not None
+    noun = "model" if printed or isinstance(value, BattleDecision) else "learner"
     heading = title or f"Which of {counted(len(value.ranking), noun)} to use"
     figures = [one.draw(value) for one in PAGE_FIGURES if FIGURES[one.kind].fits(value)]
     tables = [
@@ -221,11 +220,7 @@ def _result_parts(
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
         "verdict": [html_sentence(sentence, names) for sentence in value.sentences()],
-        "card": (
-            Row(label="Recommended", value=html_name(value.recommended)),
-            Row(label="Verdict", value=value.verdict),
-            Row(label="Date", notes=(today(),)),
-        ),
+        "card": result_card(value),
         "figures": figures,
         "tables": [_shown(table, folded=k > 0) for k, table in enumerate(tables)],
         "facts": facts_of(None, None, None),
@@ -414,9 +409,20 @@ def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
         rows=len(shown),
         html=shown.to_html(),
         folded=folded or len(shown) > MAX_OPEN_ROWS,
-        long=len(shown) > MAX_PRINTED_ROWS,
+        headings=() if _fits_phone(shown) else tuple(column.title for column in shown.columns),
         forms=(*forms, ("CSV", table.to_csv())),
     )
+
+
+def _fits_phone(table: OutputTable) -> bool:
+    """Return whether the columns fit side by side on a phone; names may break anywhere."""
+    if len(table.columns) > MAX_COLUMNS_ON_PHONES:
+        return False
+    longest = 0
+    for column in table.columns:
+        cells = ["a name"] if column.kind in ("name", "code") else column.shown()
+        longest += max(len(word) for text in (column.title, *cells) for word in text.split() or "-")
+    return longest <= MAX_CHARACTERS_ON_PHONES
 
 
 @cache
@@ -439,6 +445,24 @@ def _style() -> Markup:
     return Markup(
         f":root{{{light}}}\n@media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n"
         + _part("report.css")
+    )
+
+
+def _headings_style(table: ShownTable) -> Markup:
+    """Return rules that write the heading above every cell of a wide table on phones."""
+    rules = (
+        f'#box-{table.name} td:nth-child({k})::before{{content:"{_css_text(heading)}"}}'
+        for k, heading in enumerate(table.headings, 1)
+    )
+    # All text is escaped.
+    return Markup("@media screen and (max-width: 40rem) {{{}}}").format(Markup("\n".join(rules)))
+
+
+def _css_text(text: str) -> str:
+    """Return a text for a CSS string in a style element: all but plain characters are escaped."""
+    return "".join(
+        one if one.isascii() and (one.isalnum() or one in " -.,()") else f"\\{ord(one):x} "
+        for one in text
     )
 
 

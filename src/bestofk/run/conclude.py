@@ -383,21 +383,26 @@ def failed_cell(spec: StudySpec, cell: CellIndex, failure: Failure) -> FailedCel
 
 def _left_out(spec: StudySpec, table: ResultTable) -> dict[str, str]:
     """Return the learners that failed too often, with the most frequent reason."""
-    fits = np.zeros(len(spec.learners), dtype=np.int64)
+    fits = np.zeros((2, len(spec.learners)), dtype=np.int64)
     for dataset, data in enumerate(spec.datasets):
-        # do not count runs on parts of the rows, where a class may be absent
-        fits += table.there(dataset)[: data.runs * data.folds].sum(axis=(0, 1))
+        there = table.there(dataset)
+        fits[0] += there.sum(axis=(0, 1))
+        fits[1] += there[: data.runs * data.folds].sum(axis=(0, 1))
     reasons: list[Counter[str]] = [Counter() for _ in spec.learners]
+    failed = np.zeros(len(spec.learners), dtype=np.int64)
     for index in sorted(table.failures):
         cell = table.cell(index)
-        if cell.run < spec.datasets[cell.dataset].runs:
-            reasons[cell.learner][table.failures[index].explain()] += 1
+        reasons[cell.learner][table.failures[index].explain()] += 1
+        failed[cell.learner] += cell.run < spec.datasets[cell.dataset].runs
+    # runs on parts of the rows, where a class may be absent, leave no learner out
+    too_often = failed > MAX_FAILED_SHARE * fits[1]
     left_out = {}
-    for learner, counted, total in zip(spec.learners, reasons, fits.tolist(), strict=True):
-        failed = counted.total()
-        if failed > MAX_FAILED_SHARE * total:
-            (most, _), *_ = counted.most_common(1)
-            left_out[learner.name] = f"{failed} of {total} fits failed ({most})"
+    for learner, counts, total, out in zip(
+        spec.learners, reasons, fits[0].tolist(), too_often.tolist(), strict=True
+    ):
+        if out:
+            (most, _), *_ = counts.most_common(1)
+            left_out[learner.name] = f"{counts.total()} of {total} fits failed ({most})"
     return left_out
 
 

@@ -156,6 +156,7 @@ def values_of(n):
         "losses": (losses, {}),
         "matrix": (order, {}),
         "critical-difference": (multiple.nemenyi(flat), named),
+        "critical-difference-ranks": (over_datasets(n), {}),
         "rank-intervals": (order, {}),
         "letters": (multiple.posthoc(flat, "t"), named),
         "underlines": (multiple.newman_keuls(flat), named),

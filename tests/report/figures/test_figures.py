@@ -21,6 +21,7 @@ from bestofk.report.figures import (
 )
 from bestofk.report.figures.labels import LINE_HEIGHT, text_width
 from bestofk.report.figures.picture import Sheet
+from bestofk.report.figures.style import DARK, LIGHT
 
 SIZES = (2, 5, 20, 60)
 KINDS = tuple(FIGURES)
@@ -339,3 +340,40 @@ def test_shapes_of_one_style_share_it_and_keep_their_positions_and_opacity():
     # A shape with a stroke keeps its style, because opacity applies to all of it.
     assert ringed.tag.endswith("circle")
     assert "stroke" in ringed.get("style")
+
+
+def _luminance(colour):
+    """Relative luminance, WCAG 2.1."""
+    parts = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def _contrast(palette, role, opacity=1.0):
+    """Contrast with the paper, WCAG 2.1; an opacity mixes the colour with the paper."""
+    front, back = (
+        [int(palette[name][k : k + 2], 16) for k in (1, 3, 5)] for name in (role, "paper")
+    )
+    mixed = [round(opacity * a + (1 - opacity) * b) for a, b in zip(front, back, strict=True)]
+    light = _luminance("#" + "".join(f"{part:02x}" for part in mixed)) + 0.05
+    paper = _luminance(palette["paper"]) + 0.05
+    return max(light, paper) / min(light, paper)
+
+
+WITH_BASELINES = ("densities", "posterior", "ranks")
+"""Figures whose rows have faint lines to stand on."""
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("kind", FIGURES)
+def test_lines_and_notes_can_be_seen_on_light_and_dark_paper(pictures, kind, palette):
+    guides = {"wash", "faint"} if kind in WITH_BASELINES else {"wash"}
+    lines = [
+        shape
+        for shape in pictures[5, kind].shapes
+        if shape.fill is None and shape.colour not in {*guides, "paper"}
+    ]
+    pale = [one for one in lines if _contrast(palette, one.colour, one.opacity) < 3.0]
+    assert pale == []
+    neutral = {"ink", "muted"} & {words.colour for words in pictures[5, kind].words}
+    assert min(_contrast(palette, role) for role in neutral) >= 4.5

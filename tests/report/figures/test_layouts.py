@@ -151,7 +151,9 @@ def test_figures_fit_what_an_order_has():
     assert "matrix" in figure_kinds(one_sided)
     assert "letters" not in figure_kinds(one_sided)
     without_pairs = bk.order(GUARDED, procedure="anova-choice")
-    assert figure_kinds(without_pairs) == ("losses", "heatmap", "ranks")
+    assert figure_kinds(without_pairs) == (
+        "losses", "critical-difference-ranks", "heatmap", "ranks"
+    )  # fmt: skip
     with pytest.raises(ArgumentError, match="by 'anova-choice' has no such pairs; draw 'losses'"):
         layout_forest(without_pairs)
 
@@ -494,7 +496,9 @@ def test_sensitivity_lines_are_the_ranks():
     path = decisions_by_alpha(order, low=0.001, high=0.5)
     picture = layout_alpha(order)
     assert len(path.breaks) >= 1
-    curves = [line.points for line in lines(picture) if line.width in (2.2, 1.0) and not line.dash]
+    curves = [
+        line.points for line in lines(picture) if line.width in (2.2, 1.0, 0.6) and not line.dash
+    ]
     pitch, top = 19.0, 26.0
     rank = [{round((points[end][1] - top) / pitch - 0.5) for points in curves} for end in (0, -1)]
     assert rank == [set(range(6))] * 2
@@ -528,3 +532,32 @@ def test_graph_in_text_fits_the_terminal():
     assert "recommended" not in "".join(rows[:40])  # it is the last of 70
     assert "... and 30 more" in rows
     assert "too many for this width" in rows[-1]
+
+
+def test_the_diagram_of_ranks_is_that_of_nemenyi():
+    losses = losses_of_datasets()
+    decision = bk.order(losses, alpha=0.1)
+    drawn = picture_of(decision, "critical-difference-ranks")
+    result = multiple.nemenyi(losses.by_dataset(), 0.1)
+    expected = layout_critical_difference(result, names=losses.algorithms)
+    assert drawn == expected
+    assert f"critical difference {result.critical_difference:.3g}" in texts(drawn)
+    assert "critical-difference-ranks" in figure_kinds(losses)
+    with pytest.raises(ArgumentError, match="on several data sets"):
+        picture_of(bk.read_losses("breast-cancer-10x10"), "critical-difference-ranks")
+
+
+def losses_of_datasets():
+    values = np.random.default_rng(2).uniform(0.1, 0.2, (4, 12))
+    values += np.array([[0.0], [0.02], [0.05], [0.1]])
+    return bk.Losses(values, dims=("algorithm", "dataset"), algorithms=list("abcd"))
+
+
+def test_a_long_name_is_whole_if_the_paper_has_no_width():
+    name = "sklearn.ensemble.RandomForestClassifier(n_estimators=500)"[:45]
+    losses = losses_of_datasets()
+    named = bk.Losses(losses.by_dataset(), dims=("algorithm", "dataset"),
+                      algorithms=["a", name, "c", "d"])  # fmt: skip
+    order = bk.order(named, prefer="listed")
+    for kind in ("forest", "losses", "critical-difference", "rank-intervals", "ranks", "densities"):
+        assert name in texts(picture_of(order, kind)), kind

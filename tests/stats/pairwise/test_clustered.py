@@ -7,11 +7,12 @@ from math import inf
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise import cluster_sign_flip, mcnemar, permutation
-from bestofk.stats.pairwise.clustered import clustered_t_interval, clusters_of
+from bestofk.stats.pairwise import cluster_sign_flip, clustered, differences, mcnemar, permutation
+from bestofk.stats.pairwise.clustered import cluster_t, clustered_t_interval, clusters_of
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS
 
 
@@ -265,3 +266,19 @@ def test_single_instances_are_mcnemars_statistic():
     a, b = np.array([1] * 9 + [0] * 31), np.array([0] * 9 + [1] * 3 + [0] * 28)
     result = CLUSTERED_TESTS["durkalski"].load()(a, b)
     assert result.statistic == pytest.approx(36 / 12)
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(90) // 3])
+@pytest.mark.parametrize("strata", [None, np.arange(90) // 45])
+def test_blocks_of_pairs_do_not_change_the_result(monkeypatch, clusters, strata):
+    rng = np.random.default_rng(3)
+    a, b = rng.random((4, 1, 90)).round(2), rng.random((1, 3, 90)).round(2)
+    whole = cluster_t(a, b, clusters=clusters, strata=strata)
+    monkeypatch.setattr(differences, "NUMBERS_PER_BLOCK", 200)
+    monkeypatch.setattr(differences, "NUMBERS_PER_PART", 16)
+    monkeypatch.setattr(clustered, "NUMBERS_PER_PART", 16)
+    blocks = cluster_t(a, b, clusters=clusters, strata=strata)
+    for name in ("estimate", "standard_error", "statistic", "pvalue"):
+        assert_allclose(getattr(blocks, name), getattr(whole, name), rtol=1e-12)
+    ends = [result.confidence_interval(0.99) for result in (blocks, whole)]
+    assert_allclose(ends[0], ends[1], rtol=1e-12)

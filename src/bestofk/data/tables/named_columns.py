@@ -12,6 +12,7 @@ import numpy as np
 from bestofk._base.errors import BestOfKError, TableError
 from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
 from bestofk.data.tables.limits import check_columns, check_expansion
+from bestofk.data.tables.parquet import bytes_of
 from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
 from bestofk.data.tables.values import as_text, plain_numbers
 from bestofk.data.tables.workbooks import from_text_cell
@@ -168,7 +169,9 @@ def _parquet(path: Path, choose: Callable[..., ColumnSelection], source: str) ->
     check_columns(source, len(header))
     selection = choose(header)
     size = path.stat().st_size
-    check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="expands to more")
+    # as `read_table` does, which reports it
+    needed = rows * sum(bytes_of(field.type) for field in schema)
+    check_expansion(source, file_size=size, needed=needed, what="expands to more")
     text_columns = []
     for name in selection.all():
         kind = schema.field(name).type
@@ -210,9 +213,12 @@ class _Names:
         if self.last is None or not names.equals(self.last):
             if self.names is None:
                 self.names = names[:0]
-            new = names.filter(pc.is_null(pc.index_in(names, value_set=self.names)))
-            self.names = pa.concat_arrays([self.names, new])
-            codes = plain_numbers(pc.index_in(names, value_set=self.names))
+            known = pc.index_in(names, value_set=self.names)
+            codes = np.array(plain_numbers(known.fill_null(-1)))
+            if known.null_count:
+                new = names.filter(pc.is_null(known))
+                codes[codes < 0] = len(self.names) + plain_numbers(pc.index_in(new, new.unique()))
+                self.names = pa.concat_arrays([self.names, new.unique()])
             self.last, self.code_of_last = names, np.append(codes, -1).astype(np.int32)
         indices = plain_numbers(coded.indices.fill_null(-1))
         self.codes[start : start + len(part)] = self.code_of_last[indices]

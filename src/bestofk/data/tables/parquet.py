@@ -76,7 +76,7 @@ def _read(data: bytes, source: str, file_size: int) -> tuple[Any, set[str]]:
     check_columns(source, len(schema))
     rows = pq.read_metadata(pa.BufferReader(data)).num_rows
     text_columns = [field.name for field in schema if _has_length(field.type)]
-    width = sum(_bytes_of(field.type) for field in schema)
+    width = sum(bytes_of(field.type) for field in schema)
     what = f"expands to {rows} rows of {len(schema)} columns"
     check_expansion(source, file_size=file_size, needed=rows * width, what=what)
     table = pq.read_table(pa.BufferReader(data), read_dictionary=text_columns, use_threads=False)
@@ -99,7 +99,7 @@ def _has_length(kind: Any) -> bool:
     )  # fmt: skip
 
 
-def _bytes_of(kind: Any) -> int:
+def bytes_of(kind: Any) -> int:
     """Return the minimum number of bytes of a cell."""
     try:
         return max(1, int(kind.bit_width) // 8)

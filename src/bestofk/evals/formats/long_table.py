@@ -164,8 +164,8 @@ def _field_names(fields: Any, before: str = "") -> list[str]:
     names = []
     for field in fields:
         names.append(f"{before}{field.name}")
-        if hasattr(field.type, "fields") and str(field.type).startswith("struct"):
-            names += _field_names(field.type.fields, f"{names[-1]}.")
+        if str(field.type).startswith("struct"):
+            names += _field_names(field.type, f"{names[-1]}.")
     return names
 
 
@@ -410,7 +410,6 @@ def _read(
             )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
-    _refuse_mixed_scales(scores, learners, table.source)
     epochs = _epochs(table, roles.get("epoch"))
     status = _statuses(table, roles.get("status"), "status" in query.columns, rows)
     amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
@@ -468,36 +467,6 @@ def _without_means(table: Table, item: str, rows: EvalRows) -> Table:
     rows.note(sentence)
     warnings.warn(BestOfKWarning(sentence), stacklevel=2)
     return table.take(~(summary[levels.codes] & (levels.codes >= 0)))
-
-
-def _refuse_mixed_scales(scores: Floats, learners: Levels, source: str) -> None:
-    """Raise if one model has percentages and another has fractions."""
-    if not (scores > 1.0).any():
-        return
-    finite, codes = np.isfinite(scores), learners.codes
-    low, high = np.full(len(learners.names), np.inf), np.full(len(learners.names), -np.inf)
-    known = scores if finite.all() else np.where(finite, scores, NAN)
-    np.fmin.at(low, codes, known)
-    np.fmax.at(high, codes, known)
-    if not (np.isfinite(high) & (low >= 0.0)).all() or (high > 1.0).all():
-        return
-
-    def own(code: int) -> Floats:
-        values: Floats = scores[(codes == code) & finite]
-        return values
-
-    fractions = next((code for code in np.flatnonzero(high <= 1.0).tolist()
-                      if ((own(code) > 0.0) & (own(code) < 1.0)).any()), None)  # fmt: skip
-    if fractions is None:
-        return
-    usual = max(float(np.median(own(fractions))), 1e-9)
-    for code in np.flatnonzero((high > 1.0) & (high <= 100.0)).tolist():
-        median = float(np.median(own(code)))
-        if median > 1.0 and 0.25 <= median / 100.0 / usual <= 4.0:
-            raise TableError(
-                f"{source}: the scores of {learners.names[code]!r} look like percentages and those "
-                f"of {learners.names[fractions]!r} like fractions: divide the former by 100."
-            )
 
 
 def _with_names(table: Table, roles: dict[str, str]) -> Table:
@@ -613,10 +582,12 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
         cells = zip(*(table.levels(name).codes.tolist() for name in names_of_answer),
                     levels.codes.tolist(), strict=True)  # fmt: skip
         by_cell: dict[tuple[int, ...], set[int]] = {}
+        # models with different metrics are not comparable, but a name may be that of the model
+        by_item = normal(column) != "name"
         for *answer, metric in cells:
-            by_cell.setdefault(tuple(answer), set()).add(metric)
+            by_cell.setdefault(tuple(answer[-1:] if by_item else answer), set()).add(metric)
         if all(len(each) == 1 for each in by_cell.values()) and column not in query.columns:
-            # the column does not distinguish scores of one answer: it is no column of metrics
+            # the column does not distinguish scores of one item: it is no column of metrics
             roles.pop("metric")
             return table, roles["score"]
     name = pick_name(query.metric, names, what="metric", where=f"{table.source}, {column!r},")

@@ -40,9 +40,8 @@ EXAMPLES = {
     "matrix": f"{_TABLE}bk.figure(bk.order(losses), 'matrix')",
     "difference": f"{_PAIR}result = pairwise.corrected_resampled_t(a, b, n_train=512, n_test=57)\n"
     "bk.figure(result, 'difference')",
-    "critical-difference": f"{_DATASETS}from bestofk import multiple\n"
-    "result = multiple.nemenyi(losses.by_dataset())\n"
-    "bk.figure(result, 'critical-difference', names=losses.algorithms)",
+    "critical-difference": f"{_DATASETS}bk.figure(bk.order(losses), 'critical-difference')",
+    "critical-difference-ranks": f"{_DATASETS}bk.figure(losses, 'critical-difference-ranks')",
     "rank-intervals": f"{_TABLE}bk.figure(bk.order(losses), 'rank-intervals')",
     "letters": f"{_TABLE}bk.figure(bk.order(losses), 'letters')",
     "underlines": f"{_DATASETS}from bestofk import multiple\n"

@@ -70,6 +70,11 @@ def _has_several_datasets(value: Any) -> bool:
     return losses is not None and len(losses.datasets) > 1
 
 
+def _has_complete_datasets(value: Any) -> bool:
+    losses = losses_of(value)
+    return losses is not None and len(losses.datasets) > 1 and losses.complete
+
+
 def _has_repetitions(value: Any) -> bool:
     losses = losses_of(value)
     return losses is not None and losses.values.shape[-1] > 1
@@ -209,6 +214,13 @@ FIGURES = Registry(
         accepts=(*_PAIRS, *_DECISIONS),
         needs=_tested_both_ways,
         summary="learners on a line, with bars over those not shown to differ",
+    ),
+    FigureEntry(
+        name="critical-difference-ranks",
+        module="critical_difference",
+        accepts=("Losses", "Study", "Decision"),
+        shows=_has_complete_datasets,
+        summary="average ranks over data sets with Nemenyi's critical difference (Demsar 2006)",
     ),
     FigureEntry(
         name="rank-intervals",
@@ -397,10 +409,11 @@ def figure(
         Which figure. The default is the first that fits the value: for an order, the graph if a
         preference was stated, otherwise the forest. ``figure_kinds(value)`` lists them:
         ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
-        ``"difference"``, ``"critical-difference"``, ``"rank-intervals"``, ``"letters"``,
-        ``"underlines"``, ``"intervals"``, ``"repetitions"``, ``"rates"``, ``"roc"``, ``"alpha"``,
-        ``"preference"``, ``"race"``, ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``,
-        ``"ranks"``, ``"simplex"``, ``"posterior"``, ``"gate"``.
+        ``"difference"``, ``"critical-difference"``, ``"critical-difference-ranks"``,
+        ``"rank-intervals"``, ``"letters"``, ``"underlines"``, ``"intervals"``,
+        ``"repetitions"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``, ``"race"``,
+        ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
+        ``"posterior"``, ``"gate"``.
     ax : Axes, optional
         Where to draw. By default, a new figure of the right size.
     width : float, optional

@@ -26,13 +26,15 @@
     all.textContent = open ? "Close all parts" : "Open all parts";
   });
 
-  let openedForPrinting = [];
+  // Paper shows the decision, the figures and how it was run; the other parts stay folded.
+  let changedForPrinting = [];
   window.addEventListener("beforeprint", () => {
-    openedForPrinting = folds().filter((node) => !node.open);
-    for (const node of openedForPrinting) node.open = true;
+    const onPaper = (node) => node.matches("#verdict *, .figure, #how > *");
+    changedForPrinting = folds().filter((node) => node.open !== onPaper(node));
+    for (const node of changedForPrinting) node.open = !node.open;
   });
   window.addEventListener("afterprint", () => {
-    for (const node of openedForPrinting) node.open = false;
+    for (const node of changedForPrinting) node.open = !node.open;
   });
 
   // The current section is the last one whose heading has passed the bar.

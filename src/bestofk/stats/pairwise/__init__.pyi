@@ -28,6 +28,7 @@ from .hierarchical import (
     HierarchicalResult as HierarchicalResult,
     hierarchical_bayes as hierarchical_bayes,
 )
+from .judge_correction import prediction_powered as prediction_powered
 from .mcnemar_tests import mcnemar as mcnemar
 from .nested_cv import nested_cv_t as nested_cv_t, nested_cv_z as nested_cv_z
 from .one_test_set import (
@@ -39,7 +40,6 @@ from .one_test_set import (
 from .paired_tests import paired_t as paired_t, sign as sign
 from .pairs import AllPairs as AllPairs, all_pairs as all_pairs
 from .permutation_tests import permutation as permutation
-from .prediction_powered import prediction_powered as prediction_powered
 from .registry import (
     CLUSTERED_TESTS as CLUSTERED_TESTS,
     LABELLED_TESTS as LABELLED_TESTS,

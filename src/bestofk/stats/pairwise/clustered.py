@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ import numpy.typing as npt
 from bestofk._base.checks import Alternative, Floats, RandomState, side
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
-from bestofk.stats.pairwise.differences import agreeing_interval, paired_losses, ratio
+from bestofk.stats.pairwise.differences import (
+    NUMBERS_PER_PART,
+    agreeing_interval,
+    over_blocks,
+    paired_losses,
+    ratio,
+    sums,
+)
 from bestofk.stats.pairwise.permutation_tests import permutation
 from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
 from bestofk.stats.pairwise.result import (
@@ -27,9 +35,9 @@ from bestofk.stats.pairwise.result import (
     tail_level,
 )
 from bestofk.stats.pairwise.skew_corrected import (
-    sample_skewness,
     skew_corrected,
     skew_corrected_ends,
+    skewness_of,
 )
 from bestofk.stats.tails import chi2_sf, pvalue_of_t, pvalue_of_z, t_quantile
 
@@ -39,7 +47,7 @@ MIN_CLUSTERS_WITHOUT_NOTE = 12
 """If fewer clusters differ, the note gives the smallest possible p-value."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Clusters:
     """The cluster of each instance and the stratum of each cluster.
 
@@ -69,11 +77,26 @@ class Clusters:
     def __len__(self) -> int:
         return len(self.starts)
 
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether each instance is a cluster, in the order of the instances."""
+        return np.array_equal(self.order, self.starts)
+
+    @cached_property
+    def _strata(self) -> list[tuple[Any, Floats, float]]:
+        """The index of the clusters of each stratum, their sizes, and the df of their mean."""
+        if not self.stratum.any():
+            return [(slice(None), self.sizes, degrees_of_freedom(self.sizes))]
+        masks = [self.stratum == code for code in range(int(self.stratum.max()) + 1)]
+        sizes = [self.sizes[here] for here in masks]
+        return [
+            (here, own, degrees_of_freedom(own)) for here, own in zip(masks, sizes, strict=True)
+        ]
+
     def totals(self, values: Floats) -> Floats:
         """Return the sums (..., C) of values (..., n) by cluster."""
         if len(self.starts) == values.shape[-1]:
-            in_order = np.array_equal(self.order, self.starts)
-            return values if in_order else values[..., self.order]
+            return values if self._in_order else values[..., self.order]
         return np.asarray(np.add.reduceat(values[..., self.order], self.starts, axis=-1))
 
     def standard_error(self, totals: Floats, *, unit: Any = 0.0) -> tuple[Floats, Floats]:
@@ -92,44 +115,75 @@ class Clusters:
             their variance is unreliable, and the standard error is at least unit / C, about that
             of one differing cluster.
         """
+        variance, df = self.variance(totals)
+        return np.maximum(np.sqrt(variance), self.least_error(totals, unit)), df
+
+    def variance(self, totals: Floats) -> tuple[Floats, Floats]:
+        """Return the variance of the mean difference and its df; see `standard_error`."""
         n = float(self.sizes.sum())
-        variance = np.zeros(totals.shape[:-1])
-        welch = np.zeros(totals.shape[:-1])
-        for code in range(int(self.stratum.max()) + 1):
-            here = self.stratum == code
-            part, sizes = (
-                (totals, self.sizes) if here.all() else (totals[..., here], self.sizes[here])
-            )
+        variance, welch = np.zeros(totals.shape[:-1]), np.zeros(totals.shape[:-1])
+        for here, sizes, own_df in self._strata:
             if sizes.size == 1:
                 variance = np.full_like(variance, np.inf)
                 continue
-            mean = part.sum(axis=-1, keepdims=True) / sizes.sum()
-            squares = np.square(part - sizes * mean) / (1.0 - sizes / sizes.sum())
-            of_stratum = squares.sum(axis=-1) / n**2
+            of_stratum = _sum_of_squares(totals[..., here], sizes) / n**2
             variance = variance + of_stratum
             with np.errstate(under="ignore"):
-                welch = welch + np.square(of_stratum) / degrees_of_freedom(sizes)
-        # totals within rounding error do not count as differences
-        rounding = 1e-12 * self.sizes * np.asarray(unit)[..., np.newaxis]
-        few = (np.abs(totals) > rounding).sum(axis=-1) < MIN_DIFFERING_CLUSTERS
-        floor = np.where(few, np.asarray(unit) / len(self), 0.0)
+                welch = welch + np.square(of_stratum) / own_df
+        if len(self) > 1 and len(self._strata) == 1:
+            # without the rounding of the quotient
+            return variance, np.full(variance.shape, own_df)
         with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
             df = np.where(welch > 0, np.square(variance) / welch, max(len(self) - 1.0, 1.0))
-        df = np.where(np.isfinite(df), df, 1.0)
-        if len(self) > 1 and not self.stratum.any():
-            # without the rounding of the quotient
-            df = np.full(df.shape, degrees_of_freedom(self.sizes))
-        return np.maximum(np.sqrt(variance), floor), np.asarray(df)
+        return variance, np.where(np.isfinite(df), df, 1.0)
+
+    def least_error(self, totals: Floats, unit: Any) -> Floats:
+        """Return unit / C if fewer than three clusters differ, else 0."""
+        unit = np.asarray(unit)
+
+        def differing(part: slice) -> tuple[Any]:
+            # totals within rounding error do not count as differences
+            rounding = 1e-12 * self.sizes[part] * unit[..., np.newaxis]
+            return (np.abs(totals[..., part]) > rounding,)
+
+        few = sums(differing, len(self))[0] < MIN_DIFFERING_CLUSTERS
+        return np.where(few, unit / len(self), 0.0)
 
     def skewness(self, totals: Floats) -> Floats:
         """Return the bias-corrected skewness of the clusters' deviations from the mean."""
-        centred = np.empty(totals.shape)
-        for code in range(int(self.stratum.max()) + 1):
-            here = self.stratum == code
-            part, sizes = totals[..., here], self.sizes[here]
-            mean = part.sum(axis=-1, keepdims=True) / sizes.sum()
-            centred[..., here] = part - sizes * mean
-        return sample_skewness(centred, axis=-1)
+        means = np.stack(
+            [totals[..., here].sum(axis=-1) / sizes.sum() for here, sizes, _ in self._strata],
+            axis=-1,
+        )
+
+        def centred(part: slice) -> Floats:
+            mean = means if means.shape[-1] == 1 else means[..., self.stratum[part]]
+            deviation: Floats = totals[..., part] - self.sizes[part] * mean
+            return deviation
+
+        parts = [slice(at, at + NUMBERS_PER_PART) for at in range(0, len(self), NUMBERS_PER_PART)]
+        largest = np.max([np.abs(centred(part)).max(axis=-1) for part in parts], axis=0)
+        scale = np.where(largest > 0, largest, 1.0)[..., np.newaxis]
+
+        def powers(part: slice) -> tuple[Floats, Floats]:
+            unit = centred(part) / scale
+            squares = np.square(unit)
+            return squares, squares * unit
+
+        squares, cubes = (total / len(self) for total in sums(powers, len(self)))
+        return skewness_of(squares, cubes, len(self))
+
+
+def _sum_of_squares(totals: Floats, sizes: Floats) -> Floats:
+    """Return the sum of the CR2 squares of the clusters' deviations from the mean."""
+    n = sizes.sum()
+    mean = totals.sum(axis=-1, keepdims=True) / n
+
+    def squares(part: slice) -> tuple[Floats]:
+        deviation = totals[..., part] - sizes[part] * mean
+        return (np.square(deviation, out=deviation) / (1.0 - sizes[part] / n),)
+
+    return sums(squares, sizes.size)[0]
 
 
 def degrees_of_freedom(sizes: Floats) -> float:
@@ -270,21 +324,22 @@ def cluster_t(
     sides: Alternative = side(alternative)
     first, second = paired_losses(a, b, axes=1)
     grouping = clusters_of(clusters, first.shape[-1], strata)
-    noise = 1e-12 * np.maximum(np.abs(first).max(axis=-1), np.abs(second).max(axis=-1))
-    mean, error, df, skewness = cluster_moments(first - second, grouping, unit, noise)
+    moments = over_blocks(first, second, partial(cluster_moments, grouping=grouping, unit=unit))
+    mean, error, df, skewness = moments
     return mean_result(
         "cluster-t", (first, second), mean, error, df, skewness, len(grouping), unit, sides
     )
 
 
 def cluster_moments(
-    d: Floats, grouping: Clusters, unit: float | None, noise: Floats
+    d: Floats, noise: Floats, *, grouping: Clusters, unit: float | None
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the mean of differences (..., n), its standard error and df, and the skewness."""
     totals = grouping.totals(d)
     largest = np.abs(d).max(axis=-1) if unit is None else float(unit)
-    error, df = grouping.standard_error(totals, unit=largest)
-    plain, _ = grouping.standard_error(totals)
+    variance, df = grouping.variance(totals)
+    plain = np.sqrt(variance)
+    error = np.maximum(plain, grouping.least_error(totals, largest))
     mean = totals.sum(axis=-1) / d.shape[-1]
     mean = np.where(np.abs(mean) <= noise, 0.0, mean)
     error = np.where(error <= noise, 0.0, error)

@@ -21,6 +21,9 @@ NUMBERS_PER_BLOCK = 1 << 17
 ZERO_MARGIN = 1e-9
 """Distance from 0 of an end that excludes 0, relative to the largest difference."""
 
+NUMBERS_PER_PART = 1 << 15
+"""Numbers of each array that `sums` adds at a time, so that they stay in the cache."""
+
 _SQUARED_ROUNDING = (8.0 * np.finfo(np.float64).eps) ** 2
 
 
@@ -123,6 +126,54 @@ def over_pairs(
         for result, part, power in zip(results, kernel(d, noise), units, strict=True):
             result[index] = part if unit == 1.0 else part * unit**power
     return results
+
+
+def over_blocks(
+    a: Floats, b: Floats, moments: Callable[[Floats, Floats], Sequence[Floats]]
+) -> tuple[Floats, ...]:
+    """Apply `moments` to the differences (..., n), some pairs at a time.
+
+    `moments` also receives the rounding error of the differences of each pair.
+    """
+    rounding = (1e-12 * np.maximum(x.max(axis=-1), -x.min(axis=-1)) for x in (a, b))
+    noise = np.maximum(*rounding)
+    lead, n = noise.shape, a.shape[-1]
+    step = max(1, NUMBERS_PER_BLOCK // n)
+    if noise.size <= step:
+        return tuple(moments(a - b, noise))
+    a, b = (np.broadcast_to(x, (*lead, n)) for x in (a, b))
+    buffer = np.empty((step, n))
+    parts = []
+    for start in range(0, noise.size, step):
+        d = buffer[: noise.size - start]
+        # a single pair needs no copies of its losses
+        pairs = start if step == 1 else np.arange(start, start + len(d))
+        at = np.unravel_index(pairs, lead)
+        np.subtract(a[at], b[at], out=d)
+        parts.append(moments(d, noise.reshape(-1)[start : start + len(d)]))
+    columns = zip(*parts, strict=True)
+    return tuple(np.concatenate(column).reshape(lead) for column in columns)
+
+
+def sums(
+    parts: Callable[[slice], tuple[Floats, ...]], n: int, start: int = 0
+) -> tuple[Floats, ...]:
+    """Return the sums of arrays over their last axis, of which only parts exist at a time.
+
+    `parts` returns the arrays for a slice of n positions. The sums are those of `np.sum`, in the
+    same order of additions.
+
+    Examples
+    --------
+    >>> x = np.linspace(0.0, 1.0, 100_001)
+    >>> sums(lambda part: (x[part], x[part] ** 2), x.size) == (x.sum(), (x**2).sum())
+    True
+    """
+    if n <= NUMBERS_PER_PART:
+        return tuple(part.sum(axis=-1) for part in parts(slice(start, start + n)))
+    half = n // 2 - n // 2 % 8
+    halves = sums(parts, half, start), sums(parts, n - half, start + half)
+    return tuple(a + b for a, b in zip(*halves, strict=True))
 
 
 def loss_unit(a: Floats, b: Floats) -> float:

@@ -479,6 +479,7 @@ SPLIT_TESTS = (
         paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
         takes_df=True,
+        curtailed="nested",
         subsets="nested",
         family="nested-cv",
         called="a t test of learners based on nested cross-validation (bestofk's variant; its "
@@ -1202,7 +1203,7 @@ LABELLED_TESTS: Registry[PairwiseTest] = Registry(
             "Use it with --truth if people labelled random items that a judge also scored.",
             "Do not use it if people labelled chosen items, such as the hard ones.",
         ),
-        function="bestofk.stats.pairwise.prediction_powered:prediction_powered",
+        function="bestofk.stats.pairwise.judge_correction:prediction_powered",
         summary="t test of the mean by the labels, with the judge's scores as a covariate (PPI++)",
         paper="Angelopoulos, Duchi and Zrnic 2023, PPI++: efficient prediction-powered inference",
         called="the prediction-powered t test (PPI++)",

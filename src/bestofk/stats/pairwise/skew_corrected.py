@@ -47,12 +47,17 @@ def sample_skewness(centred: Floats, *, axis: int) -> Floats:
     1.457863
     """
     n = centred.shape[axis]
-    if n < 3:
-        return np.zeros(np.delete(centred.shape, axis))
     largest = np.abs(centred).max(axis=axis, keepdims=True)
     unit = centred / np.where(largest > 0, largest, 1.0)
     squares = np.square(unit).mean(axis=axis)
     cubes = (unit * unit * unit).mean(axis=axis)
+    return skewness_of(squares, cubes, n)
+
+
+def skewness_of(squares: Floats, cubes: Floats, n: int) -> Floats:
+    """Return the bias-corrected skewness of n numbers with these central moments; 0 for n < 3."""
+    if n < 3:
+        return np.zeros(np.shape(squares))
     skewness, _ = ratio(cubes, squares**1.5)
     return np.asarray(np.sqrt(n * (n - 1.0)) / (n - 2.0) * skewness)
 

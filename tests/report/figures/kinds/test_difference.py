@@ -81,3 +81,15 @@ def test_words_stay_on_the_sheet_wherever_zero_is(boxes):
 def test_several_pairs_are_refused():
     with pytest.raises(ArgumentError, match="got several pairs"):
         layout_difference(pairwise.kfold_t([A, B], [B, A]))
+
+
+def test_points_do_not_overlap_and_many_become_a_curve():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.02, 0.1, (2, 80))
+    points = np.array(points_of(layout_difference(pairwise.paired_t(a, b))))
+    apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+    assert apart[~np.eye(len(points), dtype=bool)].min() >= 4.8
+    a, b = rng.normal(0.02, 0.1, (2, 400))
+    many = layout_difference(pairwise.paired_t(a, b))
+    assert points_of(many) == []
+    assert "The curve is the density of 400 differences." in many.note

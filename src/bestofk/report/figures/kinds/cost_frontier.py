@@ -101,7 +101,7 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     names = sorted(_known(costs), key=lambda name: costs[name])
     means = [float(order.means[name]) for name in names]
     sheet = Sheet(paper)
-    labels = sheet.labels(names, paper.share(0.32, 190.0), SMALL)
+    labels = sheet.labels(names, paper.share(0.36, 280.0), SMALL)
     pitch = SMALL * LINE_HEIGHT + 1
     top = 30.0
     bottom = top + max(_HEIGHT if paper.width is None else 190.0, len(names) * pitch)
@@ -123,7 +123,7 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
         high=bottom - pitch / 2,
     )
     for point, row in zip(points.values(), rows, strict=True):
-        sheet.line(point, (name_left - 3, row), colour="faint", width=0.5)
+        sheet.line(point, (name_left - 3, row), colour="muted", width=0.6)
     _draw_frontier(sheet, [points[name] for name in frontier], right)
     verdicts = {str(standing.name): standing.verdict for standing in order.standings}
     for k, (name, point) in enumerate(points.items()):
@@ -227,7 +227,7 @@ def _draw_frontier(sheet: Sheet, corners: list[Point], right: float) -> None:
             steps.append((point[0], steps[-1][1]))
         steps.append(point)
     if steps:
-        sheet.line(*steps, (right, steps[-1][1]), colour="ink", width=3.0, opacity=0.25)
+        sheet.line(*steps, (right, steps[-1][1]), colour="muted", width=2.6, opacity=0.75)
 
 
 def _note(data: _Costs) -> str:

@@ -7,12 +7,19 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
+from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, printable
 from bestofk.report.figures.axes import lanes_apart, ticks_apart, x_axis
-from bestofk.report.figures.comparisons import Comparisons, aligned, two_sided_comparisons_of
+from bestofk.report.figures.comparisons import (
+    Comparisons,
+    aligned,
+    losses_of,
+    two_sided_comparisons_of,
+)
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper, name_size
+from bestofk.stats.multiple import nemenyi
 
 _MIN_LINE = 150.0
 """If the line would be shorter, the names go one below the other."""
@@ -51,7 +58,7 @@ def layout_critical_difference(
     sheet = Sheet(paper)
     size = name_size(K)
     half = (K + 1) // 2
-    labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.24, 190.0), size)
+    labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.24, 280.0), size)
     numbers = aligned(scores.tolist())
     number_width = sheet.widest(numbers, SMALL) + 6
     left_width = sheet.widest(labels[:half], size) + number_width
@@ -84,7 +91,7 @@ def layout_critical_difference(
         y = below + (row + 0.5) * pitch
         edge = start - 10 if left else end + 10
         colour = "blue" if k == best else "ink"
-        sheet.line((x, axis), (x, y), (edge, y), colour="faint", width=0.8)
+        sheet.line((x, axis), (x, y), (edge, y), colour="muted", width=0.8)
         sheet.dot(x, axis, 2.2, fill=colour)
         if left:
             sheet.write(edge - 4, y, number, size=SMALL, colour="muted", anchor="end")
@@ -101,6 +108,40 @@ def layout_critical_difference(
     return _finish(sheet, pairs, bars, labels[best], width, bottom + 6, scale)
 
 
+def layout_critical_difference_ranks(
+    value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
+) -> Picture:
+    """Draw learners by their average rank over the data sets, with Nemenyi's critical difference.
+
+    Parameters
+    ----------
+    value : Losses, Study or Decision
+        With several data sets.
+    losses : Losses, optional
+        The losses behind an order that does not contain them.
+    paper : Paper, optional
+
+    Notes
+    -----
+    The diagram of Demsar (2006): ranks by data set and Nemenyi's test, at the alpha of the
+    decision. The decision itself uses its own test, which may find other differences.
+
+    References
+    ----------
+    Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7, 1-30.
+    """
+    table = losses_of(value, losses)
+    if table is None or len(table.datasets) < 2 or not table.complete:
+        raise ArgumentError(
+            "figure 'critical-difference-ranks' needs the losses of all learners on several data "
+            "sets; draw 'critical-difference'."
+        )
+    alpha = getattr(getattr(value, "decision", value), "alpha", 0.05)
+    result = nemenyi(table.by_dataset(), alpha)
+    return layout_critical_difference(result, names=table.algorithms, paper=paper)
+
+
 def _upright(
     sheet: Sheet, pairs: Comparisons, order: list[int], bars: tuple[tuple[int, int], ...]
 ) -> Picture:
@@ -109,7 +150,7 @@ def _upright(
     paper = sheet.paper
     size = name_size(K)
     pitch = size * LINE_HEIGHT + 3
-    labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.36, 190.0), size)
+    labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.45, 280.0), size)
     # The best learner is on top for losses and for scores.
     rows = [K - 1 - k if pairs.higher_is_better else k for k in range(K)]
     spans = [(min(rows[a], rows[b]), max(rows[a], rows[b])) for a, b in bars]
@@ -127,7 +168,7 @@ def _upright(
     for k, label in enumerate(labels):
         x, y = scale(float(scores[k])), top + (rows[k] + 0.5) * pitch
         colour = "blue" if k == best else "ink"
-        sheet.line((start, y), (x, y), colour="faint", width=0.8)
+        sheet.line((start, y), (x, y), colour="muted", width=0.8)
         sheet.dot(x, y, 2.6, fill=colour)
         sheet.write(start - 8, y, label, size=size, colour=colour, anchor="end")
     for (first, last), lane in zip(spans, lanes, strict=True):

@@ -145,7 +145,7 @@ def layout_heatmap(
     width = min(width, max(_MAX_COLUMN, widest + 8) if written else _MAX_COLUMN)
     size = name_size(len(row_names))
     height = 17.0 if written or len(row_names) <= 16 else max(12.0, size * LINE_HEIGHT + 1)
-    rows = sheet.labels(row_names, paper.share(0.34, 170.0), size)
+    rows = sheet.labels(row_names, paper.share(0.4, 280.0), size)
     left = 10 + sheet.widest(rows, size) + 6
     named = width >= _MIN_COLUMN
     top = _write_columns(sheet, column_names, left, width) if named else 8.0
@@ -179,7 +179,7 @@ def _column_width(sheet: Sheet, row_names: tuple[str, ...], count: int) -> float
     if sheet.paper.width is None:
         return _MAX_COLUMN if count <= 14 else max(_MIN_COLUMN + 2, 560.0 / count)
     size = name_size(len(row_names))
-    labels = sheet.labels(row_names, sheet.paper.share(0.34, 170.0), size)
+    labels = sheet.labels(row_names, sheet.paper.share(0.4, 280.0), size)
     return (sheet.paper.width - (10 + sheet.widest(labels, size) + 6) - 10) / count
 
 
@@ -195,7 +195,7 @@ def _write_columns(sheet: Sheet, names: tuple[str, ...], left: float, width: flo
     labels = sheet.labels(names, width - 4, SMALL)
     level = list(labels) == [" ".join(name.split()) for name in names]
     if not level:
-        labels = sheet.labels(names, 110.0, SMALL)
+        labels = sheet.labels(names, 150.0, SMALL)
     top = 8 + (SMALL * LINE_HEIGHT if level else sheet.widest(labels, SMALL)) + 4
     for c, label in enumerate(labels):
         x = left + (c + 0.5) * width
@@ -276,7 +276,7 @@ def layout_ranks(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) ->
     sheet = Sheet(paper)
     size = name_size(K)
     pitch = 30.0 if K <= 8 else max(15.0, min(26.0, 420.0 / K))
-    labels = sheet.labels([table.learners[k] for k in order], paper.share(0.36, 190.0), size)
+    labels = sheet.labels([table.learners[k] for k in order], paper.share(0.45, 280.0), size)
     start = 10 + sheet.widest(labels, size) + 10
     columns = [
         ("mean rank", *(f"{means[k]:.2f}" for k in order)),

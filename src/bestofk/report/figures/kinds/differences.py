@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ def layout_densities(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
     pitch = 34.0 if K <= 8 else max(15.0, min(26.0, 620.0 / K))
     size = name_size(K)
     sheet = Sheet(paper)
-    labels = sheet.labels(order.by_preference, paper.share(0.3, 190.0), size)
+    labels = sheet.labels(order.by_preference, paper.share(0.34, 280.0), size)
     radius = 10.0 if K <= 8 else max(4.5, pitch * 0.3)
     spacing = arc_spacing(edges, pitch, paper.share(0.22, 1e9))
     x = 10 + arc_height(edges, spacing) + radius
@@ -155,8 +156,11 @@ def _density(sample: Floats, grid: Floats) -> Floats:
 
 LEVELS = (0.99, 0.95, 0.8, 0.5)
 """Coverage of the nested intervals, the widest first."""
-_OPACITY = {0.99: 0.16, 0.95: 0.32, 0.8: 0.5, 0.5: 0.75}
-_MAX_POINTS = 2000
+_HEIGHTS = {0.99: 1.4, 0.95: 3.2, 0.8: 6.0, 0.5: 10.0}
+"""Heights of their bars."""
+_MAX_POINTS = 300
+"""If there are more differences, draw their density."""
+_RADIUS = 2.4
 _AXIS_LENGTH, _MARGIN = 430.0, 24.0
 
 
@@ -189,9 +193,9 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     length = paper.rest(2 * _MARGIN, _AXIS_LENGTH)
     scale = Scale(low=low, high=high, start=_MARGIN, end=_MARGIN + length)
     sheet = Sheet(paper)
-    top, points_height, bar = 22.0, 46.0 if len(differences) else 0.0, 9.0
-    bar_top = top + points_height + 8
-    bottom = bar_top + bar + 8
+    top, height = 22.0, 46.0 if len(differences) else 0.0
+    row = top + height + 8 + max(_HEIGHTS.values()) / 2
+    bottom = row + max(_HEIGHTS.values()) / 2 + 8
     zero = scale(0.0)
     if rope:
         sheet.box(scale(-rope), top, scale(rope), bottom, fill="orange", opacity=0.25)
@@ -202,15 +206,16 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         sheet.write(zero - 6, heading, "a is better", colour="muted", anchor="end")
     if zero + 6 + sheet.text_width("b is better", SIZE) < scale.end + _MARGIN:
         sheet.write(zero + 6, heading, "b is better", colour="muted")
-    points = _stacked(differences, scale, top=top, height=points_height)
-    radius, opacity = (2.6, 0.75) if len(points) <= 40 else (2.0, 0.5)
-    for point in points:
-        sheet.dot(*point, radius, fill="blue", opacity=opacity)
+    if len(differences) > _MAX_POINTS:
+        _draw_density(sheet, differences, scale, base=top + height, height=height)
+    else:
+        for x, up in _swarm([scale(float(difference)) for difference in differences], height):
+            sheet.dot(x, top + height - up, _RADIUS, fill="blue", opacity=0.75)
     for level, low, high in intervals:
-        left, right = scale(low), scale(high)
-        sheet.box(left, bar_top, right, bar_top + bar, fill="blue", opacity=_OPACITY[level])
+        half = _HEIGHTS[level] / 2
+        sheet.box(scale(low), row - half, scale(high), row + half, fill="blue")
     middle = scale(estimate)
-    sheet.line((middle, bar_top - 3), (middle, bar_top + bar + 3), colour="vermillion", width=2.2)
+    sheet.line((middle, row - 8), (middle, row + 8), colour="vermillion", width=2.2)
     note = (
         f"{value.test}: {getattr(value, 'estimand', 'mean')} difference {number(estimate)} (the "
         f"upright line), {_evidence(value)}."
@@ -219,9 +224,9 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         note += f" The band is the region of practical equivalence, {rope:g} either way."
     if intervals:
         kind = "credible" if posterior else "confidence"
-        note += f" Shaded: its {kind} intervals of 50, 80, 95 and 99 %."
-    if len(differences) > len(points):
-        note += f" The figure shows {len(points)} of {len(differences)} differences."
+        note += f" Bars, the thickest first: its {kind} intervals of 50, 80, 95 and 99 %."
+    if len(differences) > _MAX_POINTS:
+        note += f" The curve is the density of {len(differences):,} differences."
     return sheet.finish(
         2 * _MARGIN + length,
         end + 6,
@@ -258,17 +263,34 @@ def _intervals(value: PairwiseResult) -> list[tuple[float, float, float]]:
     ]  # fmt: skip
 
 
-def _stacked(differences: Floats, scale: Scale, *, top: float, height: float) -> list[Point]:
-    """Return a point per difference; stack points that would overlap."""
-    if len(differences) > _MAX_POINTS:
-        differences = np.sort(differences)[:: len(differences) // _MAX_POINTS + 1]
-    columns: dict[int, list[float]] = {}
-    for x in np.sort([scale(float(difference)) for difference in differences]):
-        columns.setdefault(round(x / 5.0), []).append(float(x))
-    tallest = max((len(column) for column in columns.values()), default=1)
-    step = min(5.5, height / tallest)
-    return [
-        (x, top + height - step * (rank + 0.5))
-        for column in columns.values()
-        for rank, x in enumerate(column)
-    ]
+def _swarm(positions: list[float], height: float) -> list[Point]:
+    """Return a position and a height for each point; points that would overlap rise.
+
+    If the points rise higher than `height`, reduce all heights, so that they overlap.
+    """
+    size = 2 * _RADIUS + 0.4
+    points: list[Point] = []
+    for x in sorted(positions):
+        near = [(other, up) for other, up in points if x - other < size]
+        reach = [(up, sqrt(size**2 - (x - other) ** 2)) for other, up in near]
+        lowest = 0.0
+        for start, end in sorted((up - half, up + half) for up, half in reach):
+            if start >= lowest:
+                break
+            lowest = max(lowest, end)
+        points.append((x, lowest))
+    free = height - 2 * _RADIUS
+    tallest = max((up for _, up in points), default=0.0)
+    shrink = min(1.0, free / tallest) if tallest else 1.0
+    return [(x, _RADIUS + shrink * up) for x, up in points]
+
+
+def _draw_density(
+    sheet: Sheet, differences: Floats, scale: Scale, *, base: float, height: float
+) -> None:
+    grid = np.linspace(scale.low, scale.high, _GRID_POINTS)
+    density = _density(differences, grid)
+    heights = (density / density.max() * height).tolist()
+    outline = [(scale(x), base - up) for x, up in zip(grid.tolist(), heights, strict=True)]
+    sheet.area((scale.start, base), *outline, (scale.end, base), fill="blue", opacity=0.3)
+    sheet.line(*outline, colour="blue", width=1.2)

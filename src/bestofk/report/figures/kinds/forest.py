@@ -71,7 +71,7 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     size = name_size(len(standings))
     pitch = 22.0 if len(standings) <= 12 else max(13.0, 18.0 - 0.1 * len(standings))
     names = [order.recommended, *(standing.name for standing in standings)]
-    best, *labels = sheet.labels(names, paper.share(0.36, 190.0), size)
+    best, *labels = sheet.labels(names, paper.share(0.45, 280.0), size)
     start = 10 + max(sheet.widest(labels, size), 40.0) + 12
     low, high = _limits(order)
     columns = _columns(order)

@@ -49,7 +49,7 @@ def layout_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     size = name_size(K)
     pitch = 22.0 if K <= 20 else max(13.0, 660.0 / K)
     sheet = Sheet(paper)
-    labels = sheet.labels([result.names[a] for a in order], paper.share(0.34, 190.0), size)
+    labels = sheet.labels([result.names[a] for a in order], paper.share(0.36, 280.0), size)
     verdicts = [result.verdicts[a] for a in order]
     texts = [_verdict_text(result, a) for a in order]
     start = 10 + sheet.widest(labels, size) + 12

@@ -56,7 +56,7 @@ def layout_losses(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -
     pitch = 34.0 if K <= 8 else max(14.0, min(28.0, 640.0 / K))
     size = name_size(K)
     sheet = Sheet(paper)
-    labels = sheet.labels([measured.names[a] for a in order], paper.share(0.38, 200.0), size)
+    labels = sheet.labels([measured.names[a] for a in order], paper.share(0.45, 280.0), size)
     start = 8 + sheet.widest(labels, size) + 12
     low, high = around(float(np.nanmin(flat)), float(np.nanmax(flat)))
     scale = Scale(low=low, high=high, start=start, end=start + paper.rest(start + 16, 380.0))

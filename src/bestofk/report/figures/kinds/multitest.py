@@ -371,7 +371,7 @@ def _panels(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[floa
     ]
     title_width = max(sheet.text_width(step.title, SIZE, bold=True) for step in steps)
     panel_width = max(spacing * (K - 1) + 2 * radius, 14 + radius + title_width, 120.0)
-    labels = sheet.labels(order.by_preference, paper.share(0.5, 190.0), SIZE)
+    labels = sheet.labels(order.by_preference, paper.share(0.5, 280.0), SIZE)
     panels_width = 12 + 2 * panel_width + gap
     width = panels_width + 24 + sheet.widest(labels, SIZE) + 30 + 8
     # On narrow paper, write the names above the panels and draw the panels in one column.
@@ -423,7 +423,7 @@ def _rows(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[float,
     K = len(order.by_preference)
     paper = sheet.paper
     size = name_size(K, most=49)
-    labels = sheet.labels(order.by_preference, paper.share(0.34, 210.0), size)
+    labels = sheet.labels(order.by_preference, paper.share(0.34, 280.0), size)
     name_width = sheet.widest(labels, size)
     pitch = max(12.0, min(20.0, 640.0 / K))
     cell = min(paper.rest(34.0 + 9 + name_width + 8, 1e9) / K, pitch)
@@ -439,7 +439,7 @@ def _rows(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[float,
     for turn, step in enumerate(steps):
         y = top + (turn + 0.5) * pitch
         sheet.write(26, y, str(turn + 1), size=SMALL, colour="muted", anchor="end")
-        sheet.line((left + step.chosen * cell, y), (edge + 4, y), colour="faint", width=0.6)
+        sheet.line((left + step.chosen * cell, y), (edge + 4, y), colour="muted", width=0.6)
         for k in step.remaining:
             x = left + k * cell
             if k == step.chosen:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.formatting import counted
 from bestofk.report.figures.comparisons import Comparisons, comparisons_of, minus, short_p
-from bestofk.report.figures.labels import LINE_HEIGHT
+from bestofk.report.figures.labels import ELLIPSIS, LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Sheet, short_number
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
@@ -38,7 +38,7 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Pi
     sheet = Sheet(paper)
     left, top = 10.0, 8.0
     detail, (width, height), size = _cell_size(sheet, pairs)
-    name_width = min(paper.rest(left + (K - 1) * width + 13, 190.0), 190.0)
+    name_width = min(paper.rest(left + (K - 1) * width + 13, 280.0), 280.0)
     labels = sheet.labels([pairs.names[a] for a in order], name_width, size)
     cells = [
         (order[row], order[column], left + column * width, top + row * height)
@@ -65,6 +65,9 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Pi
     ends = []
     for row, label in enumerate(labels):
         x = left + row * width + 5
+        whole = sheet.fitted(pairs.names[order[row]], min(paper.rest(x + 8, 280.0), 280.0), size)
+        # Upper rows are shorter, so their names have more space.
+        label = label if ELLIPSIS in whole else whole
         sheet.write(x, top + (row + 0.5) * height, label, size=size)
         ends.append(x + sheet.text_width(label, size))
     if paper.width is not None:

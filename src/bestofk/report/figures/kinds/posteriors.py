@@ -255,7 +255,7 @@ def layout_posterior(
     sheet = Sheet(paper)
     size = name_size(K)
     other, *labels = sheet.labels(
-        [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.3, 170.0), size
+        [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.36, 190.0), size
     )
     single = K == 1
     pitch = 96.0 if single else 34.0 if K <= 8 else max(18.0, min(28.0, 460.0 / K))
@@ -485,7 +485,7 @@ def _several(sheet: Sheet, posteriors: Posteriors) -> Picture:
     """Draw a mark per learner, with names and probabilities beside the triangle."""
     pairs, paper = posteriors.pairs, sheet.paper
     other, *labels = sheet.labels(
-        [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.28, 150.0), SMALL
+        [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.32, 220.0), SMALL
     )
     pitch = SMALL * LINE_HEIGHT + 1
     columns = posteriors.columns()
@@ -510,7 +510,7 @@ def _several(sheet: Sheet, posteriors: Posteriors) -> Picture:
     edge = corners[1][0] + 24
     rows = spread([y for _, y in points], gap=pitch, low=top + pitch / 2, high=top + height)
     for point, y in zip(points, rows, strict=True):
-        sheet.line(point, (edge - 3, y), colour="faint", width=0.5)
+        sheet.line(point, (edge - 3, y), colour="muted", width=0.6)
     for pair, label, y in zip(pairs, labels, rows, strict=True):
         _mark(sheet, pair, corners)
         sheet.write(edge, y, label, size=SMALL, colour=_COLOURS[pair.outcome])

@@ -39,7 +39,7 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     up = Scale(low=low, high=high, start=bottom, end=_TOP)
     left = y_axis_left(sheet, up)
     names = [raced.learner for raced in race.learners]
-    labels = sheet.labels(names, paper.share(0.3, 150.0), size)
+    labels = sheet.labels(names, paper.share(0.36, 220.0), size)
     indent = 40 if paper.width is None else 26
     beside = indent + sheet.widest(labels, size) + 10
     reason_width = paper.rest(left + _MIN_AXIS_LENGTH + beside + 10, _MAX_REASON)
@@ -73,7 +73,7 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
                 sheet.line((x - 3.2, y - rise), (x + 3.2, y + rise), colour=colour, width=1.6)
         else:
             sheet.dot(x, y, 2.6, fill=colour)
-        sheet.line((x + 5, y), (name_left - 4, rows[k]), colour=colour, width=0.6, opacity=0.5)
+        sheet.line((x + 5, y), (name_left - 4, rows[k]), colour=colour, width=0.6)
         sheet.write(name_left, rows[k], labels[k], size=size, colour=colour)
     reason_left = name_left + sheet.widest(labels, size) + 10
     for row, reason in zip(rows, reasons, strict=True):
@@ -120,7 +120,7 @@ def layout_funnel(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     right = left + paper.rest(left + 20, _AXIS_LENGTH)
     runs = float(max(race.planned_runs, *(band.runs for band in bands)))
     across = Scale(low=1.0, high=runs, start=left, end=right)
-    first, second = sheet.labels(race.pair, paper.share(0.34, 125.0))
+    first, second = sheet.labels(race.pair, paper.share(0.36, 125.0))
     y_axis(sheet, up, left=left, right=right, title=f"t of {first} minus {second}")
     end = x_axis(sheet, across, top=None, bottom=bottom, title="runs that both have", whole=True)
     for sign in (-1.0, 1.0):
@@ -130,7 +130,7 @@ def layout_funnel(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         for critical in {loose, strict}:
             y = up(sign * critical)
             sheet.line((left, y), (right, y), colour="vermillion", width=1.0, dash=(4, 2.5))
-    sheet.line((left, up(0.0)), (right, up(0.0)), colour="faint", width=0.8)
+    sheet.line((left, up(0.0)), (right, up(0.0)), colour="muted", width=0.8)
     upper = [(across(band.runs), up(band.high)) for band in bands]
     lower = [(across(band.runs), up(band.low)) for band in bands]
     if len(bands) > 1:
@@ -164,7 +164,7 @@ def layout_fits(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     pitch = 20.0 if K <= 20 else 14.0
     sheet = Sheet(paper)
     names = [raced.learner for raced in race.learners]
-    labels = sheet.labels(names, paper.share(0.36, 190.0), size)
+    labels = sheet.labels(names, paper.share(0.45, 280.0), size)
     start = 10 + sheet.widest(labels, size) + 12
     texts = [f"{count:,} of {planned:,}" for count in used]
     beside = 10 + sheet.widest(texts, SMALL) + 10

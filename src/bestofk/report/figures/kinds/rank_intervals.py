@@ -32,7 +32,7 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     size = name_size(K)
     pitch = 20.0 if K <= 20 else max(11.0, 600.0 / K)
     sheet = Sheet(paper)
-    labels = sheet.labels(list(ranks.names), paper.share(0.4, 220.0), size)
+    labels = sheet.labels(list(ranks.names), paper.share(0.45, 280.0), size)
     texts = [ranks.of(name) for name in ranks.names]
     start = 10 + sheet.widest(labels, size) + 12
     text_width = sheet.widest(texts, SMALL) + 12

@@ -154,7 +154,7 @@ def layout_rates(
     size = name_size(K, most=24)
     pitch = size * LINE_HEIGHT + 1
     sheet = Sheet(paper)
-    labels = sheet.labels(names, paper.share(0.34, 190.0), size)
+    labels = sheet.labels(names, paper.share(0.42, 280.0), size)
     top = 30.0
     bottom = top + max(230.0, K * pitch + 10)
     known = np.isfinite(rate)
@@ -205,7 +205,7 @@ def layout_rates(
     for k, (label, y) in enumerate(zip(labels, rows, strict=True)):
         colour, _ = cycled(k)
         end_x, end_y = curves[k][-1]
-        sheet.line((end_x + 3, end_y), (name_left - 3, y), colour=colour, width=0.7, opacity=0.6)
+        sheet.line((end_x + 3, end_y), (name_left - 3, y), colour=colour, width=0.7)
         sheet.write(name_left, y, label, size=size, colour=colour)
     return sheet.finish(
         across.end + beside,

@@ -43,7 +43,7 @@ def layout_roc(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     y = Scale(low=0.0, high=1.0, start=top + side, end=top)
     y_axis(sheet, y, left=left, right=left + side, title="true positive rate")
     end = x_axis(sheet, x, top=top, bottom=top + side, title="false positive rate")
-    sheet.line((x(0), y(0)), (x(1), y(1)), colour="faint", width=0.9, dash=(3, 3))
+    sheet.line((x(0), y(0)), (x(1), y(1)), colour="muted", width=0.7, dash=(3, 3))
     optimal = value.optimal
     style = {name: cycled(k) for k, name in enumerate(optimal)}
     curves = [
@@ -58,10 +58,10 @@ def layout_roc(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     ]
     for name, points in curves:
         if name not in style:
-            sheet.line(*points, colour="faint", width=0.9)
+            sheet.line(*points, colour="muted", width=0.6)
     hull = [(x(v.false_positive_rate), y(v.true_positive_rate)) for v in value.vertices]
     sheet.area(*hull, (x(1), y(0)), fill="wash", opacity=0.55)
-    sheet.line(*hull, colour="ink", width=3.4, opacity=0.28)
+    sheet.line(*hull, colour="muted", width=3.4, opacity=0.75)
     for name, points in curves:
         if name in style:
             colour, dash = style[name]
@@ -130,7 +130,7 @@ def _key_columns(sheet: Sheet, value: Any) -> tuple[float, float, float, float]:
 
 def _key_labels(sheet: Sheet, value: Any) -> tuple[str, ...]:
     ranges = sheet.widest([*_ranges(value), "best for slopes"], SMALL)
-    return sheet.labels(value.optimal, sheet.paper.rest(ranges + 22 + 24 + 40 + 20, 190.0), SIZE)
+    return sheet.labels(value.optimal, sheet.paper.rest(ranges + 22 + 24 + 40 + 20, 280.0), SIZE)
 
 
 def _ranges(value: Any) -> list[str]:
@@ -164,10 +164,10 @@ def _key(sheet: Sheet, value: Any, style: dict[Any, Any], left: float, top: floa
         sheet.write(columns[2], y, f"{area[name]:.3f}", size=SMALL)
     y += pitch
     sheet.write(columns[0], y, f"the hull: area {value.area:.3f}", size=SMALL, colour="muted")
-    sheet.line((left, y), (left + 17, y), colour="ink", width=3.4, opacity=0.28)
+    sheet.line((left, y), (left + 17, y), colour="muted", width=3.4, opacity=0.75)
     never = len(value.names) - len(optimal)
     if never:
         y += pitch
-        sheet.line((left, y), (left + 17, y), colour="faint", width=1.2)
+        sheet.line((left, y), (left + 17, y), colour="muted", width=0.6)
         sheet.write(columns[0], y, f"{never} never best", size=SMALL, colour="muted")
     return y + pitch

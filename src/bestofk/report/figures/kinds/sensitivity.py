@@ -90,7 +90,7 @@ def layout_preference(value: Any, *, learner: Any = None, paper: Paper = ANY_PAP
 
 
 def _labels(sheet: Sheet, names: tuple[Any, ...]) -> dict[Any, str]:
-    labels = sheet.labels(names, sheet.paper.share(0.3, 170.0), name_size(len(names)))
+    labels = sheet.labels(names, sheet.paper.share(0.34, 220.0), name_size(len(names)))
     return dict(zip(names, labels, strict=True))
 
 
@@ -146,8 +146,7 @@ def _layout(
         sheet.line(
             *_path(edges, [top + (rank + 0.5) * pitch for rank in ranks[name]]),
             colour=colours.get(name, "muted"),
-            width=2.2 if strong else 1.0,
-            opacity=1.0 if strong else 0.55 if len({*ranks[name]}) > 1 else 0.3,
+            width=2.2 if strong else 1.0 if len({*ranks[name]}) > 1 else 0.6,
         )
     sides: tuple[tuple[float, Anchor], ...] = ((start - 8, "end"), (scale.end + 8, "start"))
     for k, names in enumerate(zip(first, last, strict=True)):

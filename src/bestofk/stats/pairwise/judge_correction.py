@@ -102,7 +102,7 @@ def prediction_powered(
     labels = paired_losses(*truth, axes=1)
     f, y = first - second, labels[0] - labels[1]
     noise = 1e-12 * np.maximum(np.abs(labels[0]).max(axis=-1), np.abs(labels[1]).max(axis=-1))
-    alone = cluster_moments(y, of_labels, unit, noise)
+    alone = cluster_moments(y, noise, grouping=of_labels, unit=unit)
     judged = _with_judge(f, y, known, grouping, of_labels, unit)
     better = np.asarray(_narrower(judged, alone, len(of_labels)))
     mean, error, df, skewness = (np.where(better, x, z) for x, z in zip(judged, alone, strict=True))
