@@ -402,7 +402,7 @@ def run_race(
             # these learners may need half of the runs that are left
             share = len({cell.learner for cell in cells}) / len(experiment.learners)
             rounds.requested += len(cells)
-            rounds.later = share * (total - rounds.requested) / 2
+            rounds.later = share * (total - rounds.requested) / 2 / len(cells)
             return run_task(
                 task,
                 cells,
