@@ -5,10 +5,14 @@
 - ``paper``: the decisions of the MultiTest paper, 30 data sets of 1,000 runs of 5x2 folds, against
   `order` on each table (100 tables, scaled).
 - ``claims``: `lab.false_claims` on 300 tables against `order` on each table.
-- ``multitest``: MultiTest on 3,000 learners against a limit of 3 s. The peak memory must stay
+- ``multitest``: MultiTest on 3,000 learners against a limit of 1 s. The peak memory must stay
   below 1 GiB; it is printed.
 - ``ranks``: the ranks of 1,000 models on 10,000 items that each gets right or wrong, and on items
   with graded scores, each against a limit of 5 s of CPU time (one thread) and 1 GiB.
+- ``text``: the text of a decision on 100 learners x 1,000 data sets and 1,000 x 100, against 0.2 s
+  of CPU time; deciding is not included.
+- ``instances``: deciding and text of 40 learners on 3,000 instances and of 10 on 100,000, with the
+  default test and the permutation test, each against 2 s of CPU time.
 """
 
 from __future__ import annotations
@@ -29,8 +33,10 @@ from timing import Row, best, one_thread
 
 TABLES = 300
 MEANS = np.array([0.30, 0.25, 0.22, 0.22, 0.24])
-LEARNERS, LIMIT_SECONDS = 3_000, 3.0
+LEARNERS, LIMIT_SECONDS = 3_000, 1.0
 RANKED, ITEMS, RANK_LIMIT_SECONDS = 1_000, 10_000, 5.0
+TEXT_SHAPES, TEXT_LIMIT_SECONDS = ((100, 1_000), (1_000, 100)), 0.2
+INSTANCE_SHAPES, INSTANCE_LIMIT_SECONDS = ((40, 3_000), (10, 100_000)), 2.0
 
 
 def many_tables() -> Iterator[Row]:
@@ -81,7 +87,7 @@ def many_learners() -> Iterator[Row]:
     losses = rng.uniform(0.1, 0.5, LEARNERS)[:, None, None]
     losses = losses + rng.normal(0, 0.02, (LEARNERS, 5, 2))
     ordering.multitest(losses[:50], test="5x2cv-t")
-    ours = best(lambda: ordering.multitest(losses, test="5x2cv-t"), times=1, warm_up=False)
+    ours = best(lambda: ordering.multitest(losses, test="5x2cv-t"), times=3)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"multitest-{LEARNERS} peak memory of the process: {peak:.2f} GiB")
     yield f"multitest-{LEARNERS}", LIMIT_SECONDS / ours, ours, LIMIT_SECONDS
@@ -102,12 +108,37 @@ def ranks() -> Iterator[Row]:
         yield f"ranks-{name}-{RANKED}x{ITEMS}", RANK_LIMIT_SECONDS / ours, ours, RANK_LIMIT_SECONDS
 
 
+def table_of(learners: int, units: int, axis: str) -> Losses:
+    """Draw losses; the last learners are clearly worse."""
+    rng = np.random.default_rng(1)
+    means = rng.normal(0.3, 0.05, units) + np.linspace(0, 0.1, learners)[:, None]
+    return Losses(means + rng.normal(0, 0.03, means.shape), dims=("algorithm", axis))
+
+
+def text() -> Iterator[Row]:
+    for learners, units in TEXT_SHAPES:
+        decisions = [order(table_of(learners, units, "dataset")) for _ in range(3)]
+        ours = best(lambda left=decisions: left.pop().explain(), times=2)
+        yield f"text-{learners}x{units}", TEXT_LIMIT_SECONDS / ours, ours, TEXT_LIMIT_SECONDS
+
+
+def instances() -> Iterator[Row]:
+    for learners, units in INSTANCE_SHAPES:
+        table = table_of(learners, units, "instance")
+        for test in ("auto", "permutation"):
+            ours = best(lambda table=table, test=test: order(table, test=test).explain(), times=2)
+            name = f"instances-{learners}x{units}-{test}"
+            yield name, INSTANCE_LIMIT_SECONDS / ours, ours, INSTANCE_LIMIT_SECONDS
+
+
 PARTS = {
     "order_many": many_tables,
     "paper": paper_decisions,
     "claims": false_claims,
     "multitest": many_learners,
     "ranks": ranks,
+    "text": text,
+    "instances": instances,
 }
 
 

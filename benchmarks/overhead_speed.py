@@ -10,6 +10,11 @@
   predict. Fits take more than 98 percent of the time there and vary by a few percent between turns.
 - ``whole-call-iris``: the whole call of `compare` (ten runs of ten folds, five fast learners, one
   thread) against bare fits and predictions on sliced folds (limit: 1/1.15 = 0.870).
+- ``first-call-5x2`` (part ``calls``, with the same learners): the seconds in fit and predict over
+  those of the first call of `compare` in a process (only if measured alone; limit: 1/1.5).
+- ``nested-default``: the same for a later call with the default plan (limit: 1/1.1).
+- ``fixed``, ``per-cell``: 10 ms and 0.12 ms over the seconds outside of fit and predict per call
+  and per cell, from the fastest calls with 5x2 and 10x10 (limit: 1).
 - ``mlxtend-5x2cv``: 5x2 losses of five learners and all 10 pairwise tests against mlxtend's
   `paired_ttest_5x2cv` for every pair (limit: 3.5; K fits per split instead of K (K - 1)).
 
@@ -91,7 +96,7 @@ def run_serially(experiment: Any) -> float:
 
     cells = list(experiment.cells())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)
-    return sum(cell.loss for cell in engine.run(task, cells, total=len(cells)))
+    return sum(cell.loss for cell in engine.run(task, cells))
 
 
 def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Callable[[], float]:
@@ -228,6 +233,36 @@ def whole_call() -> Row:
     return row("whole-call-iris", *turns(ours, by_hand, rounds=ROUNDS["iris"]))
 
 
+def calls(rounds: int = 12) -> Iterator[Row]:
+    """Measure whole calls of `compare` against the seconds in fit and predict."""
+    import bestofk as bk
+
+    X, y = data_sets()["iris"]
+    chosen = fast_learners()
+    for model in chosen.values():
+        model.fit(X, y).predict(X)
+
+    def call(plan: str | None) -> tuple[float, float]:
+        with inside([type(model) for model in chosen.values()]) as spent:
+            begin = time.process_time()
+            bk.compare(chosen, X, y, cv=plan, n_jobs=1, progress=False)
+            return time.process_time() - begin, spent[0]
+
+    total, fits = call("5x2")
+    yield "first-call-5x2", fits / total, total, fits
+    total, fits = min((call(None) for _ in range(3)), key=lambda both: both[0] / both[1])
+    yield "nested-default", fits / total, total, fits
+    least = {"5x2": float("inf"), "10x10": float("inf")}
+    for _ in range(rounds):
+        for plan in least:
+            total, fits = call(plan)
+            least[plan] = min(least[plan], total - fits)
+    # 50 and 500 cells
+    cell = (least["10x10"] - least["5x2"]) / 450
+    yield "fixed", 0.010 / (least["5x2"] - 50 * cell), least["5x2"] - 50 * cell, 0.010
+    yield "per-cell", 0.00012 / cell, cell, 0.00012
+
+
 def mlxtend_pairs() -> Row:
     """Run 5x2 cross-validation and test all pairs."""
     from mlxtend.evaluate import paired_ttest_5x2cv
@@ -250,6 +285,8 @@ def mlxtend_pairs() -> Row:
 
 def measure(only: Sequence[str] = ()) -> Iterator[Row]:
     with one_thread():
+        if "calls" in only or not only:
+            yield from calls()
         if not only or "iris" in only:
             yield whole_call()
         yield from overhead(only)

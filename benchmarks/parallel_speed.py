@@ -12,6 +12,8 @@
 - ``sleep-W-KxF``: the ideal time over the time of W worker processes, for K learners that sleep
   in F folds (limit: 1 / 1.15). The ideal is the sum of all fits over W, or the longest fit, as
   they were timed. The clock starts with the first fit.
+- ``known-W-KxF``: the same without a run, if all times were known and the longest fit always
+  started first.
 - ``workers-small-work``: `n_jobs=-1` against `n_jobs=1` on a small task (limit: not slower).
 
 The sets are UCI's from the folder BESTOFK_DATA, or generated ones of the same sizes. Seconds are
@@ -20,6 +22,7 @@ wall time; the sides alternate and ratios are medians over the rounds.
 
 from __future__ import annotations
 
+import heapq
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +81,7 @@ def runner(
 
     def go() -> dict[str, float]:
         cells = list(task.experiment.cells())
-        run = Engine(**options).run(task, cells, total=len(cells))
+        run = Engine(**options).run(task, cells)
         return {cell.key.digest: cell.loss for cell in run}
 
     return go
@@ -155,7 +158,7 @@ def slept(seconds: Sequence[float], folds: int, workers: int) -> tuple[float, fl
     task = task_of([data], named, f"kfold:{folds}")
     cells = list(task.experiment.cells())
     begin, fits = 0.0, []
-    for result in Engine(name="processes", jobs=workers).run(task, cells, total=len(cells)):
+    for result in Engine(name="processes", jobs=workers).run(task, cells):
         fits.append(result.fit_time)
         begin = begin or time.perf_counter() - result.fit_time
     assert len(fits) == len(cells)
@@ -173,6 +176,11 @@ def sleepers(
             seconds = [count * (least + step * learner) for learner in range(number)]
             spent, ideal = slept(seconds, folds, count)
             yield f"sleep-{count}-{number}x{folds}", ideal / spent, spent, ideal
+            ends = [0.0] * count
+            for fit in sorted(seconds * folds, reverse=True):
+                heapq.heapreplace(ends, ends[0] + fit)
+            known = max(max(seconds), sum(seconds) * folds / count)
+            yield f"known-{count}-{number}x{folds}", known / max(ends), max(ends), known
 
 
 PARTS = {"threads": threads, "workers": workers, "sleep": sleepers}

@@ -1,13 +1,14 @@
-"""Measure a comparison that stops when it is settled against its full 10x10 plan (wall time).
+"""Measure a comparison that stops when it is settled against its full plan (wall time).
 
     python benchmarks/run.py stopping_speed                   all data sets, two workers
     python benchmarks/run.py stopping_speed:breast-cancer     the default learners
     python benchmarks/run.py stopping_speed:ten               the default learners on ten data sets
+    python benchmarks/run.py stopping_speed:nested            the same with the default plan
     python benchmarks/run.py stopping_speed:spambase          five scikit-learn learners
 
-Spambase and the ten are read from the folder BESTOFK_DATA. Both sides run one after the other and
-must recommend the same learner. The number of fits, the risk and the share of the full plan's CPU
-seconds are printed.
+The plan is 10x10, in the part `nested` the default with nested cross-validation. Spambase and the
+ten are read from the folder BESTOFK_DATA. Both sides run one after the other and must recommend the
+same learner. The number of fits, the risk and the share of the full plan's CPU seconds are printed.
 """
 
 from __future__ import annotations
@@ -71,10 +72,12 @@ def stopped_and_full(name: str, learners: Any, data: Any, **options: Any) -> Row
     return f"stopping-{name}", (end - middle) / (middle - begin), middle - begin, end - middle
 
 
-def measure(parts: Sequence[str] = ("breast-cancer", "ten", "spambase")) -> Iterator[Row]:
+def measure(parts: Sequence[str] = ("breast-cancer", "ten", "nested", "spambase")) -> Iterator[Row]:
     if "breast-cancer" in parts:
         yield stopped_and_full("breast-cancer", None, "breast-cancer")
     for name in TEN if "ten" in parts else ():
         yield stopped_and_full(name, None, str(file_of(name)))
+    for name in TEN if "nested" in parts else ():
+        yield stopped_and_full(f"{name}-nested", None, str(file_of(name)), cv="10x5+nested")
     if "spambase" in parts:
         yield stopped_and_full("spambase", SKLEARN, str(file_of("spambase")), prefer="listed")

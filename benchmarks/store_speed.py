@@ -9,8 +9,9 @@
 A second of work is the wall time of one CPU second; it is measured between the rounds, because
 other processes stretch it.
 
-``million`` (10 learners, 10 data sets, 10 times 100x10, stored without a fit):
+``million`` (10 learners, 10 data sets, 10 times 100x10, stored without a fit; CPU seconds):
 
+- ``scale-write``: 30 microseconds over those of a stored cell (at least 1).
 - ``scale-resume``: 8 times a plain `SELECT` of the same columns in sqlite3, over the time of
   `bk.compare` to find that nothing is left to do and to decide (at least 1).
 - ``scale-show``, ``scale-report``: the same with 10 times the `SELECT`.
@@ -48,6 +49,7 @@ from timing import Row
 CELLS, ROUNDS = 1000, 100
 WORK = 0.03
 PUT_LIMIT, GET_LIMIT = 0.03, 2.0
+WRITE_LIMIT = 30e-6
 LEARNERS, DATASETS, FOLDS, REPETITIONS = 10, 10, 10, 10
 STORED = 1_000_000
 MEGABYTE = 1_000_000
@@ -133,8 +135,8 @@ def arguments(stored: int):
     }
 
 
-def fill(path: Path, stored: int) -> None:
-    """Fill the store of the comparison with made-up losses."""
+def fill(path: Path, stored: int) -> float:
+    """Fill the store of the comparison with made-up losses; return the seconds of a cell."""
     from bestofk.run.compare import _experiment
     from bestofk.run.inputs import named_estimators
     from bestofk.run.store import cells as store_cells
@@ -148,18 +150,20 @@ def fill(path: Path, stored: int) -> None:
     rng = np.random.default_rng(1)
     with open_store(path) as store:
         store.register(study_of(experiment, plan=plan.spec))
-        batch = []
-        for cell in experiment.cells():
+        batch: list[CellResult] = []
+        spent = 0.0
+        for number, cell in enumerate(experiment.cells(), start=1):
             loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
             batch.append(
                 CellResult(key=experiment.key(cell), loss=float(loss), fit_time=1e-3,
                            predict_time=1e-4, size=500 + cell.learner, n_train=36, n_test=4)
             )  # fmt: skip
-            if len(batch) == BATCH:
+            if len(batch) == BATCH or number == experiment.n_cells:
+                begin = time.process_time()
                 store._database.commit(lambda each: store_cells.write(each, batch), lightly=True)  # noqa: B023
+                spent += time.process_time() - begin
                 batch = []
-        if batch:
-            store._database.commit(lambda each: store_cells.write(each, batch), lightly=True)
+    return spent / experiment.n_cells
 
 
 def select_seconds(path: Path) -> float:
@@ -171,11 +175,11 @@ def select_seconds(path: Path) -> float:
     best = float("inf")
     for _ in range(2):
         with closing(sqlite3.connect(path)) as connection:
-            begin = time.perf_counter()
+            begin = time.process_time()
             cursor = connection.execute(f"SELECT {columns} FROM bestofk_cells")
             while cursor.fetchmany(10_000):
                 pass
-            best = min(best, time.perf_counter() - begin)
+            best = min(best, time.process_time() - begin)
     return best
 
 
@@ -184,7 +188,7 @@ def child(command: str, path: str, stored: int) -> None:
     from bestofk.cli.app import run
 
     options = arguments(stored)
-    begin, size = time.perf_counter(), 0
+    begin, size = time.process_time(), 0
     if command == "resume":
         bk.compare(**options, store=path)
     elif command == "show":
@@ -195,7 +199,7 @@ def child(command: str, path: str, stored: int) -> None:
         with contextlib.redirect_stdout(io.StringIO()):
             run(["report", path, "--output", str(page)])
         size = page.stat().st_size
-    spent = time.perf_counter() - begin
+    spent = time.process_time() - begin
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(json.dumps([spent, peak, size]))
 
@@ -203,7 +207,8 @@ def child(command: str, path: str, stored: int) -> None:
 def many_cells(stored: int) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"
-        fill(path, stored)
+        spent = fill(path, stored)
+        yield "scale-write", WRITE_LIMIT / spent, spent, WRITE_LIMIT
         peer = select_seconds(path)
         for command, times in (("resume", 8), ("show", 10), ("report", 10)):
             done = subprocess.run(

@@ -43,16 +43,18 @@ ALPHA = 0.05
 BATCH = 50
 
 
-def views(rng: np.random.Generator, errors: tuple[float, ...]) -> tuple[list[Floats], Floats]:
-    """Draw six views of the same rows, with these Bayes errors, and the labels."""
-    y = rng.permutation(np.arange(ROWS) % 2)
-    shared = rng.normal(size=ROWS)
+def views(
+    rng: np.random.Generator, errors: tuple[float, ...], rows: int = ROWS
+) -> tuple[list[Floats], Floats]:
+    """Draw views of the same rows, one with each of these Bayes errors, and the labels."""
+    y = rng.permutation(np.arange(rows) % 2)
+    shared = rng.normal(size=rows)
     result = []
     for error in errors:
         # the first column separates the classes; hard rows are hard in every view
-        noise = 0.8 * shared + 0.6 * rng.normal(size=ROWS)
+        noise = 0.8 * shared + 0.6 * rng.normal(size=rows)
         signal = -2.0 * stats.norm.ppf(error) * (y - 0.5) + noise
-        rest = rng.normal(size=(ROWS, COLUMNS - 1))
+        rest = rng.normal(size=(rows, COLUMNS - 1))
         result.append(np.column_stack([signal, rest]))
     return result, y
 

@@ -1,9 +1,65 @@
 """Benchmarks run on small input; their timings are no tests."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+SMALL = {
+    "battle_speed": ({"BATTLES": 3000}, ["plain", "clusters", "many-clusters"]),
+    "gate_speed": ({"ITEMS": 30, "BUILDS": 2}, ["binary", "graded"]),
+    "neighbour_speed": ({"RUNS": 2, "PEER_SPLITS": 1, "SIZES": {"tiny": (40, 2, 1)}}, ["tiny"]),
+    "ordering_speed": (
+        {"TABLES": 2, "LEARNERS": 60, "RANKED": 4, "ITEMS": 30, "TEXT_SHAPES": ((4, 12),),
+         "INSTANCE_SHAPES": ((3, 40),)},
+        ["claims", "multitest", "ranks", "text", "instances"],
+    ),
+    "paper_learners_speed": ({"LARGE": ((60, 3, 2),)}, ["large"]),
+    "start_up_speed": ({"STARTS": 3, "REFUSED": {"refuse-file": ("compare", "chrun.csv")}}, None),
+    "statistics_speed": (
+        {"LEARNERS": 6, "LOOP_LEARNERS": 5, "RESAMPLES": 200, "MEASURED_RESAMPLES": 100,
+         "CHUNK": 50},
+        ["pairwise", "bootstrap"],
+    ),
+    "tree_and_bayes_speed": ({"SETS": 1, "ROWS": 40, "COLUMNS": 3}, None),
+}  # fmt: skip
+"""Constants that make a benchmark small, and the parts to run (None: it has no parts)."""
+IN_OTHER_TESTS = {
+    "dask_speed", "evals_speed", "growth", "parallel_speed", "stopping_speed", "store_speed",
+}  # fmt: skip
+"""Benchmarks with a case of their own, here or in tests/run/test_run_benchmarks.py."""
+TOO_SLOW = {
+    "compare_options_speed", "lab_speed", "memory", "overhead_speed", "paper_speed",
+    "report_speed",
+}  # fmt: skip
+"""Benchmarks of whole commands on real data, which take longer than a second."""
+
+
+def test_every_benchmark_has_a_case(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    run = import_module("run")
+    assert {*SMALL} | IN_OTHER_TESTS | TOO_SLOW == {*run.names()}
+    sys.modules.pop("run")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_cases_run(monkeypatch, name):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    module = import_module(name)
+    constants, parts = SMALL[name]
+    for constant, value in constants.items():
+        assert hasattr(module, constant)
+        monkeypatch.setattr(module, constant, value)
+    if name == "paper_learners_speed":
+        monkeypatch.setitem(module.PARTS, "large", lambda: module.large(module.LARGE, 1))
+    rows = list(module.measure() if parts is None else module.measure(parts))
+    assert rows
+    assert all(np.isfinite(row[1:]).all() and min(row[1:]) >= 0 for row in rows)
+    for loaded in (name, "timing"):
+        sys.modules.pop(loaded)
 
 
 def test_growth_runs_the_commands(monkeypatch, capsys):

@@ -79,7 +79,7 @@ QUICK_RACE = ["compare", "wine", "--learner", "max", "--learner", "nmc", "--lear
 
 def test_it_stops_when_it_is_settled(run, tmp_path):
     store = str(tmp_path / "study.db")
-    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--store", store)
+    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--cv", "10x10", "--store", store)
     assert (code, err) == (0, "")
     assert "Stopped after 60 of 300 fits" in out
     assert "runs" in out
@@ -93,7 +93,15 @@ def test_it_stops_when_it_is_settled(run, tmp_path):
     assert "Stopped after 60 of 300 fits" in (tmp_path / "race.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("plan", ["5x2", "10x5+nested", "kfold:10", "holdout:0.3"])
+def test_it_keeps_the_default_plan_when_it_stops(run):
+    code, out, _ = run(*QUICK_RACE, "--stop", "settled")
+    assert code == 0
+    # 15 models in each of two runs: five folds, and ten pairs of them left out together
+    assert "Stopped after 90 of 450 fits" in out
+    assert "nested-cv-t" in out
+
+
+@pytest.mark.parametrize("plan", ["5x2", "10x5+halves:4x5", "kfold:10", "holdout:0.3"])
 def test_the_advice_of_what_cannot_stop_works_when_typed(run, plan):
     code, out, err = run(*QUICK_RACE, "--stop", "settled", "--cv", plan)
     assert code != 0

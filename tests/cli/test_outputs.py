@@ -1,8 +1,7 @@
 """Files that decisions are written to, and the checks before the first fit."""
 
-import builtins
-import importlib.util
 import json
+import sys
 
 import pytest
 
@@ -21,18 +20,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def no_matplotlib(monkeypatch):
     """Make `import matplotlib` fail."""
-    real_import, real_find = builtins.__import__, importlib.util.find_spec
-
-    def missing(name, *arguments, **options):
-        if name.split(".")[0] == "matplotlib":
-            raise ModuleNotFoundError("No module named 'matplotlib'")
-        return real_import(name, *arguments, **options)
-
-    def find(name, *arguments):
-        return None if name == "matplotlib" else real_find(name, *arguments)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
-    monkeypatch.setattr(importlib.util, "find_spec", find)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
 
 
 def test_all_outputs_at_once(run, folder):

@@ -96,3 +96,11 @@ def test_quick_fits_of_many_folds_are_joined_to_half_a_second():
     assert sizes[0] == 1
     assert max(sizes) == 50
     assert sizes[-1] < 10
+
+
+def test_learners_of_unknown_time_start_once_each_and_then_from_the_last():
+    learners = {f"forest {k}": strange.Counted(tag=str(k)) for k in range(3)}
+    experiment = strange.make_experiment(learners, {"d": (X[:60], Y[:60])}, "kfold:2")
+    blocks = ComparisonTask(experiment).blocks(experiment.cells(), BlockSizer(workers=6))
+    order = [(cell.learner, cell.fold) for block in blocks for cell in block.items]
+    assert order == [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)]

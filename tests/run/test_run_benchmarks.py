@@ -25,10 +25,11 @@ def _path(monkeypatch):
 def test_sleeping_learners():
     import parallel_speed
 
-    ((name, ratio, _, ideal),) = parallel_speed.sleepers([2], shapes=[(2, 2)])
+    ((name, ratio, _, ideal), known) = parallel_speed.sleepers([2], shapes=[(2, 2)])
     assert name == "sleep-2-2x2"
     assert ratio > 0
     assert math.isfinite(ideal)
+    assert known[:2] == ("known-2-2x2", pytest.approx(1.0))  # (0.35 + 0.1) s on each worker
 
 
 def test_stopping():

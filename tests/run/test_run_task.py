@@ -7,6 +7,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bestofk._base.errors import Interrupted, RunError
@@ -14,7 +15,7 @@ from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.store import open_store
-from bestofk.run.task import MAX_BLOCK_ITEMS, Block, BlockSizer, Shipment, load_task
+from bestofk.run.task import MAX_BLOCK_ITEMS, Block, BlockSizer, Shipment, load_task, pack
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 from squares_task import HomeBound, Squares
@@ -174,3 +175,19 @@ def test_an_open_store_outlives_the_run(tmp_path):
         run_task(Squares(), [1], engine=SERIAL, store=store)
         run_task(Squares(), [2], engine=SERIAL, store=store)
         assert store.n_payloads() == 2
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_of_a_loaded_task_are_views(order):
+    frozen = np.arange(3)
+    frozen.flags.writeable = False
+    arrays = [np.asarray(np.arange(12.0).reshape(3, 4), order=order), np.empty(0), frozen]
+    packed = bytearray(pack(arrays))
+    loaded = load_task(packed)
+    for one, other in zip(loaded, arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.flags.writeable == other.flags.writeable
+        assert one.flags.f_contiguous == other.flags.f_contiguous
+    assert np.shares_memory(loaded[0], np.frombuffer(packed, dtype=np.uint8))
+    offset = loaded[0].ctypes.data - np.frombuffer(packed, dtype=np.uint8).ctypes.data
+    assert offset % 64 == 0

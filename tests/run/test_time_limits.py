@@ -150,9 +150,7 @@ def test_whole_plans_meet_the_limit_that_single_fits_meet(monkeypatch, each, at_
     assert whole_plans.takes_whole_plans(experiment, 0, 0)
     places = list(experiment.cells())
     engine = Engine(name="serial", timeout=0.3)
-    found = strange.by_place(
-        experiment, engine.run(ComparisonTask(experiment), places, total=len(places))
-    )
+    found = strange.by_place(experiment, engine.run(ComparisonTask(experiment), places))
     assert set(found) == set(expected)
     for at, cell in found.items():
         if at[0] == "nmc":

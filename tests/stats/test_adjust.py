@@ -479,3 +479,17 @@ def test_without_correction_it_is_not_held(tables):
     p, wrong, scenario = tables
     if scenario == "all equal":
         assert ((p <= ALPHA) & wrong).any(axis=1).mean() > 0.2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.4, 0.9, 1.0])
+def test_holm_of_large_families_by_its_definition(share):
+    rng = np.random.default_rng(3)
+    m = 12_000
+    p = np.where(rng.random(m) < share, rng.random(m) * 3 / m, rng.random(m))
+    p[:5] = p[5]
+    order = np.argsort(p, kind="stable")
+    expected = np.empty(m)
+    expected[order] = np.minimum(np.maximum.accumulate((m - np.arange(m)) * p[order]), 1.0)
+    np.testing.assert_array_equal(holm(p), expected)
+    np.testing.assert_array_equal(holm(p[np.newaxis]), expected[np.newaxis])
+    assert holm([]).shape == (0,)

@@ -148,6 +148,8 @@ class Schema:
     def of(cls, frame: pd.DataFrame) -> Schema:
         """Return the schema that `frame` declares."""
         names = tuple(frame.columns)
+        if _all_plain_numbers(frame):
+            return cls(columns=names, categories=(None,) * len(names))
         return cls(
             columns=names,
             categories=tuple(
@@ -174,6 +176,10 @@ class Schema:
 
     def encode(self, frame: pd.DataFrame) -> Floats:
         """Return numbers and codes, shape (n, d); undeclared values count as missing."""
+        if set(self.categories) == {None} and _all_plain_numbers(frame):
+            numbers = np.array(frame.to_numpy(dtype=np.float64), order="C")
+            if not np.isinf(numbers).any():  # otherwise name the column below
+                return numbers
         values = np.empty((len(frame), len(self.columns)), dtype=np.float64)
         for position, (name, declared) in enumerate(
             zip(self.columns, self.categories, strict=True)
@@ -183,6 +189,11 @@ class Schema:
                 _numbers(column, name) if declared is None else _codes(column, declared)
             )
         return values
+
+
+def _all_plain_numbers(frame: pd.DataFrame) -> bool:
+    """Return whether all columns are integers or floats of numpy."""
+    return all(isinstance(t, np.dtype) and t.kind in "fiu" for t in frame.dtypes.unique())
 
 
 def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] | None:

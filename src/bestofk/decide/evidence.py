@@ -16,7 +16,7 @@ from bestofk._base.results import (
     json_ready,
 )
 from bestofk.losses.losses import Metric
-from bestofk.stats.adjust import CORRECTIONS, adjust
+from bestofk.stats.adjust import CORRECTIONS, adjust, pair_indices
 
 if TYPE_CHECKING:
     from typing import Self
@@ -81,8 +81,7 @@ class Family:
         """Return (first, second) of every pair, first before second."""
         K = self.learners
         if self.name != "control":
-            first, second = np.triu_indices(K, 1)
-            return first.astype(np.int64), second.astype(np.int64)
+            return pair_indices(K)
         if self.control is None:
             raise ArgumentError(
                 use(family="control"), " needs a control: name it with ", use(control=...)
@@ -368,6 +367,11 @@ class Evidence(Presented):
             cache["intervals"] = tuple(end[rows] for end in self.cache["intervals"])
         if "bayesian sample" in self.cache:
             cache["bayesian sample"] = self.cache["bayesian sample"]
+        results = f"results {self.alternative}"
+        if len(self.cache.get(results, ())) == 1:
+            part = getattr(self.cache[results][0], "of_pairs", lambda _: None)(rows)
+            # without the part, the pairs are tested again
+            cache |= {} if part is None else {results: [part]}
         columns: dict[str, Any] = {
             one.name: value[rows]
             for one in fields(self)

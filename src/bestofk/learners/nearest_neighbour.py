@@ -46,8 +46,10 @@ _MIN_SCALE, _MAX_SCALE = 1e-100, 1e100
 _MAX_SINGLE_RATIO = 1e12
 """Single precision represents products with ratios up to here without losing small terms."""
 _MISSING_CODE = 255
-_SPLIT_COST, _LISTS_COST, _PAIR_COST = 1.4e5, 4e6, 2.3
-"""Cost of a separate split, of the lists, and of each row pair and column, in subtractions."""
+_SPLIT_COST, _LISTS_COST = 5e4, 1.5e6
+"""Nanoseconds of a separate split and of the lists, without their row pairs."""
+_PAIR_COSTS = {True: ((0.25, 0.037), (4.2, 0.19)), False: ((0.0, 0.38), (0.0, 0.88))}
+"""Nanoseconds of a row pair, and per column, in a split and in lists; by whether all is known."""
 _MIN_WORDS_BY_CLASS = 8
 """From this many words of 64 runs on, separating the neighbours by class is faster."""
 
@@ -92,7 +94,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
         return _split_by_split(encoded, splits, scale)
     unknown = bool(np.isnan(encoded.values[:, numeric]).any())
     fixed = not numeric.any() or (scale == NONE and not unknown)
-    if not fixed and not _lists_pay(splits, n, encoded.d):
+    if not fixed and not _lists_pay(splits, n, encoded.d, not unknown):
         return _split_by_split(encoded, splits, scale)
     predictions: list[Codes] = []
     digits = max(1, (encoded.n_classes - 1).bit_length())
@@ -132,12 +134,12 @@ def scales_of(encoded: Encoded, rows: Codes, scale: int) -> Scales:
     return low, high, divisor
 
 
-def _lists_pay(splits: Splits, n: int, d: int) -> bool:
+def _lists_pay(splits: Splits, n: int, d: int, screened: bool) -> bool:
     """Return whether one set of neighbour lists is faster than separate splits."""
     share = 1.0 / splits.folds if splits.fold_of is not None else 0.5
-    pairs, n_splits = float(n) ** 2 * d, splits.runs * splits.folds
-    separate = n_splits * (_SPLIT_COST + share * (1.0 - share) * pairs)
-    return separate > _LISTS_COST + _PAIR_COST * pairs
+    n_splits, pairs = splits.runs * splits.folds, float(n) ** 2
+    scan, listing = (pairs * (cost + by_column * d) for cost, by_column in _PAIR_COSTS[screened])
+    return n_splits * (_SPLIT_COST + share * (1.0 - share) * scan) > _LISTS_COST + listing
 
 
 def _blocks(splits: Splits, n: int) -> list[SplitBlock]:

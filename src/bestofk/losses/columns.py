@@ -86,6 +86,14 @@ def clean_names(
             f"{where} must hold one name for each of the {count} {kind}s of values; got "
             f"{len(clean)}."
         )
+    together = "".join(clean)
+    if (
+        len({*clean, ""}) == count + 1
+        and clean == tuple(map(str.strip, clean))
+        and "\0" not in together
+        and _encodable(together)
+    ):
+        return clean
     seen: dict[str, int] = {}
     for position, name in enumerate(clean):
         if not name.strip():

@@ -159,6 +159,9 @@ _SUMMARY = re.compile(
 )
 
 
+_DIGIT = re.compile(r"[0-9]")
+
+
 def is_summary(name: str) -> bool:
     """Return whether the name of a row or column is that of a summary.
 
@@ -167,6 +170,8 @@ def is_summary(name: str) -> bool:
     >>> is_summary("Avg. rank"), is_summary("Average"), is_summary("W/T/L"), is_summary("iris")
     (True, True, True, False)
     """
+    if _DIGIT.search(name) and "friedman" not in name.lower():
+        return False  # among many names, most have a number
     return bool(_SUMMARY.fullmatch(normal(name)))
 
 

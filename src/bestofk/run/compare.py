@@ -128,8 +128,9 @@ def compare(
     stop : {None, "settled"} or StopRule, optional
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
-        ``StopRule()``. The plan is ``"10x10"`` unless `cv` names another. Several data sets are
-        run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
+        ``StopRule()``. The plan is the same as without `stop`; ``settle="limit"`` uses
+        ``"10x10"`` unless `cv` names another plan. Several data sets are run one after the other,
+        with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; running
         fits are then stopped.
@@ -192,7 +193,7 @@ def compare(
     if execution.prepare == "none":
         refuse_preparation({learner.name: learner.estimator for learner in named}, datasets)
     if plan is None:
-        plan = _default_plan(datasets, settings, execution, stops=rule is not None)
+        plan = _default_plan(datasets, settings, execution, rule)
     if execution.replicate:
         from bestofk.run.replicate import check_replicable
 
@@ -283,7 +284,7 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _default_plan(
-    datasets: tuple[DataSet, ...], settings: Settings, execution: Execution, *, stops: bool
+    datasets: tuple[DataSet, ...], settings: Settings, execution: Execution, rule: StopRule | None
 ) -> Plan:
     """Return the plan for a comparison that names none."""
     counts = [data.groups.nunique() for data in datasets if data.groups is not None]
@@ -294,7 +295,7 @@ def _default_plan(
         test=settings.test,
         budget=execution.budget,
         groups=min(counts) if len(counts) == len(datasets) else None,
-        stops=stops,
+        settle=None if rule is None else rule.settle,
     )
     return make_plan(spec, random_state=settings.random_state)
 

@@ -29,7 +29,7 @@ from bestofk.run.pace import Pace
 from bestofk.run.results import ResultTable
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
-from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error
+from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error, pack
 
 WHOLE_PLAN_RUNS = 25
 """Maximum number of runs per block."""
@@ -265,7 +265,8 @@ class ComparisonTask(Task[CellIndex, CellResult]):
                 for row in batch.failures
                 if is_stale is not None and is_stale(batch.result(row, batch.key(row, loss)))
             }
-            table.add_found(batch, [one for one in matches if one[0] not in left_out])
+            kept = [one for one in matches if one[0] not in left_out] if left_out else matches
+            table.add_found(batch, kept)
 
     def _fill(
         self,
@@ -354,8 +355,6 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     def ship(self) -> Shipment[CellIndex]:
         """Return the experiment as bytes; learners that cannot be pickled stay local."""
-        import cloudpickle
-
         experiment = self.experiment
         packed = [_packed(learner.estimator) for learner in experiment.learners]
         local = frozenset(index for index, data in enumerate(packed) if data is None)
@@ -368,7 +367,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         )
         sent = _Sent(replace(experiment, learners=bare), packed)
         try:
-            body: bytes = cloudpickle.dumps(sent)
+            body = pack(sent)
         except (Exception, SystemExit):
             # another part of the experiment, such as a loss that holds an open file
             return Shipment(packed=None, unpicklable=f"the loss {experiment.loss.name!r}")

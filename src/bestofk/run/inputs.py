@@ -499,7 +499,7 @@ def default_plan(
     test: Any = "auto",
     budget: float | None = None,
     groups: int | None = None,
-    stops: bool = False,
+    settle: str | None = None,
 ) -> str:
     """Return the plan of a comparison that names none.
 
@@ -524,8 +524,9 @@ def default_plan(
     groups : int, optional
         Groups of the data set with the fewest, which then stay whole: the same plans of groups,
         and with fewer than ten of them one run in which every group is a fold.
-    stops : bool
-        Whether the comparison stops when it is settled: then ten runs of ten folds.
+    settle : {None, "plan", "limit"}
+        As for `StopRule`, if the comparison stops early. It then runs the nested runs of one run
+        before the next run, so a budget does not matter. The limit is for ten runs of ten folds.
 
     Examples
     --------
@@ -538,14 +539,14 @@ def default_plan(
     if groups is not None:
         plan = default_plan(
             rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
-            stops=stops,
+            settle=settle,
         )  # fmt: skip
         if groups < MIN_ROWS:
             return f"group-kfold:{max(2, groups)}"
         # two groups in each fold at least, or all runs would be the same
         return f"group-{plan}" if plan == NESTED or groups >= 2 * MIN_ROWS else "group-10x5"
-    enough = rows >= MIN_ROWS
-    if datasets == 1 and uses_nested and enough and budget is None and not stops:
+    enough = rows >= MIN_ROWS and settle != "limit" and (budget is None or settle == "plan")
+    if datasets == 1 and uses_nested and enough:
         return NESTED
     # two rows in each fold at least, so that the plan can be made
     return REPEATED if rows >= MIN_ROWS or rows < 4 else f"10x{rows // 2}"

@@ -33,6 +33,8 @@ class Pace:
         self.longest: dict[str, tuple[int, float]] = {}
         """Rows and seconds of the largest data set on which a learner was timed."""
         self.rows = {data.fingerprint: data.n for data in experiment.datasets}
+        self.started: set[tuple[int, int]] = set()
+        """Data sets and learners with a fit that some worker has received."""
         sizer.observe = self.observe
 
     def observe(self, result: CellResult) -> None:
@@ -87,8 +89,7 @@ class Pace:
         limit = min(BLOCK_SECONDS, max(MIN_SECONDS, share))
         long = sorted(
             (unit for unit in waiting if seconds[unit] > limit),
-            key=seconds.__getitem__,
-            reverse=True,
+            key=lambda unit: (-seconds[unit], *self._turn(unit[0])),
         )
         short = [unit for unit in waiting if seconds[unit] <= limit]
         waiting.clear()
@@ -98,12 +99,19 @@ class Pace:
             if waiting:
                 yield self._next(waiting, limit)
 
+    def _turn(self, cell: CellIndex) -> tuple[int, ...]:
+        """Order fits of unknown time: one of every learner, then those known last first."""
+        new = (cell.dataset, cell.learner) not in self.started
+        learner = cell.learner if new else -cell.learner
+        return (not new, cell.dataset, cell.run, cell.fold, learner)
+
     def _next(self, waiting: deque[_Unit], limit: float) -> Block[CellIndex]:
         """Remove the next fit, and those after it that together take at most `limit` seconds."""
         first = waiting.popleft()
         cells, spent = list(first), self.estimate(first)
         while waiting and (spent := spent + self.estimate(waiting[0])) <= limit:
             cells += waiting.popleft()
+        self.started.update((cell.dataset, cell.learner) for cell in cells)
         return Block(items=tuple(cells))
 
 

@@ -188,21 +188,22 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
 
         Ignore cells that the plan does not have.
         """
-        runs, folds, repetitions = batch.run, batch.fold, batch.repetition
-        planned = [
-            (row, self.index_of(dataset, runs[row], folds[row], repetitions[row], learner))
-            for row, dataset, learner in matches
-            if self._has(dataset, runs[row], folds[row], repetitions[row])
-        ]
-        self.add(batch, [index for _, index in planned], [row for row, _ in planned])
-
-    def _has(self, dataset: int, run: int, fold: int, repetition: int) -> bool:
-        before = self._before[dataset]
-        return (
-            0 <= repetition < self._repetitions
-            and 0 <= run < len(before) - 1
-            and 0 <= fold < before[run + 1] - before[run]
+        if not matches:
+            return
+        rows, datasets, learners = np.array(matches, dtype=np.intp).T
+        runs, folds, repetitions = (
+            np.array(column, dtype=np.intp)[rows]
+            for column in (batch.run, batch.fold, batch.repetition)
         )
+        splits = np.full(len(rows), -1)
+        for dataset in np.unique(datasets):
+            before = np.array(self._before[dataset])
+            own = (datasets == dataset) & (runs >= 0) & (runs < len(before) - 1) & (folds >= 0)
+            run, split = runs[own], before[runs[own]] + folds[own]
+            splits[own] = np.where(split < before[run + 1], split, -1)
+        planned = (splits >= 0) & (repetitions >= 0) & (repetitions < self._repetitions)
+        at = (splits * self._repetitions + repetitions) * self._learners + learners
+        self.add(batch, at[planned].tolist(), rows[planned].tolist())
 
     def absent(self) -> Iterator[CellIndex]:
         """Return the cells without a result."""

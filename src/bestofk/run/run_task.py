@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
@@ -95,13 +95,13 @@ def run_task(
         watcher.item(label=label, failed=task.failed(result))
 
     def evaluate(missing: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
-        queue: Iterable[ItemT] = missing
+        queue = missing
         if deadline is not None:
-            queue = chain.from_iterable(task.rounds(missing))
+            queue = list(chain.from_iterable(task.rounds(missing)))
         claim = None
         if shared is not None:
             claim = partial(shared.claim_blocks, hurried=deadline is not None)
-        run = engine.run(task, queue, total=len(missing), deadline=deadline, cut=cut, claim=claim)
+        run = engine.run(task, queue, deadline=deadline, cut=cut, claim=claim)
         try:
             for result in run:
                 key = task.key_of(result)

@@ -18,6 +18,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass, replace
 from itertools import islice
+from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from bestofk._base.errors import RunError
@@ -31,6 +32,8 @@ ResultT = TypeVar("ResultT")
 
 BLOCK_SECONDS = 0.5
 """Seconds of work that a block of quick items should contain."""
+_ALIGNMENT = 64
+"""Bytes at a multiple of which the arrays of a packed task begin."""
 MAX_BLOCK_ITEMS = 50
 """Maximum number of items in a block of quick items."""
 
@@ -261,10 +264,8 @@ class Task(ABC, Generic[ItemT, ResultT]):
 
     def ship(self) -> Shipment[ItemT]:
         """Pickle the task for other processes."""
-        import cloudpickle
-
         try:
-            return Shipment(packed=cloudpickle.dumps(self))
+            return Shipment(packed=pack(self))
         except Exception:
             # user classes may raise anything when they are pickled
             return Shipment(packed=None)
@@ -290,9 +291,37 @@ def sendable_error(error: Exception) -> Exception:
     return error
 
 
-def load_task(packed: bytes) -> Task[Hashable, object]:
-    """Return the task that `Task.ship` pickled."""
+def pack(task: object) -> bytes:
+    """Pickle a task for `load_task`, followed by its arrays."""
     import cloudpickle
 
-    task: Task[Hashable, object] = cloudpickle.loads(packed)
+    buffers: list[pickle.PickleBuffer] = []
+    body = cloudpickle.dumps(task, buffer_callback=buffers.append)
+    parts = [memoryview(body), *(buffer.raw() for buffer in buffers)]
+    index = pickle.dumps([(part.nbytes, part.readonly) for part in parts])
+    start = len(index).to_bytes(_ALIGNMENT, "little")
+    pieces: list[bytes | memoryview] = []
+    sections: list[bytes | memoryview] = [start, index, *parts]
+    for part in sections:
+        pieces.extend((part, bytes(-len(part) % _ALIGNMENT)))
+    return b"".join(pieces)
+
+
+def load_task(packed: bytes | bytearray | mmap) -> Task[Hashable, object]:
+    """Return the task that `pack` pickled; its arrays are views of `packed`, not copies."""
+    import cloudpickle
+
+    whole, offset = memoryview(packed), 0
+
+    def part(size: int) -> memoryview:
+        nonlocal offset
+        begin, offset = offset, offset + size + -size % _ALIGNMENT
+        return whole[begin : begin + size]
+
+    index = part(int.from_bytes(part(_ALIGNMENT), "little"))
+    body, *buffers = (
+        part(size).toreadonly() if readonly else part(size)
+        for size, readonly in pickle.loads(index)
+    )
+    task: Task[Hashable, object] = cloudpickle.loads(body, buffers=buffers)
     return task

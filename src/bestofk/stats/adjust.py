@@ -224,11 +224,24 @@ def family(pvalues: Any) -> Floats:
     return p
 
 
+_MIN_CUT = 10_000
+"""Families of at least this size look for p-values that become 1 before they sort."""
+
+
 def _step_down(p: Floats, factors: Floats) -> Floats:
     """Return for the i-th smallest p the largest of factors[j] * p_(j) over j <= i."""
     if (p == p[..., :1]).all():
-        # equal p-values, as in the search for the smallest possible ones, need no sorting
-        return np.minimum(np.maximum.accumulate(p * factors, axis=-1), 1.0)
+        # equal p-values, as in the search for the smallest possible ones; factors never increase
+        return np.repeat(np.minimum(p[..., :1] * factors[:1], 1.0), p.shape[-1], axis=-1)
+    if p.size == p.shape[-1] >= _MIN_CUT:
+        limit = 2.0 / p.size
+        small = np.flatnonzero(p < limit)
+        if len(small) < p.size and factors[len(small)] * limit >= 1.0:
+            # all larger p-values become 1, so only the small ones need sorting
+            adjusted = np.ones_like(p)
+            if len(small):
+                adjusted.flat[small] = _step_down(p.flat[small], factors[: len(small)])
+            return adjusted
     order = np.argsort(p, axis=-1)
     ranked = np.take_along_axis(p, order, axis=-1)
     ranked *= factors
@@ -261,6 +274,21 @@ MAX_LEARNERS = 14
 
 _MAX_BLOCK_NUMBERS = 1 << 24
 _IMPOSSIBLE = -(1 << 14)  # stays negative when the size of any family is added
+
+
+def pair_indices(K: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return ``numpy.triu_indices(K, 1)``, without a matrix.
+
+    Examples
+    --------
+    >>> [index.tolist() for index in pair_indices(3)]
+    [[0, 0, 1], [1, 2, 2]]
+    """
+    counts = np.arange(K - 1, 0, -1)
+    first = np.repeat(np.arange(K - 1), counts)
+    # within learner i, j counts from i + 1
+    second = np.arange(len(first)) - np.repeat(np.cumsum(counts) - K, counts)
+    return first, second
 
 
 def shaffer(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:

@@ -20,7 +20,7 @@ def full():
 @pytest.fixture(scope="module")
 def study():
     return bk.compare(
-        LEARNERS, data="breast-cancer", prefer="listed", progress=False, stop="settled"
+        LEARNERS, data="breast-cancer", cv="10x10", prefer="listed", progress=False, stop="settled"
     )
 
 

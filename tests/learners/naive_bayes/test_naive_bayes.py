@@ -116,3 +116,28 @@ def test_whole_plan_equals_split_by_split(seed, kinds, missing, n_classes, nomin
     whole = NaiveBayes()._predict_plan(data, splits)
     for a, b in zip(whole, predict_encoded_splits(NaiveBayes(), data, splits), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("kind", ["normal", "rounded", "whole", "units", "skewed", "far", "equal"])
+def test_predictions_are_the_largest_products(kind):
+    rng = np.random.default_rng(1)
+    for n, d, c in ((40, 3, 2), (600, 9, 3), (3000, 4, 5)):
+        y = rng.integers(0, c, n)
+        X = rng.normal(size=(c, d))[y] + rng.normal(size=(n, d))
+        if kind == "equal":
+            X = rng.normal(size=(n, d))
+        X = {
+            "rounded": np.round(X, 1),
+            "whole": np.round(3 * X),
+            "units": X * 10.0 ** np.arange(-30, 30, 7)[:d],
+            "skewed": np.exp(2 * X),
+            "far": np.where(rng.random(X.shape) < 0.01, 50 * X, X) + 1e6,
+        }.get(kind, X)
+        model = NaiveBayes().fit(X, y)
+        for rows in (X, 3 * X):
+            largest = model.predict_proba(rows).argmax(axis=1)
+            np.testing.assert_array_equal(model.predict(rows), largest)
+        # the grid: the sum of the gaps between sorted values, from the smallest on
+        gaps = [np.diff(np.sort(column)) for column in X.T]
+        expected = [np.cumsum(gap[gap > 0])[-1] / (gap > 0).sum() for gap in gaps]
+        np.testing.assert_array_equal(model.precision_, expected)

@@ -9,6 +9,7 @@ from bestofk.learners.kernels.nearest_neighbour import (
     STD,
     column_scales,
     fold_starts,
+    nearest_rows,
     pack_folds,
     scales_by_fold,
     unpack_folds,
@@ -81,3 +82,34 @@ def test_scales_by_fold_are_those_of_each_training_part(d: int, unknown: float) 
         for s in range(runs * folds):
             expected = scales(values[fold_of[s // folds] != s % folds], numeric, scale)
             np.testing.assert_array_equal([lows[s], highs[s], divisors[s]], expected)
+
+
+@pytest.mark.parametrize("kind", ["normal", "whole", "units", "far", "copies", "tiny", "nominal"])
+def test_many_queries_are_answered_as_few(kind: str) -> None:
+    # fewer than eight queries at a time are answered without estimates in single precision
+    rng = np.random.default_rng(5)
+    for n, d in ((1, 3), (257, 1), (700, 12), (3000, 3)):
+        rows = rng.normal(size=(n + 30, d))
+        cardinality = np.zeros(d, np.int64)
+        if kind == "whole":
+            rows = np.round(2 * rows)
+        elif kind == "units":
+            rows = np.round(rows, 1) * 10.0 ** rng.integers(-30, 30, d)
+        elif kind == "far":
+            rows = 1e9 + np.round(rows, 3)
+        elif kind == "copies":
+            rows = rows[rng.integers(0, n // 3 + 1, n + 30)]
+        elif kind == "tiny":
+            rows *= 1e-25
+        elif kind == "nominal":
+            cardinality[: d // 2 + 1] = 3
+            rows[:, cardinality > 0] = rng.integers(0, 3, (n + 30, d // 2 + 1))
+            rows[rng.random(rows.shape) < 0.05 * (cardinality > 0)] = np.nan
+            rows[-1] = np.nan
+        train, queries = rows[:n].copy(), rows[n:].copy()
+        columns = np.ascontiguousarray(train.T)
+        for scale in (RANGE, STD, NONE):
+            fitted = cardinality, *scales(train, cardinality, scale)
+            few = [nearest_rows(columns, *fitted, queries[at : at + 5]) for at in range(0, 30, 5)]
+            many = nearest_rows(columns, *fitted, queries)
+            np.testing.assert_array_equal(many, np.concatenate(few))

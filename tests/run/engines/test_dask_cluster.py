@@ -69,9 +69,7 @@ def test_dask_started_here_gives_the_same_to_the_bit():
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
     cells = list(experiment.cells())
     engine = Engine(name="dask", jobs=2)
-    results = strange.outcomes(
-        experiment, engine.run(ComparisonTask(experiment), cells, total=len(cells))
-    )
+    results = strange.outcomes(experiment, engine.run(ComparisonTask(experiment), cells))
     assert results == serially(experiment)
 
 
@@ -155,7 +153,7 @@ def test_a_local_cluster_has_no_address_in_the_network():
 
     from bestofk.run.engines.dask_cluster import _local_cluster
 
-    with _local_cluster(distributed, 1) as cluster:
+    with _local_cluster(distributed, 1) as (cluster, _):
         assert cluster.scheduler_address.startswith("inproc://")
         # without bokeh there is no dashboard, and the link names the scheduler
         assert re.search("127.0.0.1|/status$", cluster.dashboard_link)

@@ -61,7 +61,7 @@ def experiment():
 
 def results_of(experiment, **options):
     cells = list(experiment.cells())
-    return Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
+    return Engine(**options).run(ComparisonTask(experiment), cells)
 
 
 @pytest.fixture(scope="module")

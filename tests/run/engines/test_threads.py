@@ -48,7 +48,7 @@ def test_threads_give_identical_bits(jobs, monkeypatch):
 
     def found(**how):
         task = ComparisonTask(experiment)
-        run = Engine(**how).run(task, cells, total=len(cells))
+        run = Engine(**how).run(task, cells)
         return strange.outcomes(experiment, run)
 
     assert found(name="threads", jobs=jobs) == found(name="serial")
@@ -103,7 +103,7 @@ def test_more_threads_start_only_for_long_runs(monkeypatch):
 
     def most(patience, nap, items):
         monkeypatch.setattr(threads, "MORE_THREADS_AFTER_SECONDS", patience)
-        run = Engine(name="threads", jobs=4).run(Threaded(nap=nap), range(items), total=items)
+        run = Engine(name="threads", jobs=4).run(Threaded(nap=nap), range(items))
         return max(threading.active_count() - before for _ in run)
 
     assert most(60.0, 0.001, 5) == 1
@@ -116,9 +116,7 @@ def test_a_deadline_is_kept():
     begin = time.monotonic()
     deadline = begin + 1.0
     task = Threaded(nap=0.05)
-    results = list(
-        Engine(name="threads", jobs=2).run(task, range(1000), total=1000, deadline=deadline)
-    )
+    results = list(Engine(name="threads", jobs=2).run(task, range(1000), deadline=deadline))
     assert 1 <= len(results) < 100
     assert time.monotonic() - begin < 20.0  # all would take 25
 
@@ -146,6 +144,6 @@ def test_warning_filters_are_restored(monkeypatch):
     experiment = strange.make_experiment(OURS, data_sets(), "3x3")
     cells = list(experiment.cells())
     filters, show = list(warnings.filters), warnings.showwarning
-    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), cells, total=len(cells)))
+    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), cells))
     assert warnings.filters == filters
     assert warnings.showwarning is show

@@ -19,7 +19,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 NAMES = ("a", "b", "c")
 PLANS = ("10x10", "5x2", "kfold:10", "resample:20:0.1", "bootstrap:20", "10x5+nested",
-         "10x5+halves", "time:5", "loo")  # fmt: skip
+         "10x5+halves:4x5", "time:5", "loo")  # fmt: skip
 PAGE = Path(__file__).parents[3] / "docs" / "use" / "stopping.md"
 
 
@@ -69,7 +69,7 @@ def test_every_test_is_on_the_page_or_refused_with_advice_that_works():
             }  # fmt: skip
             assert refusal(PLAN, **left) == "", (test, plan, df, said)
     assert taken - {"auto"} == {
-        "corrected-repeated-kfold-t", "corrected-resampled-t", "use-all-data",
+        "corrected-repeated-kfold-t", "corrected-resampled-t", "nested-cv-t", "use-all-data",
     }  # fmt: skip
     assert taken - {"auto"} == on_the_page() - {"wilcoxon", "sign"}
 

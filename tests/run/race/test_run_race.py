@@ -21,7 +21,8 @@ LEARNERS = {
 
 
 def raced(**options):
-    given = {"data": "wine", "prefer": "listed", "stop": "settled", "progress": False, "n_jobs": 1}
+    given = {"data": "wine", "prefer": "listed", "cv": "10x10", "stop": "settled",
+             "progress": False, "n_jobs": 1}  # fmt: skip
     return bk.compare(**{"learners": LEARNERS, **given, **options})
 
 
@@ -124,6 +125,7 @@ def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_pa
         {"prefer": None, "settings": bk.Settings(family="control", control="nmc")},
         {"stop": bk.StopRule(risk=0.0)},
         {"cv": "resample:20:0.1"},
+        {"cv": "10x5+nested"},
         {"cv": "6x5", "execution": bk.Execution(repetitions=2)},
         {"scoring": "log-loss", "learners": ["max", "naive-bayes", "c4.5"], "prefer": None},
     ],
@@ -166,6 +168,7 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
         {"settings": bk.Settings(correction="bergmann-hommel", guard=False)},
         {"prefer": None, "settings": bk.Settings(family="control", control="nmc")},
         {"cv": "bootstrap:25"},
+        {"cv": "6x5+nested"},
         {"scoring": "balanced_accuracy"},
         {"prefer": {"max": 1, "nmc": 1, "c4.5": 1}},
     ],
@@ -283,7 +286,7 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
 
     store = tmp_path / "study.db"
     learners = {"a": GaussianNB(), "b": GaussianNB(var_smoothing=1e-8), "c": "nmc"}
-    options = {"data": "wine", "stop": "settled", "progress": False, "n_jobs": 1}
+    options = {"data": "wine", "cv": "10x10", "stop": "settled", "progress": False, "n_jobs": 1}
     settled = bk.compare(learners, budget=60, **options)
     assert settled.race.settled
     # run 1 alone is in the store, and there is no time for more
@@ -353,7 +356,8 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": "10x5+nested"}, "cv='10x10'"),
+        ({"cv": "10x5+halves:4x5"}, "cv='10x10'"),
+        ({"cv": "10x5+nested", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"cv": "5x2"}, "cv='10x10'"),
         ({"cv": "kfold:10"}, "cv='10x10'"),
         ({"cv": "holdout:0.3"}, "cv='10x10'"),
@@ -390,7 +394,7 @@ class Kills(Progress):
         if Kills.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-bk.compare(sys.argv[2:], data="wine", prefer="listed", stop="settled", n_jobs=2,
+bk.compare(sys.argv[2:], data="wine", prefer="listed", cv="10x10", stop="settled", n_jobs=2,
            progress=Kills(), store=sys.argv[1])
 """
 

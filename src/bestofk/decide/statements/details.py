@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -57,7 +57,7 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
         return ()
     best = called(decision.recommended)
     one_sided = decision.evidence.family.name == "preference"
-    texts = shown_means(decision)
+    uncertainty, texts = uncertainty_of(decision), shown_means(decision)
     groups: dict[str, list[Standing]] = {}
     for standing in decision.standings:
         words = _STANDING_WORDS[standing.verdict].format(best=best)
@@ -72,7 +72,7 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
     return tuple(
         Statement(
             kind="standing",
-            text=f"{words}: {listing(_numbers_of(decision, one, texts) for one in group)}.",
+            text=f"{words}: {listing(_numbers_of_some(decision, group, texts, uncertainty))}.",
             learners=tuple(one.name for one in group),
         )
         for words, group in sorted(groups.items(), key=lambda item: turn.index(item[1][0].verdict))
@@ -94,15 +94,28 @@ def _in_family(decision: Decision, standing: Standing) -> bool:
     return decision.evidence.row(standing.name, decision.recommended) is not None
 
 
-def _numbers_of(decision: Decision, standing: Standing, texts: Mapping[Name, str]) -> str:
+def _numbers_of_some(
+    decision: Decision,
+    group: Sequence[Standing],
+    texts: Mapping[Name, str],
+    uncertainty: float | None,
+) -> list[str]:
+    """Return the numbers of the standings that `listing` shows, and no text for the others."""
+    shown = [_numbers_of(decision, one, texts, uncertainty) for one in group[: MAX_NAMED + 1]]
+    return shown + [""] * (len(group) - len(shown))
+
+
+def _numbers_of(
+    decision: Decision, standing: Standing, texts: Mapping[Name, str], uncertainty: float | None
+) -> str:
     """Return ``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
     typical = _is_typical(decision) and standing.verdict != "not tested"
     of_means = _difference_of_means(decision, standing) if typical else standing.difference
     direction = {"better": -1, "worse": 1}.get(standing.verdict, standing.difference)
-    parts = [texts[standing.name], _by(standing.difference, uncertainty_of(decision))]
+    parts = [texts[standing.name], _by(standing.difference, uncertainty)]
     against_the_mean = direction * of_means < 0
     if against_the_mean:
-        although = f"although its mean is {_by(of_means, uncertainty_of(decision))}"
+        although = f"although its mean is {_by(of_means, uncertainty)}"
         parts[1] = f"typically {parts[1]} {although}" if typical else although
     if standing.verdict != "not tested":
         interval = difference_words(decision, standing)

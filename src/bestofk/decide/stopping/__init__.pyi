@@ -6,6 +6,7 @@ from .items import (
     settle_items as settle_items,
 )
 from .looks import Look as Look, look as look
+from .nested import PlannedNested as PlannedNested
 from .races import (
     Band as Band,
     Race as Race,

@@ -115,6 +115,32 @@ class PlannedT:
         """Smallest assumed variance of the differences; infinite if unknown."""
         return np.inf if self.step is None else 2.0 * self.step * self.step / self.n
 
+    @property
+    def outer(self) -> int:
+        """Number of losses of a run that enter the reported means."""
+        return self.folds
+
+    def so_far(self, differences: Floats) -> tuple[Floats, Floats]:
+        """Return the mean and its standard error over the known differences of every pair."""
+        n = (~np.isnan(differences)).sum(axis=(1, 2))
+        known = np.where(np.isnan(differences), 0.0, differences)
+        mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
+        off = np.where(np.isnan(differences), 0.0, differences - mean[:, np.newaxis, np.newaxis])
+        variance = np.square(off).sum(axis=(1, 2)) / np.maximum(n - 1, 1)
+        if self.step:
+            variance = np.maximum(variance, 2.0 * self.step * self.step / np.maximum(n, 1))
+        return mean, np.sqrt(self.factor * variance)
+
+    def t_so_far(self, differences: Floats) -> Floats:
+        """Return the statistic of the known differences, which only selects what to run next."""
+        n = (~np.isnan(differences)).sum(axis=(1, 2))
+        known = np.where(np.isnan(differences), 0.0, differences)
+        mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
+        squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = mean / np.sqrt(self.factor * np.maximum(squares, 0.0))
+        return np.asarray(np.nan_to_num(t, nan=0.0))
+
     def exact(self, differences: Floats) -> Bounds:
         """Bound the result of the full plan for any outcome of the rest.
 
@@ -227,20 +253,12 @@ class PlannedT:
         left = np.sqrt(max(1.0 / m - (0.0 if limit else 1.0 / self.runs), 0.0))
         skewness = _normal_skewness(finite[:, 0, 0], self.factor)
         # differences that are all equal so far need not stay equal: use the smallest variance
-        reach = _reach_of_run(influence, risk, skewness, np.sqrt(lowest) / scale)
+        reach = reach_of_run(influence, risk, skewness, np.sqrt(lowest) / scale)
         back, away = (np.where(open_ended, np.inf, left * distance) for distance in reach)
         with np.errstate(invalid="ignore"):
             t_low = t - np.where(t > 0, back, away)
             t_high = t + np.where(t < 0, back, away)
-        t_low = np.where(np.isnan(t_low), -np.inf, t_low)
-        t_high = np.where(np.isnan(t_high), np.inf, t_high)
-        # only the sign of the mean matters, which is that of the statistic
-        return Bounds(
-            t_low=t_low,
-            t_high=t_high,
-            mean_low=np.where(t_low > 0, _TINY, -np.inf),
-            mean_high=np.where(t_high < 0, -_TINY, np.inf),
-        )
+        return signed_bounds(t_low, t_high)
 
     def pvalues(self, bounds: Bounds, alternative: str) -> tuple[Floats, Floats]:
         """Return the smallest and the largest p-value within the bounds."""
@@ -258,6 +276,18 @@ class PlannedT:
         return np.asarray(pvalue_of_t(t, self.degrees, alternative))  # type: ignore[arg-type]
 
 
+def signed_bounds(t_low: Floats, t_high: Floats) -> Bounds:
+    """Return bounds of the statistic, and the sign of the mean that they imply."""
+    t_low = np.where(np.isnan(t_low), -np.inf, t_low)
+    t_high = np.where(np.isnan(t_high), np.inf, t_high)
+    return Bounds(
+        t_low=t_low,
+        t_high=t_high,
+        mean_low=np.where(t_low > 0, _TINY, -np.inf),
+        mean_high=np.where(t_high < 0, -_TINY, np.inf),
+    )
+
+
 def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | None) -> Floats:
     """Return the largest S / sqrt(Q) that the remaining cells can produce."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -270,7 +300,7 @@ def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | N
     return np.asarray(np.where(left > 0, best, as_is))
 
 
-def _reach_of_run(
+def reach_of_run(
     influence: Floats, risk: float, skewness: Floats, least: Floats
 ) -> tuple[Floats, Floats]:
     """Return how far the limit may be from the mean of one run, towards 0 and away from it.

@@ -227,12 +227,7 @@ def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family)
         t = test.so_far(losses[rows], losses[columns]).evidence
         p = test.pvalue(t, family.alternative)
     else:
-        n = (~np.isnan(differences)).sum(axis=(1, 2))
-        known = np.where(np.isnan(differences), 0.0, differences)
-        mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
-        squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
+        t = test.t_so_far(differences)
         p = np.asarray(pvalue_of_t(t, test.degrees, family.alternative))  # type: ignore[arg-type]
     first, second = family.pairs()
     tested = pair_numbers(K)[first, second]

@@ -63,6 +63,11 @@ class PlannedUnits:
         return 1
 
     @property
+    def outer(self) -> int:
+        """Number of losses of a unit that enter the reported means."""
+        return 1
+
+    @property
     def n(self) -> int:
         """Number of differences of the full plan."""
         return self.runs

@@ -163,13 +163,12 @@ def evidence_so_far(
     `losses` is (K, runs, folds) in the order of `names`, NaN for cells that were not run.
     """
     first, second = family.pairs()
-    differences = (losses[first] - losses[second]).reshape(len(first), -1)
-    n = (~np.isnan(differences)).sum(axis=1)
-    known = np.where(np.isnan(differences), 0.0, differences)
-    estimate = known.sum(axis=1) / np.maximum(n, 1)
+    differences = losses[first] - losses[second]
     scale = np.nanmax(np.abs(losses), initial=0.0)
-    estimate = np.where(np.abs(estimate) <= 1e-12 * scale, 0.0, estimate)
     if isinstance(test, PlannedUnits):
+        known = (~np.isnan(differences)).sum(axis=(1, 2))
+        estimate = np.nansum(differences, axis=(1, 2)) / np.maximum(known, 1)
+        estimate = np.where(np.abs(estimate) <= 1e-12 * scale, 0.0, estimate)
         so_far = test.so_far(losses[first], losses[second])
         direction, t = np.sign(so_far.evidence), so_far.statistic
         error = np.full(len(first), np.nan)
@@ -179,15 +178,12 @@ def evidence_so_far(
             "less": so_far.less,
         }
     else:
+        estimate, error = test.so_far(differences)
+        estimate = np.where(np.abs(estimate) <= 1e-12 * scale, 0.0, estimate)
         direction = np.sign(estimate)
-        off = np.where(np.isnan(differences), 0.0, differences - estimate[:, np.newaxis])
-        variance = np.square(off).sum(axis=1) / np.maximum(n - 1, 1)
-        if test.step:
-            variance = np.maximum(variance, 2.0 * test.step * test.step / np.maximum(n, 1))
-        error = np.sqrt(test.factor * variance)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(estimate == 0, 0.0, estimate / error)
-        t = np.where(n < 2, 0.0, t)
+        t = np.where((~np.isnan(differences)).sum(axis=(1, 2)) < 2, 0.0, t)
         pvalues = {
             side: np.asarray(pvalue_of_t(t, test.degrees, side))
             for side in ("two-sided", "greater", "less")

@@ -9,13 +9,14 @@ from bestofk._base.checks import Floats
 from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.kernels.library import Kernel
-from bestofk.learners.kernels.splits import SplitMarks, columns_by_value, sort_columns
+from bestofk.learners.kernels.splits import SplitMarks, columns_by_value
 
 _CELLS = Kernel("naive_bayes_places", "*f64 i64 i64 *i64 *i64 &i32")
 _FIT = Kernel(
     "naive_bayes_fit",
-    "*i32 *f64 i64 i64 *i64 *i64 *i64 i64 *i64 *i64 &f64 &f64 &f64 &f64 &f64",
+    "*i32 *f64 *f64 i64 i64 *i64 *i64 *i64 i64 &f64 &f64 &f64 &f64 &f64",
 )
+_CHOOSE = Kernel("naive_bayes_choose", "*f64 *i32 i64 i64 *f64 i64 *f64 i64 *f64 *f64 *f64 &i64")
 _SHARES = Kernel("naive_bayes_shares", "*f64 *i32 i64 i64 *f64 *f64 i64 *f64 *f64 *f64 &f64")
 _NOMINAL_PLAN = Kernel(
     "naive_bayes_nominal_plan",
@@ -45,11 +46,10 @@ def fit(encoded: Encoded) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     offset = offsets(encoded.cardinality)
     table, prior = np.empty((offset[-1] + 1, c)), np.empty(c)
     precision, mean, deviation = np.zeros(d), np.zeros((d, c)), np.zeros((d, c))
-    columns = np.ascontiguousarray(encoded.values.T)
     _FIT(
-        table_lines(encoded.values, encoded.cardinality), columns, n, d, encoded.cardinality,
-        offset, encoded.y, c, *sort_columns(columns, encoded.cardinality), table, prior,
-        precision, mean, deviation,
+        table_lines(encoded.values, encoded.cardinality), encoded.values,
+        np.ascontiguousarray(encoded.values.T), n, d,
+        encoded.cardinality, offset, encoded.y, c, table, prior, precision, mean, deviation,
     )  # fmt: skip
     return table, prior, precision, mean, deviation
 
@@ -72,6 +72,26 @@ def shares_of_rows(
         precision, mean, deviation, shares,
     )  # fmt: skip
     return shares
+
+
+def choose_classes(
+    values: Floats,
+    cardinality: Codes,
+    *,
+    table: Floats,
+    prior: Floats,
+    precision: Floats,
+    mean: Floats,
+    deviation: Floats,
+) -> Codes:
+    """Return the first class with the largest product of every row."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    predicted = np.empty(len(values), dtype=np.int64)
+    _CHOOSE(
+        values, table_lines(values, cardinality), *values.shape, table, len(table), prior,
+        len(prior), precision, mean, deviation, predicted,
+    )  # fmt: skip
+    return predicted
 
 
 def predict_marks(encoded: Encoded, marks: SplitMarks) -> Codes:

@@ -20,6 +20,7 @@ from bestofk.learners.kernels.library import Kernel
 _EXPONENTS = Kernel("limb_exponents", "*i64 i64 i64 &i64 &i64")
 _SPLIT = Kernel("split_into_limbs", "*i64 i64 i64 *i64 *i64 i64 &i64 i64")
 _DATA = "*f64 *i64 *i8 *i32 i64 i64 i64 i64 i64 *i64 *i64 *i64 i64 *i64 i64"
+_QUICK_MEANS = Kernel("nearest_mean_quick_means", "*f64 i64 i64 *i64 i64 &f64")
 _FIT = Kernel("nearest_mean_fit", f"{_DATA} i64 &f64 &i32 &i64 &f64")
 _ROWS = Kernel("nearest_mean_rows", "*f64 *i32 i64 i64 i64 *f64 *i32 *i64 i64 *f64 i64 &i64")
 _PLAN = Kernel("nearest_mean_plan", f"{_DATA} *i64 i64 i64 i64 &i64 &i64")
@@ -45,6 +46,12 @@ class Limbs:
     first: Codes
     low: Codes
     width: int
+
+    @classmethod
+    def none(cls, n: int, d: int) -> Limbs:
+        """Return no limbs, if the means are known."""
+        first, low = np.zeros(d + 1, dtype=np.int64), np.zeros(d, dtype=np.int64)
+        return cls(digits=np.empty((n, 0), dtype=np.int64), first=first, low=low, width=1)
 
 
 def limbs(numbers: Floats) -> Limbs:
@@ -82,23 +89,24 @@ class Parts:
     @classmethod
     def of(cls, values: Floats, cardinality: Codes) -> Parts:
         """Separate the columns of encoded rows."""
-        numbers = np.ascontiguousarray(values[:, cardinality == 0])
-        missing = np.isnan(numbers)
-        known = ~missing if missing.any() else missing[:, :0]
+        numeric = cardinality == 0
+        numbers = np.ascontiguousarray(values if numeric.all() else values[:, numeric])
+        known = np.empty((len(numbers), 0), dtype=np.int8)
+        if numbers.size and np.isnan(numbers.min()):
+            known = (~np.isnan(numbers)).astype(np.int8)
         nominal = values[:, cardinality > 0]
         codes = np.where(np.isnan(nominal), -1.0, nominal).astype(np.int32)
         sizes = cardinality[cardinality > 0]
         return cls(
             numbers=numbers,
-            known=np.ascontiguousarray(known.astype(np.int8)),
+            known=known,
             codes=np.ascontiguousarray(codes),
             offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
         )
 
 
-def _data(encoded: Encoded, parts: Parts) -> tuple[object, ...]:
+def _data(encoded: Encoded, parts: Parts, grid: Limbs) -> tuple[object, ...]:
     """Return the kernel arguments that describe a data set."""
-    grid = limbs(parts.numbers)
     return (
         parts.numbers, grid.digits, parts.known, parts.codes, *parts.numbers.shape,
         grid.digits.shape[1], parts.known.shape[1], parts.codes.shape[1], parts.offset, grid.first,
@@ -115,7 +123,9 @@ def fit(encoded: Encoded, kind: int) -> tuple[Floats, npt.NDArray[np.int32], Cod
     means = np.empty((c, parts.numbers.shape[1]))
     modes = np.empty((c, parts.codes.shape[1]), dtype=np.int32)
     rows, scale = np.empty(c, dtype=np.int64), np.ones(parts.numbers.shape[1])
-    _FIT(*_data(encoded, parts), kind, means, modes, rows, scale)
+    quick = _QUICK_MEANS(parts.numbers, *parts.numbers.shape, encoded.y, c, means)
+    grid = Limbs.none(*parts.numbers.shape) if quick else limbs(parts.numbers)
+    _FIT(*_data(encoded, parts, grid), kind, means, modes, rows, scale)
     return means, modes, rows, scale
 
 
@@ -149,5 +159,7 @@ def predict_folds(encoded: Encoded, fold_of: Codes, folds: int, kind: int) -> tu
     predicted = np.empty((runs, n), dtype=np.int64)
     begins = np.zeros((runs, folds + 1), dtype=np.int64)
     parts = Parts.of(encoded.values, encoded.cardinality)
-    _PLAN(*_data(encoded, parts), fold_of, runs, folds, kind, predicted, begins)
+    _PLAN(
+        *_data(encoded, parts, limbs(parts.numbers)), fold_of, runs, folds, kind, predicted, begins
+    )
     return predicted, begins

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import mmap
 import queue
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from importlib import import_module
 from itertools import chain, count
+from pathlib import Path
 from typing import Any, Generic
 from uuid import uuid4
 
@@ -24,7 +26,16 @@ from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.engines.forked_workers import START_SECONDS, WorkerSource
 from bestofk.run.engines.workers import Pool, run_in_workers, without_local_items
-from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task, describe_error, load_task
+from bestofk.run.task import (
+    Block,
+    BlockSizer,
+    ItemT,
+    ResultT,
+    Shipment,
+    Task,
+    describe_error,
+    load_task,
+)
 
 BLOCKS_PER_THREAD = 2
 """Blocks sent per cluster thread, so that no worker waits for the next block."""
@@ -85,21 +96,23 @@ def run_on_dask(
     RunError
         The cluster does not answer, has no workers, or cannot run bestofk.
     """
-    shipment = task.ship()
-    if shipment.packed is None or (shipment.is_local is not None and deadline is not None):
-        # local items are evaluated last, and the deadline may leave no time for them
-        yield from _run_here(task, blocks, jobs, timeout, deadline, cut)
-        return
+    cluster: DaskCluster[ItemT, ResultT]
+    if pools:
+        cluster = pools.pop()
+    else:
+        shipment = task.ship()
+        if shipment.packed is None or (shipment.is_local is not None and deadline is not None):
+            # local items are evaluated last, and the deadline may leave no time for them
+            yield from _run_here(task, blocks, jobs, timeout, deadline, cut)
+            return
+        cluster = DaskCluster(shipment, jobs=jobs, scheduler=scheduler, timeout=timeout)
+        # the data may take much memory
+        del shipment
     local: deque[Block[ItemT]] = deque()
     source = iter(blocks)
     to_send = source
-    if shipment.is_local is not None:
-        to_send = without_local_items(source, shipment.is_local, local)
-    cluster: DaskCluster[ItemT, ResultT] = (
-        pools.pop()
-        if pools
-        else DaskCluster(shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout)
-    )
+    if cluster.is_local is not None:
+        to_send = without_local_items(source, cluster.is_local, local)
     if sizer is not None:
         sizer.workers = BLOCKS_PER_THREAD * cluster.threads
     pending: dict[int, Block[ItemT]] = {}
@@ -141,7 +154,10 @@ def run_on_dask(
             pools.append(cluster)
         else:
             cluster.close()
-    yield from _run_here(task, chain(local, source), jobs, timeout, deadline, cut)
+    rest = chain(local, source)
+    first = next(rest, None)
+    if first is not None:
+        yield from _run_here(task, chain([first], rest), jobs, timeout, deadline, cut)
 
 
 def _run_here(
@@ -181,12 +197,20 @@ class DaskCluster(Generic[ItemT, ResultT]):
     threads: int
     """Number of blocks that the cluster evaluates at the same time."""
 
-    def __init__(self, packed: bytes, *, jobs: int, scheduler: Any, timeout: float | None) -> None:
+    def __init__(
+        self,
+        shipment: Shipment[ItemT],
+        *,
+        jobs: int,
+        scheduler: Any,
+        timeout: float | None,
+    ) -> None:
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
             raise MissingExtraError("The engine dask", "dask") from None
-        self.packed, self.token, self.timeout = packed, uuid4().hex, timeout
+        self.is_local, self.token, self.timeout = shipment.is_local, uuid4().hex, timeout
+        self.packed: bytes | str | None = shipment.packed
         self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
         self.finished: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
@@ -197,7 +221,10 @@ class DaskCluster(Generic[ItemT, ResultT]):
             if self.is_own:
                 address: Any = scheduler
                 if scheduler is None:
-                    address = undo.enter_context(_local_cluster(distributed, jobs))
+                    address, folder = undo.enter_context(_local_cluster(distributed, jobs))
+                    # all processes of this machine can share the memory of one file
+                    self.packed = f"{folder}/task"
+                    Path(self.packed).write_bytes(shipment.packed or b"")
                 elif not isinstance(scheduler, distributed.deploy.Cluster):
                     _check_address(scheduler)
                 self.client = _connected(distributed, address)
@@ -320,8 +347,8 @@ def _quiet_loggers() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
-    """Start a local cluster whose files are removed at the end; Dask leaves them behind."""
+def _local_cluster(distributed: Any, jobs: int) -> Iterator[tuple[Any, str]]:
+    """Start a local cluster in a folder that is removed at the end; Dask leaves files behind."""
     config = import_module("dask").config
     with tempfile.TemporaryDirectory(prefix="bestofk-", ignore_cleanup_errors=True) as folder:
         with config.set({"temporary-directory": folder}):
@@ -335,7 +362,7 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
                 silence_logs=logging.CRITICAL,
             )
         with cluster:
-            yield cluster
+            yield cluster, folder
 
 
 def _check_address(scheduler: Any) -> None:
@@ -361,9 +388,12 @@ _LOCK = threading.Lock()
 
 
 def evaluate_block(
-    token: str, packed: bytes, block: Block[Hashable], timeout: float | None
+    token: str, packed: bytes | str, block: Block[Hashable], timeout: float | None
 ) -> list[object]:
-    """Return the results of a block of the task `packed`, which `token` identifies."""
+    """Return the results of a block of the task `packed` (its bytes or the path of its file).
+
+    The token identifies the task.
+    """
     if token in _ENDED:
         return []
     key = (token, threading.get_ident())
@@ -371,12 +401,17 @@ def evaluate_block(
         pool = _POOLS.get(key)
         if pool is None:
             if token not in _SOURCES:
-                task = load_task(packed)
+                task = load_task(packed if isinstance(packed, bytes) else _mapped(packed))
                 _SOURCES[token] = task, WorkerSource(packed, threads=task.threads)
             task, source = _SOURCES[token]
-            pool = Pool(task, packed, jobs=1, timeout=timeout, source=source)
+            pool = Pool(task, None, jobs=1, timeout=timeout, source=source)
             _POOLS[key] = pool
     return list(pool.run(iter([block])))
+
+
+def _mapped(path: str) -> mmap.mmap:
+    with Path(path).open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def end_task(token: str) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -19,8 +20,8 @@ from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task
 ENGINES = ("auto", "serial", "threads", "processes", "dask")
 START_COST = 3.0
 """Seconds of remaining work above which starting worker processes pays off."""
-MIN_TIMED_SECONDS = 0.1
-"""Seconds of fits from which the remaining work is estimated."""
+SURE_SECONDS = 1.0
+"""A shorter first fit says little about the next ones, because it may include imports."""
 
 
 class Rounds:
@@ -32,11 +33,12 @@ class Rounds:
         """The pool of workers or the connection to a cluster, when it is not in use."""
         self.evaluators: list[Any] = []
         """Evaluators of this process that are not in use."""
-        self.spent, self.timed = 0.0, 0
+        self.times: dict[str, tuple[int, float]] = {}
+        """Number of timed items and the least seconds of one, by label."""
         self.requested = 0
         """Number of items of all rounds so far."""
         self.later = 0.0
-        """Number of items that later rounds are expected to need."""
+        """Number of items that later rounds are expected to need, per item of this round."""
 
     def __enter__(self) -> Self:
         return self
@@ -102,9 +104,8 @@ class Engine:
     def run(
         self,
         task: Task[ItemT, ResultT],
-        items: Iterable[ItemT],
+        items: Sequence[ItemT],
         *,
-        total: int,
         deadline: float | None = None,
         cut: dict[ItemT, float] | None = None,
         claim: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
@@ -115,10 +116,8 @@ class Engine:
         ----------
         task : Task
             The task of the items.
-        items : iterable
+        items : sequence
             Consumed lazily.
-        total : int
-            Number of items, to estimate the work.
         deadline : float, optional
             End of the run, on the clock of `time.monotonic`.
         cut : dict, optional
@@ -134,15 +133,15 @@ class Engine:
             blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, blocks, sizer, total, deadline, cut)
+        results = self._results(task, items, blocks, sizer, deadline, cut)
         return sizer.counting(limited(results, task.threads))
 
     def _results(
         self,
         task: Task[ItemT, ResultT],
+        items: Sequence[ItemT],
         blocks: Iterator[Block[ItemT]],
         sizer: BlockSizer,
-        total: int,
         deadline: float | None,
         cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
@@ -176,7 +175,7 @@ class Engine:
 
             evaluators = None if self.rounds is None else self.rounds.evaluators
             return run_in_threads(task, blocks, jobs=self.workers, evaluators=evaluators)
-        return self._auto(task, blocks, total)
+        return self._auto(task, items, blocks)
 
     def _in_workers(
         self,
@@ -200,10 +199,7 @@ class Engine:
         )
 
     def _auto(
-        self,
-        task: Task[ItemT, ResultT],
-        blocks: Iterator[Block[ItemT]],
-        total: int,
+        self, task: Task[ItemT, ResultT], items: Sequence[ItemT], blocks: Iterator[Block[ItemT]]
     ) -> Generator[ResultT, None, None]:
         """Evaluate in this process until it is clear that workers would be faster."""
         rounds = Rounds() if self.rounds is None else self.rounds
@@ -211,20 +207,23 @@ class Engine:
             yield from self._in_workers(task, blocks)
             return
         evaluator = rounds.evaluators.pop() if rounds.evaluators else task.evaluator()
-        left = total + rounds.later
+        counts = Counter(map(task.label, items)) if self.workers > 1 else Counter()
+        left = {label: (1 + rounds.later) * count for label, count in counts.items()}
         for block in blocks:
-            for result in evaluator.evaluate_block(block):
-                seconds = task.seconds(result)
-                if seconds is not None:
-                    rounds.spent += seconds
-                    rounds.timed += 1
-                left -= 1
+            for item, result in zip(block.items, evaluator.evaluate_block(block), strict=True):
+                if left:
+                    label, seconds = task.label(item), task.seconds(result)
+                    left[label] -= 1
+                    if seconds is not None and not task.failed(result):
+                        timed, least = rounds.times.get(label, (0, seconds))
+                        rounds.times[label] = timed + 1, min(least, seconds)
                 yield result
-            if (
-                self.workers > 1
-                and rounds.spent > MIN_TIMED_SECONDS
-                and rounds.spent / rounds.timed * left > START_COST
-            ):
+            work = sum(
+                left.get(label, 0.0) * least
+                for label, (timed, least) in rounds.times.items()
+                if timed > 1 or least > SURE_SECONDS
+            )
+            if work > START_COST:
                 yield from self._in_workers(task, blocks)
                 return
         rounds.evaluators.append(evaluator)

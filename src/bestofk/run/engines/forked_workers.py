@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -168,8 +169,9 @@ class WorkerSource:
 
     Parameters
     ----------
-    packed : bytes or None
-        The pickled task. It is kept in an unnamed file, which the system removes.
+    packed : bytes, str or None
+        The pickled task, or the path of its file. Bytes are kept in an unnamed file, which the
+        system removes.
     evaluator : ItemEvaluator or None
         The evaluator of the task, for workers that are forks of this process.
     threads : int
@@ -178,14 +180,16 @@ class WorkerSource:
 
     def __init__(
         self,
-        packed: bytes | None = None,
+        packed: bytes | str | None = None,
         evaluator: AnyEvaluator | None = None,
         *,
         threads: int = 1,
     ) -> None:
         self.evaluator, self.threads = evaluator, threads
         self._file: Any = None
-        if packed is not None:
+        if isinstance(packed, str):
+            self._file = Path(packed).open("rb")  # noqa: SIM115
+        elif packed is not None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
             self._file.write(packed)
             self._file.flush()

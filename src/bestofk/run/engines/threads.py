@@ -14,10 +14,14 @@ import time
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import Generic
+from functools import lru_cache
+from typing import TYPE_CHECKING, Generic
 
 from bestofk.run.process_state import warnings_by_thread
 from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -62,22 +66,25 @@ def held_threads(threads: int) -> Iterator[None]:
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """Limit the threads of all libraries in this process, and restore them afterwards.
-
-    This takes milliseconds, so it is done once per run or once for all rounds of a run.
-    """
+    """Limit the threads of all libraries in this process, and restore them afterwards."""
     if _CURRENT.get() == threads:
         yield
         return
-    from threadpoolctl import ThreadpoolController
-
-    known, modules = ThreadpoolController(), len(sys.modules)
+    known, modules = _libraries(tuple(sys.modules)), len(sys.modules)
     try:
         with changed_environment(thread_environment(threads)), known.limit(limits=threads):
             yield
     finally:
         if len(sys.modules) > modules:
             _release({library.filepath for library in known.lib_controllers})
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: tuple[str, ...]) -> ThreadpoolController:  # noqa: ARG001
+    """Find the loaded libraries, which takes milliseconds, once while no module is imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @contextmanager
@@ -97,9 +104,7 @@ def changed_environment(values: dict[str, str]) -> Iterator[None]:
 
 def _release(known: set[str]) -> None:
     """Give libraries that were loaded meanwhile their default number of threads."""
-    from threadpoolctl import ThreadpoolController
-
-    for library in ThreadpoolController().lib_controllers:
+    for library in _libraries(tuple(sys.modules)).lib_controllers:
         if library.filepath not in known:
             default = os.environ.get("OMP_NUM_THREADS", "")
             library.set_num_threads(int(default) if default.isdigit() else os.cpu_count() or 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import mmap
 import os
 import random
 import sys
@@ -121,20 +122,15 @@ def send_file(pipe: Connection, file: BinaryIO, pid: int) -> None:
         reduction.send_handle(pipe, file.fileno(), pid)
 
 
-def receive_file(pipe: Connection) -> bytes:
-    """Return the content of a file that `send_file` sent."""
+def receive_file(pipe: Connection) -> bytearray | mmap.mmap:
+    """Return the content of a file that `send_file` sent, in memory that processes share."""
     if sys.platform == "win32":
-        return pipe.recv_bytes()
+        return bytearray(pipe.recv_bytes())
     handle = reduction.recv_handle(pipe)
     try:
-        parts, offset = [], 0
-        # other processes share the file position, so do not move it
-        while part := os.pread(handle, 1 << 30, offset):
-            parts.append(part)
-            offset += len(part)
+        return mmap.mmap(handle, 0, access=mmap.ACCESS_COPY)
     finally:
         os.close(handle)
-    return b"".join(parts)
 
 
 def _restore_safe_path(parent: Starter) -> None:

@@ -93,8 +93,9 @@ def _decision(
     found = evidence_so_far(
         last.losses, names, outcome.test, outcome.family, verdict, metric=metric
     )
-    ranking = order_so_far(found, verdict, last.losses, settled=race.settled)
-    means = {name: _mean(row) for name, row in zip(names, last.losses, strict=True)}
+    shown_losses = last.losses[..., : outcome.test.outer]
+    ranking = order_so_far(found, verdict, shown_losses, settled=race.settled)
+    means = {name: _mean(row) for name, row in zip(names, shown_losses, strict=True)}
     shown = stated_order(outcome.preference, np.arange(len(names)), ranking[:1])
     evidence = found
     if not np.array_equal(shown, np.arange(len(names))):
@@ -172,7 +173,7 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
         risk=rule.risk,
         planned_runs=test.runs,
         max_runs=outcome.planned.most,
-        fits=len(outcome.results),
+        fits=sum(map(outcome.planned.is_fit, outcome.results)),
         planned_fits=len(spec.learners) * test.runs * per_run,
         fits_per_run=per_run,
         open_pairs=() if settled else open_pairs,
@@ -207,7 +208,7 @@ def _learners(
                 confidence=f"{100 * (1 - rule.risk):.4g} %",
                 unit=outcome.planned.unit,
             )
-        known = last.losses[index, :runs]
+        known = last.losses[index, :runs, : outcome.planned.test.outer]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
         raced.append(
             RacedLearner(
@@ -292,13 +293,13 @@ def _plan_words(outcome: RaceOutcome) -> str | None:
 
 def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
     """Return the losses of the race, with gaps after a learner was stopped."""
-    design = outcome.planned.design
+    design = outcome.planned.design.with_(subsets=None)
     learners = sorted(outcome.prefer)
     shape = (len(learners), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
     row_of = {learner: row for row, learner in enumerate(learners)}
     for cell, result in outcome.results.items():
-        if result.loss is not None and cell.learner in row_of:
+        if result.loss is not None and cell.learner in row_of and cell.run < design.runs:
             at = (row_of[cell.learner], cell.dataset, cell.run, cell.fold, cell.repetition)
             values[at] = result.loss
     return Losses(

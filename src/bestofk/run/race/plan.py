@@ -12,17 +12,18 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.order import Foreseen, foresee
 from bestofk.decide.registry import decides_by
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping import PlannedT, StopRule
+from bestofk.decide.stopping import PlannedNested, PlannedT, StopRule
 from bestofk.decide.stopping.planned_units import MAX_UNITS, PlannedUnits
 from bestofk.decide.stopping.verdicts import PlannedTest
+from bestofk.run.experiment import CellIndex
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 PLAN = "10x10"
-"""The plan of a race that names none."""
-_BY_RUNS = ("plain", "corrected")
+"""The plan to use if a race cannot use another."""
+_BY_RUNS = ("plain", "corrected", "nested")
 """Tests of which the runs on one data set can be bounded."""
 _BY_DATASETS = ("ranks", "signs")
 """Tests of which the data sets can be bounded."""
@@ -59,9 +60,35 @@ class PlannedRace:
         return "data set" if isinstance(self.test, PlannedUnits) else "run"
 
     @property
-    def fits_per_unit(self) -> int:
-        """Fits of one learner in a run or on a data set, but for repetitions."""
+    def cells_per_unit(self) -> int:
+        """Losses of one learner in a run or on a data set, for one repetition."""
         return self.test.folds * len(self.cells(0, 0))
+
+    @property
+    def fits_per_unit(self) -> int:
+        """Fits of one learner in a run or on a data set, for one repetition."""
+        # one model serves both folds of a pair
+        return self.cells_per_unit - self._pairs
+
+    @property
+    def _pairs(self) -> int:
+        """Pairs of folds that are left out together in every run."""
+        subsets = self.design.subsets
+        return 0 if subsets is None else subsets.runs // self.design.runs
+
+    def is_fit(self, cell: CellIndex) -> bool:
+        """Return whether a model was fitted for this cell, not for the other fold of its pair."""
+        return cell.run < self.design.runs or cell.fold == 0
+
+    def unit_of(self, cell: CellIndex) -> int:
+        """Return the run (or data set) of the race that a cell belongs to."""
+        if isinstance(self.test, PlannedUnits):
+            return cell.dataset
+        if self.design.kind in _SPLITS:
+            return cell.fold + cell.run * self.design.folds
+        if cell.run >= self.design.runs:
+            return (cell.run - self.design.runs) // self._pairs
+        return cell.run
 
     @property
     def most(self) -> int:
@@ -78,6 +105,9 @@ class PlannedRace:
             )
         if self.design.kind in _SPLITS:
             return ((0, *divmod(unit, self.design.folds)),)
+        if fold >= self.design.folds:
+            pair, of_pair = divmod(fold - self.design.folds, 2)
+            return ((0, self.design.runs + unit * self._pairs + pair, of_pair),)
         return ((0, unit, fold),)
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,10 +126,10 @@ def long_enough(plan: Plan, rule: StopRule) -> Plan:
     """Return the plan with all runs that a race may need."""
     if rule.settle != "limit":
         return plan
-    if plan.kind != "cv" or plan.source is not None:
+    if plan.kind != "cv" or plan.source is not None or plan.subsets is not None:
         raise ArgumentError(
             use(settle="limit"),
-            f" adds runs of cross-validation, and the plan {plan.spec!r} has none to add: give ",
+            f" adds runs of plain cross-validation, not to the plan {plan.spec!r}: give ",
             use(cv=PLAN),
             ", or leave settle out.",
         )
@@ -133,13 +163,9 @@ def planned_race(
     for name in ("margin", "rope"):
         if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
-    if design.subsets is not None:
-        raise ArgumentError(
-            _SETTLED,
-            " is for plans without runs on parts of the rows, which are needed in full: ",
-            *_instead(settings),
-        )
     if datasets > 1:
+        if design.subsets is not None:
+            raise _parts_needed(settings)
         return _over_datasets(names, design, settings, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
@@ -153,7 +179,16 @@ def planned_race(
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
         raise _uncovered(settings.test_name if choice is None else choice.name, settings)
+    if design.subsets is not None and entry.curtailed != "nested":
+        raise _parts_needed(settings)
     arguments = choice.arguments
+    df = arguments.get("df")
+    if entry.curtailed == "nested":
+        K = planned.folds
+        models = runs * K * (K + 1) // 2
+        degrees = min(models, arguments.get("rows", models)) - 1 if df is None else df
+        nested = PlannedNested(runs=runs, folds=K * K, df=float(degrees), span=span, step=None)
+        return PlannedRace(rule=rule, test=nested, design=design, foreseen=foreseen)
     share = None
     if entry.curtailed == "corrected":
         share = arguments.get("test_share")
@@ -162,7 +197,6 @@ def planned_race(
         units, folds = planned.runs * planned.folds, 1
     else:
         units, folds = planned.runs, planned.folds
-    df = arguments.get("df")
     test = PlannedT(
         runs=units,
         folds=folds,
@@ -229,6 +263,14 @@ def _uncovered(test: str, settings: Settings) -> ArgumentError:
     return ArgumentError(
         _SETTLED,
         f" does not know what the rest of a plan can change for the test {test!r}: ",
+        *_instead(settings),
+    )
+
+
+def _parts_needed(settings: Settings) -> ArgumentError:
+    return ArgumentError(
+        _SETTLED,
+        " is for plans without runs on parts of the rows, which are needed in full: ",
         *_instead(settings),
     )
 

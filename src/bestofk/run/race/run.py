@@ -169,6 +169,7 @@ def _one_race(
     """Race the learners that are not left out."""
     planned, spec = track.planned, track.spec
     first = track.losses(remaining, np.ones(len(remaining), dtype=np.int64))
+    first = first[..., : planned.test.outer]
     preferred = settings.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(losses) for losses in first])
     positions, preference, notes = arrange(names, preferred.prefer, means)
@@ -284,23 +285,13 @@ class _Track:
         first: dict[int, int] = {}
         for cell, one in self.results.items():
             if one.failure is None:
-                run = self._run(cell)
+                run = self.planned.unit_of(cell)
                 first[cell.learner] = min(first.get(cell.learner, run), run)
         return {
             cell: one
             for cell, one in self.results.items()
-            if self._run(cell) == first.get(cell.learner, 0)
+            if self.planned.unit_of(cell) == first.get(cell.learner, 0)
         }
-
-    def _run(self, cell: CellIndex) -> int:
-        if self.planned.unit != "run":
-            return cell.dataset
-        # a split of a design without runs is a run of its own
-        return (
-            cell.fold + cell.run * self.planned.design.folds
-            if self.planned.test.folds == 1
-            else cell.run
-        )
 
     def losses(self, learners: Sequence[int], runs: Ints) -> Floats:
         """Return (K, max runs, folds) means over repetitions; NaN if not run or failed."""
@@ -342,8 +333,8 @@ class _Track:
 
     def left_out(self) -> tuple[int, ...]:
         """Learners that failed more often than the whole plan tolerates."""
-        fits = self.planned.test.runs * self.planned.fits_per_unit * self.spec.repetitions
-        most = MAX_FAILED_SHARE * fits
+        cells = self.planned.test.runs * self.planned.cells_per_unit * self.spec.repetitions
+        most = MAX_FAILED_SHARE * cells
         failed = np.zeros(len(self.spec.learners))
         for cell, result in self.results.items():
             failed[cell.learner] += result.failure is not None
@@ -371,7 +362,7 @@ def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) ->
     """
     known = first[~np.isnan(first)]
     if sizes is not None:
-        folds = planned.test.folds
+        folds = planned.test.outer
         wrong = first[:, 0] * np.asarray(sizes[:folds], dtype=float)
         wrong = wrong[~np.isnan(wrong)]
         if np.allclose(wrong, np.round(wrong), rtol=0.0, atol=1e-6):
@@ -398,7 +389,7 @@ def run_race(
     deadline cut.
     """
     task = ComparisonTask(experiment)
-    per_run = planned.fits_per_unit * experiment.repetitions
+    per_run = planned.cells_per_unit * experiment.repetitions
     total = len(experiment.learners) * planned.most * per_run
     progress = RaceProgress(observer(execution.progress), total)
     with open_store(execution.store) as opened:
@@ -411,7 +402,7 @@ def run_race(
             # these learners may need half of the runs that are left
             share = len({cell.learner for cell in cells}) / len(experiment.learners)
             rounds.requested += len(cells)
-            rounds.later = share * (total - rounds.requested) / 2
+            rounds.later = share * (total - rounds.requested) / 2 / len(cells)
             return run_task(
                 task,
                 cells,

@@ -134,6 +134,7 @@ def _misnamed(columns: Sequence[Sequence[Any]]) -> set[int]:
     """Return the indices of rows whose names do not match their digest."""
     from bestofk.run.store.schema import unescaped  # imports SQLAlchemy
 
+    kinds = [set(map(type, column)) for column in columns[-4:]]
     digests: dict[Any, Digests] = {}
     wrong = set()
     for index, (digest, dataset, learner, splits, loss, run, fold, repetition) in enumerate(
@@ -141,12 +142,12 @@ def _misnamed(columns: Sequence[Sequence[Any]]) -> set[int]:
     ):
         if loss not in digests:
             digests[loss] = Digests(unescaped(loss) if isinstance(loss, str) else "")
-        if (
-            digests[loss].of(dataset, learner, splits, run, fold, repetition) != digest
-            or not type(run) is type(fold) is type(repetition) is int
-            or type(loss) is not str
-        ):
+        if digests[loss].of(dataset, learner, splits, run, fold, repetition) != digest:
             wrong.add(index)
+    if kinds != [{str}, {int}, {int}, {int}]:
+        for index, names in enumerate(zip(*columns[-4:], strict=True)):
+            if [type(name) for name in names] != [str, int, int, int]:
+                wrong.add(index)
     return wrong
 
 

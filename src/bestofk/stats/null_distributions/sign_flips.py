@@ -29,6 +29,8 @@ MAX_COUNTED_DIFFERENCES = 32
 NUMBERS_AT_ONCE = 2**16
 MAX_STEPS = 64
 """Largest difference, in units, for which counting the sizes pays off."""
+_NO_PROBABILITY = 760.0
+"""exp(-x) beyond this is no float."""
 _SAMPLE_SIZE = 64
 """Pairs, and differences of each pair, from which the unit is determined."""
 _BINOMIAL_SDS = 8.5
@@ -117,8 +119,13 @@ def _flipped(a: Floats, b: Floats, *, both: bool) -> Tails:
             upper[some] = _counted(sizes[some], positive[some], noise[some], n)
             if both:
                 lower[some] = _counted(sizes[some], ~positive[some], noise[some], n)
+    # Hoeffding: P(T* >= T) <= exp(-T^2 / (2 sum d^2)), here too small for a float
+    total = np.where(positive, sizes, -sizes).sum(axis=1)
+    negligible = total * np.abs(total) / (2.0 * np.square(sizes).sum(axis=1) + SMALLEST)
+    upper[(even < 0) & (negligible > _NO_PROBABILITY)] = SMALLEST
+    lower[(even < 0) & (negligible < -_NO_PROBABILITY)] = SMALLEST
     lower_bounds, upper_bounds = (np.stack([p, p], axis=1) for p in (lower, upper))
-    for row in np.flatnonzero(even < 0):
+    for row in np.flatnonzero((even < 0) & (np.abs(negligible) <= _NO_PROBABILITY)):
         grid = step_grid(np.stack([a[row], b[row]]), choices=2, queries=1)
         tails = sum_tails(grid, np.arange(2), np.arange(1))
         lower[row], lower_bounds[row] = tails.lower[0], tails.lower_bounds[0]

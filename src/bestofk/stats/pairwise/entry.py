@@ -135,12 +135,12 @@ class PairwiseTest(FunctionEntry):
     """The function takes `units`, the number of groups that bounds its degrees of freedom."""
     takes_resolution: bool = False
     """The function takes `resolution`, the step of which all losses are multiples."""
-    curtailed: Literal["", "plain", "corrected", "ranks", "signs"] = ""
+    curtailed: Literal["", "plain", "corrected", "nested", "ranks", "signs"] = ""
     """How the rest of a plan can be bounded and predicted (`bestofk.decide.stopping`).
     ``"plain"`` and ``"corrected"``: the statistic is the mean of all differences of several runs or
     splits over their standard deviation, times a constant; the variance is uncorrected or corrected
-    for shared rows. ``"ranks"`` and ``"signs"``: signed ranks or signs of data sets. Empty: it
-    cannot, and the test is never stopped early."""
+    for shared rows. ``"nested"``: the statistic of `nested_cv_t`. ``"ranks"`` and ``"signs"``:
+    signed ranks or signs of data sets. Empty: it cannot, and the test is never stopped early."""
     subsets: str = ""
     """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
     takes their losses after those of all runs in one axis; if `pooled`, it does not take them."""

@@ -14,11 +14,14 @@ from bestofk._base.checks import Alternative, Floats, finite_array, one_of, side
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, pvalue_words
 from bestofk._base.results import Presented, open_level, renamed
+from bestofk.stats.adjust import pair_indices
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 _PAIRS_AT_ONCE = 1 << 15
 _MAX_ROWS_AT_ONCE = 32
 _MAX_LOSSES_AT_ONCE = 1 << 24
+_MIN_LARGE_TEST = 1_000
+"""Losses of a learner from which a test of a pair takes longer than a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +145,9 @@ def all_pairs(
     starts = np.concatenate([[0], np.cumsum(np.arange(K - 1, 0, -1))])
     columns: dict[str, Floats] = {}
     step, width = max(1, min(_MAX_ROWS_AT_ONCE, _PAIRS_AT_ONCE // K)), K
+    if array[0].size >= _MIN_LARGE_TEST:
+        # the call costs less than the pairs of a block that are not wanted
+        step = max(1, min(step, K // 16))
     if step * K * array[0].size > _MAX_LOSSES_AT_ONCE:
         step = width = max(1, isqrt(_MAX_LOSSES_AT_ONCE // array[0].size))
     blocks = (
@@ -163,6 +169,6 @@ def all_pairs(
                 own, other = first + row, max(start, first + row + 1)
                 part = block[row, other - start :]
                 columns[field][starts[own] + other - own - 1 :][: len(part)] = part
-    i, j = np.triu_indices(K, 1)
+    i, j = pair_indices(K)
     columns.setdefault("direction", columns["estimate"])
     return AllPairs(test=name, alternative=sides, learners=K, i=i, j=j, **columns)

@@ -479,6 +479,7 @@ SPLIT_TESTS = (
         paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
         takes_df=True,
+        curtailed="nested",
         subsets="nested",
         family="nested-cv",
         called="a t test of learners based on nested cross-validation (bestofk's variant; its "

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, probability
 from bestofk._base.errors import ArgumentError
@@ -173,6 +175,21 @@ class PairwiseResult(Presented):
         q = -t_quantile(tail_level(level, self.alternative), self.df)
         half = q * np.asarray(self.standard_error)
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
+
+    def of_pairs(self, rows: npt.NDArray[np.int64]) -> PairwiseResult | None:
+        """Return the result of some pairs; None if the interval depends on more than the result."""
+        rule = self.interval_rule
+        if not isinstance(rule, FunctionType) or rule.__closure__ or np.ndim(self.pvalue) != 1:
+            return None
+        columns: dict[str, Any] = {
+            name: np.asarray(value)[rows]
+            for name in ("statistic", "pvalue", "estimate", "pivot", "standard_error", "direction")
+            if (value := getattr(self, name)) is not None
+        }
+        bounds = self.bounds and Interval(*(np.asarray(end)[rows] for end in self.bounds))
+        return replace(
+            self, **columns, bounds=bounds, losses=tuple(side[rows] for side in self.losses)
+        )
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per comparison."""

@@ -106,10 +106,14 @@ EXPORT i64 cut_by_mark(const i64 *predicted, const i64 *marks, i64 n_lines, i64 
 /* naive_bayes.c */
 EXPORT i64 naive_bayes_places(const double *values, i64 n, i64 d, const i64 *cardinality,
                               const i64 *offset, int32_t *places);
-EXPORT i64 naive_bayes_fit(const int32_t *places, const double *columns, i64 n, i64 d,
-                           const i64 *cardinality, const i64 *offset, const i64 *y, i64 n_labels,
-                           const i64 *order, const i64 *n_known, double *table, double *prior,
+EXPORT i64 naive_bayes_fit(const int32_t *places, const double *values, const double *columns,
+                           i64 n, i64 d, const i64 *cardinality, const i64 *offset,
+                           const i64 *y, i64 n_labels, double *table, double *prior,
                            double *precision, double *mean, double *deviation);
+EXPORT i64 naive_bayes_choose(const double *values, const int32_t *places, i64 n, i64 d,
+                              const double *table, i64 lines, const double *prior, i64 n_labels,
+                              const double *precision, const double *mean,
+                              const double *deviation, i64 *predicted);
 EXPORT i64 naive_bayes_shares(const double *values, const int32_t *places, i64 n, i64 d,
                               const double *table, const double *prior, i64 n_labels,
                               const double *precision, const double *mean,
@@ -131,6 +135,8 @@ EXPORT i64 split_into_limbs(const i64 *bits, i64 n, i64 d, const i64 *first, con
                             i64 width, i64 *digits, i64 n_limbs);
 
 /* nearest_mean.c */
+EXPORT i64 nearest_mean_quick_means(const double *numbers, i64 n, i64 d, const i64 *y, i64 c,
+                                    double *means);
 EXPORT i64 nearest_mean_fit(const double *numbers, const i64 *digits, const int8_t *known,
                             const int32_t *codes, i64 n, i64 d, i64 n_limbs, i64 n_known, i64 v,
                             const i64 *offset, const i64 *first, const i64 *low, i64 width,

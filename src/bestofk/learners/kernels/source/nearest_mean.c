@@ -66,13 +66,13 @@ static void add_rows(const Data *data, i64 start, i64 stop, const i64 *fold, i64
  *
  * A class without a known value of a column gets the mean or mode of all rows. If no row has a
  * known value, all means of the column are NaN and all its modes are -1. The numbers of a class
- * without rows are undefined. `overall` and `limb` have one cell per limb. */
+ * without rows are undefined. Without limbs, the means are not computed. `overall` and `limb` have one cell per limb. */
 static void summarise(const Data *data, Totals totals, double *means, int32_t *modes,
                       i64 *overall, i64 *limb) {
     i64 c = data->c, d = data->d, v = data->v, values = data->offset[v];
     const i64 *first = data->first;
     bool with_missing = data->n_known > 0;
-    for (i64 j = 0; j < d; j++) {
+    for (i64 j = 0; j < d && data->n_limbs > 0; j++) {
         i64 size = first[j + 1] - first[j], everyone = 0;
         bool lacking = false;
         for (i64 k = 0; k < c; k++) {
@@ -143,39 +143,91 @@ static void summarise(const Data *data, Totals totals, double *means, int32_t *m
 
 /* Compute 1 / scale of each numeric column over the rows whose fold is not `left_out`.
  *
- * `kind` 1 is the standard deviation (with n), 2 the range; a constant column has 1. */
+ * `kind` 1 is the standard deviation (with n), 2 the range; a constant column has 1. `work` has
+ * 4 d cells. */
 static void training_scale(const Data *data, const i64 *fold, i64 left_out, i64 kind,
-                           double *scale) {
+                           double *work, double *scale) {
     i64 n = data->n, d = data->d;
+    double *RESTRICT size = work, *RESTRICT total = work + d;
+    double *RESTRICT smallest = work + 2 * d, *RESTRICT largest = work + 3 * d;
     for (i64 j = 0; j < d; j++) {
-        i64 size = 0;
-        double total = 0.0, smallest = INFINITY, largest = -INFINITY;
-        for (i64 i = 0; i < n; i++) {
-            double x = data->numbers[i * d + j];
-            if ((fold == NULL || fold[i] != left_out) && x == x) {
-                size++;
-                total += x;
-                smallest = x < smallest ? x : smallest;
-                largest = x > largest ? x : largest;
-            }
+        size[j] = total[j] = 0.0;
+        smallest[j] = INFINITY;
+        largest[j] = -INFINITY;
+    }
+    for (i64 i = 0; i < n; i++) {
+        const double *RESTRICT cells = data->numbers + i * d;
+        if (fold != NULL && fold[i] == left_out) {
+            continue;
         }
+        for (i64 j = 0; j < d; j++) {
+            double x = cells[j];
+            size[j] += x == x ? 1.0 : 0.0;
+            total[j] += x == x ? x : 0.0;
+            smallest[j] = x < smallest[j] ? x : smallest[j];
+            largest[j] = x > largest[j] ? x : largest[j];
+        }
+    }
+    double *RESTRICT squares = scale, *RESTRICT centre = total;
+    for (i64 j = 0; j < d; j++) {
+        centre[j] = total[j] / size[j];
+        squares[j] = 0.0;
+    }
+    for (i64 i = 0; i < n && kind == 1; i++) {
+        const double *RESTRICT cells = data->numbers + i * d;
+        if (fold != NULL && fold[i] == left_out) {
+            continue;
+        }
+        for (i64 j = 0; j < d; j++) {
+            double x = cells[j], from = x - centre[j];
+            squares[j] += x == x ? from * from : 0.0;
+        }
+    }
+    for (i64 j = 0; j < d; j++) {
         double spread = 0.0;
-        if (size && largest > smallest) {
-            if (kind == 2) {
-                spread = largest - smallest;
-            } else {
-                double centre = total / (double)size, squares = 0.0;
-                for (i64 i = 0; i < n; i++) {
-                    double x = data->numbers[i * d + j];
-                    if ((fold == NULL || fold[i] != left_out) && x == x) {
-                        squares += (x - centre) * (x - centre);
-                    }
-                }
-                spread = sqrt(squares / (double)size);
-            }
+        if (size[j] > 0.0 && largest[j] > smallest[j]) {
+            spread = kind == 2 ? largest[j] - smallest[j] : sqrt(squares[j] / size[j]);
         }
         scale[j] = spread > 0.0 ? 1.0 / spread : 1.0;
     }
+}
+
+/* Compute class means from sums in doubled precision; return whether all equal those of summarise.
+ *
+ * The low part of a sum has a rounding error of at most n^2 u^2 times the sum of the sizes, where u
+ * is the unit roundoff. A rounded sum is certain if it is the same at both ends of this bound. */
+i64 nearest_mean_quick_means(const double *numbers, i64 n, i64 d, const i64 *y, i64 c,
+                             double *means) {
+    Scratch scratch = {0};
+    double *high = TAKE(&scratch, double, c *d), *low = TAKE(&scratch, double, c *d);
+    double *sizes = TAKE(&scratch, double, c *d), *known = TAKE(&scratch, double, c *d);
+    if (scratch.failed) {
+        scratch_free(&scratch);
+        return NO_MEMORY;
+    }
+    for (i64 i = 0; i < n; i++) {
+        const double *RESTRICT cells = numbers + i * d;
+        double *RESTRICT sum = high + y[i] * d, *RESTRICT rest = low + y[i] * d;
+        double *RESTRICT size = sizes + y[i] * d, *RESTRICT count = known + y[i] * d;
+        for (i64 j = 0; j < d; j++) {
+            double x = cells[j] == cells[j] ? cells[j] : 0.0, before = sum[j];
+            double after = before + x, added = after - before;
+            rest[j] += (before - (after - added)) + (x - added);
+            sum[j] = after;
+            size[j] += fabs(x);
+            count[j] += cells[j] == cells[j] ? 1.0 : 0.0;
+        }
+    }
+    bool certain = true;
+    double bound = 2.0 * (double)n * (double)n * EPS * EPS;
+    for (i64 at = 0; at < c * d; at++) {
+        double sum = high[at] + low[at], rest = (high[at] - sum) + low[at];
+        double slack = bound * sizes[at];
+        certain &= known[at] > 0.0 && sum + (rest + slack) == sum && sum + (rest - slack) == sum;
+        means[at] = sum / known[at];
+    }
+    scratch_free(&scratch);
+    return certain;
 }
 
 static i64 mismatches(const int32_t *codes, const int32_t *modes, i64 v) {
@@ -293,6 +345,7 @@ i64 nearest_mean_fit(const double *numbers, const i64 *digits, const int8_t *kno
                      TAKE(&scratch, i64, c *offset[v]), rows};
     i64 *overall = TAKE(&scratch, i64, n_limbs);
     i64 *limb = TAKE(&scratch, i64, n_limbs);
+    double *work = TAKE(&scratch, double, 4 * d);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
@@ -301,7 +354,7 @@ i64 nearest_mean_fit(const double *numbers, const i64 *digits, const int8_t *kno
     add_rows(&data, 0, n, NULL, -1, totals);
     summarise(&data, totals, means, modes, overall, limb);
     if (kind) {
-        training_scale(&data, NULL, -1, kind, scale);
+        training_scale(&data, NULL, -1, kind, work, scale);
     }
     scratch_free(&scratch);
     return 0;
@@ -362,6 +415,7 @@ i64 nearest_mean_plan(const double *numbers, const i64 *digits, const int8_t *kn
     i64 *place = TAKE(&scratch, i64, runs *folds);
     i64 *overall = TAKE(&scratch, i64, n_limbs);
     i64 *limb = TAKE(&scratch, i64, n_limbs);
+    double *work = TAKE(&scratch, double, 4 * d);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
@@ -404,7 +458,7 @@ i64 nearest_mean_plan(const double *numbers, const i64 *digits, const int8_t *kn
                                totals.counts + m * c * values, totals.rows + m * c};
                 summarise(&data, here, means + m * c * d, modes + m * c * v, overall, limb);
                 if (kind) {
-                    training_scale(&data, fold_of + run * n, f, kind, scale + m * d);
+                    training_scale(&data, fold_of + run * n, f, kind, work, scale + m * d);
                 }
             }
         }
