@@ -1,5 +1,5 @@
 // Names for two controls of the theme that screen readers would hear wrongly or not at all, and a
-// class for figures that are wider than the page.
+// class for figures and tables that are wider than the page.
 document.addEventListener("DOMContentLoaded", () => {
   for (const button of document.querySelectorAll(".search-button-field")) {
     button.removeAttribute("aria-label");
@@ -13,5 +13,6 @@ document.addEventListener("DOMContentLoaded", () => {
       target.classList.toggle("bk-cut", target.scrollWidth > target.clientWidth + 1);
     }
   });
-  for (const box of document.querySelectorAll(".bk-picture .bk-scroll")) cut.observe(box);
+  const boxes = ".bk-picture .bk-scroll, .pst-scrollable-table-container";
+  for (const box of document.querySelectorAll(boxes)) cut.observe(box);
 });

@@ -184,6 +184,7 @@ def markdown_rows(text):
 
 def latex_rows(text):
     plain = text.replace("\\textless{}", "<").replace("\\textgreater{}", ">").replace("{-}", "-")
+    plain = plain.replace("$-$", "-")
     lines = [line.strip().removesuffix("\\\\").split("&")
              for line in plain.splitlines() if line.endswith("\\\\")]  # fmt: skip
     head, *rows = [[cell.strip() for cell in line] for line in lines]

@@ -216,8 +216,8 @@ def compare(
 ) -> None:
     """Compare learners on DATA: which one to use, how the others rank, and why.
 
-    DATA is a file (CSV, TSV, Parquet, ARFF, JSONL), several of them, or the name of an embedded
-    data set (iris, wine, breast-cancer, digits).
+    DATA is a file (CSV, TSV, Excel, Parquet, ARFF, JSONL), several of them, or the name of an
+    embedded data set (iris, wine, breast-cancer, digits).
 
     \b
     Examples:

@@ -112,7 +112,9 @@ class OutputTable:
     def to_latex(self) -> str:
         """Return the rounded table as LaTeX with the rules of the package booktabs."""
         layout = "".join("l" if column.kind in _TEXT_KINDS else "r" for column in self.columns)
-        rows = self._rows([list(map(latex_text, column.shown())) for column in self.columns])
+        rows = self._rows(
+            [[_latex(column.kind, text) for text in column.shown()] for column in self.columns]
+        )
         lines = [
             "% \\usepackage{booktabs}",
             "\\begin{table}",
@@ -205,6 +207,12 @@ def _pvalue(p: float) -> str:
     if p == 0.0:
         return "< 1e-300"
     return "> 0.9999" if 0.99995 <= p < 1.0 else f"{p:.4g}"
+
+
+def _latex(kind: Kind, text: str) -> str:
+    """Escape a cell; outside of formulas LaTeX would set a minus as a hyphen."""
+    minus = kind == "number" and text.startswith("-")
+    return f"$-${latex_text(text[1:])}" if minus else latex_text(text)
 
 
 def _html(kind: Kind, cell: Any) -> Markup:
