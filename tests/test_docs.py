@@ -272,3 +272,8 @@ def test_index_pages_describe_every_page(folder):
     names = [line for tree in toctrees for line in tree.splitlines() if line and line[0] != ":"]
     lines = re.findall(r"^- \[\]\((\S+)\.md\): .{10,}\.$", text, re.MULTILINE)
     assert {f"..{name}" if name.startswith("/") else name for name in names} <= set(lines)
+
+
+def test_the_search_finds_the_page_on_tests_first():
+    # main entries of the index rank above titles and text; the title is too long to match
+    assert "```{index} ! which test," in (DOCS / "which-test.md").read_text()

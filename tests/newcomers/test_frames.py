@@ -269,3 +269,26 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
     )
     # a learner of columns says why it cannot, in the headline
     assert "the rows of 'data' are a sparse matrix" in study.headline()
+
+
+def test_a_messy_file_leads_to_a_decision_by_the_advice_of_its_errors(run, tmp_path):
+    file = tmp_path / "f.csv"
+    n = 60
+    frame = pd.DataFrame({
+        "id": [f"C-{k}" for k in range(n)],
+        "since": [f"{k % 28 + 1:02d}/{k % 12 + 1:02d}/2024" for k in range(n)][::-1],
+        "spend": np.random.default_rng(0).normal(size=n),
+        "churn": ["yes", "no"] * 29 + ["yes", ""],
+    })  # fmt: skip
+    frame.to_csv(file, index=False)
+    options = ("--learner", "max", "--learner", "nmc", "--cv", "kfold:5")
+    assert "pass --target churn." in run("compare", file, "churn", *options)[2]
+    assert "fill in these cells or delete their rows" in run("compare", file, *options)[2]
+    frame[:-1].to_csv(file, index=False)
+    error = run("compare", file, *options)[2]
+    day, month, _ = error.split("'")[3].split("/")
+    assert int(day) <= 12, "the date in the message can be read in two ways"
+    assert int(month) <= 12
+    code, out, error = run("compare", file, *options, "--ignore", "since")
+    assert code == 0, error
+    assert out.count("Left out, as every row has a different value: 'id'") == 1

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bestofk._base.errors import TableError, use
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import RepeatedArgument, config_option
@@ -232,8 +233,7 @@ def compare(
     """
     outputs = planned_outputs(decision)
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
-    for source in data:
-        _check_data(source)
+    _check_data(data, target)
     from bestofk.learners.specification import check_specifications
 
     check_specifications(learners)
@@ -333,9 +333,17 @@ def compare(
     )
 
 
-def _check_data(source: str) -> None:
+def _check_data(data: tuple[str, ...], target: str | None) -> None:
     """Raise an error if there is no such file or embedded data set."""
-    check_source(source, "file or embedded data set", "bestofk.data.embedded:DATASETS")
+    for source in data:
+        try:
+            check_source(source, "file or embedded data set", "bestofk.data.embedded:DATASETS")
+        except TableError as error:
+            if source == data[0] or target is not None:
+                raise
+            # people name the column after the file
+            advice = (" If it is the column to predict, pass ", use(target=source), ".")
+            raise TableError(*error.args, *advice) from None
 
 
 def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
