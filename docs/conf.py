@@ -15,7 +15,6 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 
 from docutils.nodes import reference  # noqa: E402
-from notfound.utils import replace_uris  # noqa: E402
 
 from bestofk import __version__  # noqa: E402
 
@@ -98,7 +97,9 @@ copybutton_selector = "div:not(.no-copy) > div.highlight > pre"
 def _absolute_links(app, doctree, docname):
     """Make the links of the 404 page work at any address, as its header does."""
     if docname == app.config.notfound_pagename:
-        replace_uris(app, doctree, reference, "refuri")
+        for link in doctree.findall(reference):
+            if link.get("internal") and "refuri" in link:
+                link["refuri"] = app.config.notfound_urls_prefix + link["refuri"]
 
 
 def setup(app):
