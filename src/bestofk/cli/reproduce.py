@@ -92,6 +92,10 @@ def reproduce(
     check_path(markdown, "--markdown", (".md",))
     check_path(html, "--html", (".html", ".htm"))
     if printed:
+        files = {"--markdown": markdown, "--html": html, "--figures": figures, "--store": store}
+        unused = next((option for option, value in files.items() if value is not None), None)
+        if unused is not None:
+            raise click.UsageError(f"--printed runs nothing to write: remove {unused} or --printed.")
         _printed(entry, tables, as_json)
         return
     from bestofk.papers.comparison import Request
