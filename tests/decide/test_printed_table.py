@@ -105,7 +105,7 @@ def test_report_shows_the_verdicts(tmp_path):
     assert "Use A (mean accuracy 0.713; B has the same). A is significantly" in decision.explain()
     page = decision.report(tmp_path / "r.html").read_text()
     assert "whatever the items were" in page
-    assert "<title>Which of 3 learners to use</title>" in page
+    assert "<title>Which of 3 models to use</title>" in page
 
 
 def test_printed_zeros_and_percent_signs_count(tmp_path):

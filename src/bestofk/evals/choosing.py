@@ -356,7 +356,7 @@ def _decide(
         if not macro:
             # the order of the decision, which then needs no copy
             means = scores.mean.mean(axis=1) * (-1.0 if scores.higher_is_better else 1.0)
-            order, _, _ = arrange(scores.learners, options["prefer"], means)
+            order, _, _ = arrange(scores.learners, options.get("prefer"), means)
         table = _weighted(scores, macro=macro, order=order)
     else:
         weights = np.ones(len(scores.items))

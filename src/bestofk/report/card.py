@@ -180,6 +180,8 @@ def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice
             parts.append(counted(len(scores.tasks), "task"))
         if scores.clusters:
             parts.append(counted(len(scores.clusters), "cluster"))
+        if models.judge is not None:
+            return f"{' in '.join(parts)}, {models.judge.labelled:,} of them with human labels"
         return f"{' in '.join(parts)}, scored by {models.decision.metric.name}"
     design = order.design if order is not None else losses.design.describe() if losses else ""
     if losses is None or len(losses.datasets) > 1 or losses.datasets == ("data",):
