@@ -574,6 +574,18 @@ class StopsItself(Majority):
         return super().fit(X, y)
 
 
+class IsPaused(Majority):
+    """Another process stops and continues its process during a short fit."""
+
+    def fit(self, X, y):
+        pid = os.getpid()
+        script = f"kill -STOP {pid}; sleep 1.3; kill -CONT {pid}"
+        with subprocess.Popen(["sh", "-c", script]):
+            for _ in range(6):
+                time.sleep(0.1)
+        return super().fit(X, y)
+
+
 class Shared(Majority):
     """Two learners share its methods."""
 

@@ -95,7 +95,7 @@ def reproduce(
         files = {"--markdown": markdown, "--html": html, "--figures": figures, "--store": store}
         unused = next((option for option, value in files.items() if value is not None), None)
         if unused is not None:
-            raise click.UsageError(f"--printed runs nothing to write: remove {unused} or --printed.")
+            raise click.UsageError(f"--printed has nothing to write: remove {unused} or --printed.")
         _printed(entry, tables, as_json)
         return
     from bestofk.papers.comparison import Request

@@ -181,3 +181,12 @@ def test_a_learner_that_stops_itself_exceeds_the_timeout():
              for at, cell in strange.by_place(experiment, results).items()}  # fmt: skip
     assert kinds == {"stops": "timeout", "max": None}
     assert time.monotonic() - begin < 60.0
+
+
+@LINUX
+def test_the_time_of_a_paused_worker_does_not_count():
+    """The fit takes 0.6 s, and the worker runs again before the timeout has passed."""
+    experiment = strange.make_experiment({"paused": strange.IsPaused()}, DATA, "holdout:0.5")
+    blocks = blocks_of(experiment, experiment.cells())
+    results = run_in_workers(ComparisonTask(experiment), blocks, jobs=1, here=True, timeout=1.5)
+    assert [cell.failure for cell in strange.by_place(experiment, results).values()] == [None]

@@ -15,6 +15,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import inf
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic
 
@@ -38,11 +39,13 @@ MAX_ATTEMPTS_IF_KILLED = 4
 """Attempts for an item whose worker may have been killed from outside."""
 _OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 """Signals that a process rarely sends itself."""
-MAX_CLOCK_RESTARTS = 3
-"""Times to restart the clock of an item because its worker was stopped, as by SIGSTOP.
+MAX_STOPPED_SHARE = 3
+"""Times its limit that an item may be stopped (as by SIGSTOP) without being counted.
 
 The bound matters if the learner itself stops its process.
 """
+TICK_SECONDS = 0.25
+"""Longest wait before the clocks of the items are read; a longer gap means a stopped process."""
 QUICK_SHARE = 0.5
 """A fit is quick if it takes less than this share of the timeout."""
 
@@ -58,8 +61,8 @@ class _Worker(Generic[ItemT]):
     """The block to send next if the current item is quick."""
     since: float = 0.0
     """Start of the current item, on the clock of `time.monotonic`."""
-    restarts: int = 0
-    """Times that the clock of the current item was restarted because the worker was stopped."""
+    stopped: float = 0.0
+    """Seconds of the current item that do not count because its worker was stopped."""
 
     @property
     def busy(self) -> bool:
@@ -179,6 +182,7 @@ class Pool(Generic[ItemT, ResultT]):
         self.attempts: Counter[ItemT] = Counter()
         self.cut: dict[ItemT, float] = {}
         self.closed = False
+        self.tick = time.monotonic()
         self._idle = threading.Event()
         self._idle.set()
         if source is not None:
@@ -254,7 +258,7 @@ class Pool(Generic[ItemT, ResultT]):
 
     def _send(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
         worker.block = block
-        worker.since, worker.restarts = time.monotonic(), 0
+        worker.since, worker.stopped = time.monotonic(), 0.0
         with contextlib.suppress(OSError):
             # a worker that died while idle is noticed when it is waited for
             worker.pipe.send(block)
@@ -264,13 +268,9 @@ class Pool(Generic[ItemT, ResultT]):
         for worker in busy:
             watched[worker.pipe] = worker
             watched[worker.process.sentinel] = worker
-        seconds, begin = self._seconds_to_wait(busy), time.monotonic()
-        ready = wait(list(watched), timeout=seconds)
-        if seconds is not None:
-            # this process may have been stopped meanwhile, and the workers with it
-            stopped = time.monotonic() - begin - seconds
-            for worker in busy:
-                worker.since += stopped if stopped > 1.0 else 0.0
+        self._do_not_count_stops(busy)
+        ready = wait(list(watched), timeout=self._seconds_to_wait(busy))
+        self._do_not_count_stops(busy)
         seen: set[int] = set()
         for source in ready:
             worker = watched[source]
@@ -285,11 +285,24 @@ class Pool(Generic[ItemT, ResultT]):
                 yield from self._receive(worker)
                 if not worker.busy or now - worker.since <= self._limit(worker):
                     continue
-                if worker.restarts < MAX_CLOCK_RESTARTS and is_stopped(worker.process.pid):
-                    worker.since = now
-                    worker.restarts += 1
-                    continue
                 yield from self._lost(worker, self._overdue(worker), max_attempts=1)
+
+    def _do_not_count_stops(self, busy: list[_Worker[ItemT]]) -> None:
+        """Move the clocks of the items over the time in which this process or theirs stopped."""
+        now = time.monotonic()
+        passed = now - self.tick
+        if passed < TICK_SECONDS / 2:
+            return
+        self.tick = now
+        for worker in busy:
+            limit = self._limit(worker)
+            if limit == inf:
+                continue
+            gap = passed - TICK_SECONDS if passed > 2 * TICK_SECONDS else 0.0
+            if worker.stopped < MAX_STOPPED_SHARE * limit and is_stopped(worker.process.pid):
+                worker.stopped += passed
+                gap = passed
+            worker.since = min(worker.since + gap, now)
 
     def _overdue(self, worker: _Worker[ItemT]) -> Failure:
         if not worker.ready or self.timeout is None:
@@ -305,7 +318,7 @@ class Pool(Generic[ItemT, ResultT]):
         try:
             while worker.pipe.poll():
                 message = _unpickled(worker.pipe.recv_bytes())
-                worker.since, worker.restarts = time.monotonic(), 0
+                worker.since, worker.stopped = time.monotonic(), 0.0
                 if message is None:
                     worker.ready = True
                 elif isinstance(message, _Unreadable):
@@ -391,16 +404,18 @@ class Pool(Generic[ItemT, ResultT]):
         if not worker.ready:
             return START_SECONDS
         if self.timeout is None:
-            return float("inf")
+            return inf
         # for example, one evaluation computes all cells of a plan
         return self.timeout * (len(worker.block) if worker.block.as_one else 1)
 
     def _seconds_to_wait(self, busy: list[_Worker[ItemT]]) -> float | None:
         now = time.monotonic()
         left = min(self._limit(worker) - (now - worker.since) for worker in busy)
+        if left < inf:
+            left = min(left, TICK_SECONDS)
         if self.deadline is not None:
             left = min(left, self.deadline - now)
-        return None if left == float("inf") else max(left, 0.0) + 0.01
+        return None if left == inf else max(left, 0.0) + 0.01
 
     def close(self) -> None:
         """End all workers and what they started, also if another thread waits for them."""
