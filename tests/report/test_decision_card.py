@@ -34,19 +34,19 @@ def texts_of(card):
 
 def test_without_a_preference_the_gap_is_that_to_the_next():
     order = bk.order(table(4, 5, 10, names=["a", "b", "c", "d"]))
-    found = rows(order)
+    texts = rows(order)
     best, second = order.ranking[:2]
     one = order.standings[0]
-    assert list(found) == ["Use", "Gap", "Based on"]
-    assert found["Use"] == f"{best} | mean error {shown_means(order)[best]}"
+    assert list(texts) == ["Use", "Gap", "Based on"]
+    assert texts["Use"] == f"{best} | mean error {shown_means(order)[best]}"
     ends = interval_words(one.low, one.high).replace("-", "−")
     p = pvalue_words(one.adjusted_pvalue, 0.05).replace("p = ", "p\u00a0=\u00a0")
     verdict = {"worse": "it is significantly worse", "too close to call": "too close to call"}
-    assert found["Gap"] == (
+    assert texts["Gap"] == (
         f"{one.difference:.2g} to the next, {second} | 95 % interval {ends}, {p}: "
         f"{verdict[one.verdict]}"
     )
-    assert found["Based on"] == "5 runs of 10-fold cross-validation"
+    assert texts["Based on"] == "5 runs of 10-fold cross-validation"
 
 
 def test_with_a_preference_the_gap_is_that_to_the_smallest_mean():
@@ -54,11 +54,11 @@ def test_with_a_preference_the_gap_is_that_to_the_smallest_mean():
     by_mean = bk.order(losses).ranking
     order = bk.order(losses, prefer=list(reversed(by_mean)))
     assert order.recommended != order.smallest_mean
-    found = rows(order)
+    texts = rows(order)
     gap = order.means[order.recommended] - order.means[by_mean[0]]
     which = f"{by_mean[0]}, which has the lowest mean error"
-    assert found["Gap"].startswith(f"{gap:.2g} to {which} | 95 % interval ")
-    assert found["Gap"].endswith("too close to call")
+    assert texts["Gap"].startswith(f"{gap:.2g} to {which} | 95 % interval ")
+    assert texts["Gap"].endswith("too close to call")
 
 
 def test_scores_keep_their_name_and_direction():
@@ -91,16 +91,16 @@ def test_battles_intervals_and_printed_tables_have_the_same_three_facts():
     battles = pd.DataFrame(
         {"model_a": list("xxxyyz") * 5, "model_b": list("yzyzzx") * 5, "winner": ["model_a"] * 30}
     )
-    found = texts_of(result_card(order_battles(battles)))
-    assert list(found) == ["Use", "Gap", "Based on"]
-    assert found["Based on"] == "30 battles"
+    texts = texts_of(result_card(order_battles(battles)))
+    assert list(texts) == ["Use", "Gap", "Based on"]
+    assert texts["Based on"] == "30 battles"
     scores = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
-    found = texts_of(result_card(order_printed(scores, 1319)))
-    assert list(found) == ["Use", "Gap", "Based on"]
-    assert found["Use"] == "A | mean accuracy 0.713"
+    texts = texts_of(result_card(order_printed(scores, 1319)))
+    assert list(texts) == ["Use", "Gap", "Based on"]
+    assert texts["Use"] == "A | mean accuracy 0.713"
     # 71.3 % - 70.9 %, each rounded by at most 0.05 %
-    assert found["Gap"].startswith("B, the next, is worse by 0.0030 to 0.0050 | p from ")
-    assert found["Based on"] == "1319 items, one printed score per model"
+    assert texts["Gap"].startswith("B, the next, is worse by 0.0030 to 0.0050 | p from ")
+    assert texts["Based on"] == "1319 items, one printed score per model"
 
 
 def test_a_decision_that_nothing_could_support_says_so():

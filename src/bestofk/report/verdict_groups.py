@@ -159,11 +159,11 @@ def _ticks(scale: Scale) -> tuple[tuple[float, str], ...]:
     for max_ticks in range(8, 1, -1):
         values = scale.ticks(max_ticks)
         labels = tick_words(values)
-        places = [_percent(scale, value) for value in values]
+        positions = [_percent(scale, value) for value in values]
         gap = 100 * (PIXELS_PER_CHARACTER * max(map(len, labels), default=0) + 8) / PAPER_PIXELS
-        if all(b - a >= gap for a, b in pairwise(places)):
+        if all(b - a >= gap for a, b in pairwise(positions)):
             break
-    return tuple(zip(places, labels, strict=True))
+    return tuple(zip(positions, labels, strict=True))
 
 
 def _groups(order: Decision, scale: Scale | None) -> tuple[Group, ...]:
