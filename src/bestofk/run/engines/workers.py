@@ -270,7 +270,6 @@ class Pool(Generic[ItemT, ResultT]):
             watched[worker.process.sentinel] = worker
         self._do_not_count_stops(busy)
         ready = wait(list(watched), timeout=self._seconds_to_wait(busy))
-        self._do_not_count_stops(busy)
         seen: set[int] = set()
         for source in ready:
             worker = watched[source]
@@ -278,6 +277,8 @@ class Pool(Generic[ItemT, ResultT]):
                 continue
             seen.add(id(worker))
             yield from self._receive(worker)
+        # this process may also have been stopped while its results were consumed
+        self._do_not_count_stops(busy)
         now = time.monotonic()
         for worker in busy:
             if worker.busy and now - worker.since > self._limit(worker):
