@@ -30,6 +30,8 @@ MAX_STEPS = 3000
 STEPS_PER_MATRIX = 12
 _MAX_MATRIX_ROWS = 1000
 """Larger approximate Hessians are reduced to their diagonal."""
+_MAX_STEPS_FROM_DIAGONAL = 300
+"""Steps of a split from the solution for all rows and a diagonal; then the split starts from 0."""
 TIE = 1e-6
 """Scores that differ by no more than this are tied."""
 
@@ -166,10 +168,11 @@ class WarmStart:
             by_share.setdefault(self._share(n_train), []).append(split)
         predicted: list[Codes | None] = [None] * len(rows)
         for share, members in by_share.items():
-            part, solution = rows.only(members), self.solution
+            part, solution, matrix = rows.only(members), self.solution, self._matrix(share)
+            max_steps = MAX_STEPS if len(matrix) > 1 else _MAX_STEPS_FROM_DIAGONAL
             chosen, certain = kernel.predict_splits(
                 design, y, self.strength, (solution.mean, solution.spread, solution.weights),
-                self._matrix(share), TOLERANCE, MAX_STEPS, tie, part,
+                matrix, TOLERANCE, max_steps, tie, part,
             )  # fmt: skip
             for split, codes, sure in zip(members, part.cut(chosen), certain, strict=True):
                 predicted[split] = codes if sure else None
