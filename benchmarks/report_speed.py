@@ -23,12 +23,14 @@ from typing import Any
 import numpy as np
 
 from bestofk.cli import main
+from bestofk.decide import Settings
 from bestofk.report.figures.output import save_figure
-from bestofk.report.page_figures import layouts_of
+from bestofk.report.figures.registry import FIGURES
+from bestofk.report.page_figures import PAGE_FIGURES
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.open_study import open_study
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import StudyData, StudyLearner, StudySpec
+from bestofk.run.store.stored_study import StoredDecision, StudyData, StudyLearner, StudySpec
 from timing import Row, best
 
 LEARNERS, DATASETS, FOLDS = 20, 64, 10
@@ -67,6 +69,7 @@ def study() -> StudySpec:
         repetitions=1,
         random_state=0,
         versions={"bestofk": "benchmark"},
+        decisions=(StoredDecision(options=Settings().to_dict()),),
     )
 
 
@@ -100,7 +103,13 @@ def small_report() -> Row:
         ours = best(lambda: _quietly(command), times=3, clock=clock, warm_up=False)
         opened = open_study(store)
         assert opened.decision is not None
-        pictures = [picture for _, picture in layouts_of(opened.decision, opened.losses)]
+        pictures = [
+            FIGURES[figure.kind].layout(
+                opened.decision, **({"losses": opened.losses} if figure.needs_losses else {})
+            )
+            for figure in PAGE_FIGURES
+            if figure.belongs(opened.decision, opened.losses)
+        ]
         theirs = best(lambda: _draw_twice(pictures, folder), times=3, clock=clock, warm_up=False)
     return f"report_{LEARNERS}x{DATASETS}", theirs / ours, ours, theirs
 

@@ -28,12 +28,12 @@ SMALL = {
 }  # fmt: skip
 """Constants that make a benchmark small, and the parts to run (None: it has no parts)."""
 IN_OTHER_TESTS = {
-    "dask_speed", "evals_speed", "growth", "parallel_speed", "stopping_speed", "store_speed",
+    "dask_speed", "evals_speed", "growth", "parallel_speed", "report_speed", "stopping_speed",
+    "store_speed",
 }  # fmt: skip
 """Benchmarks with a case of their own, here or in tests/run/test_run_benchmarks.py."""
 TOO_SLOW = {
     "compare_options_speed", "lab_speed", "memory", "overhead_speed", "paper_speed",
-    "report_speed",
 }  # fmt: skip
 """Benchmarks of whole commands on real data, which take longer than a second."""
 
@@ -43,6 +43,25 @@ def test_every_benchmark_has_a_case(monkeypatch):
     run = import_module("run")
     assert {*SMALL} | IN_OTHER_TESTS | TOO_SLOW == {*run.names()}
     sys.modules.pop("run")
+
+
+@pytest.mark.parametrize("name", sorted(TOO_SLOW))
+def test_slow_benchmarks_can_be_imported(monkeypatch, name):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    assert callable(import_module(name).measure)
+    for loaded in (name, "timing"):
+        sys.modules.pop(loaded)
+
+
+def test_the_report_benchmark_draws_all_figures(monkeypatch, capsys):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    module = import_module("report_speed")
+    monkeypatch.setattr(module, "LEARNERS", 3)
+    monkeypatch.setattr(module, "DATASETS", 4)
+    assert module.small_report()[0].startswith("report")
+    assert "MiB" in capsys.readouterr().out
+    for loaded in ("report_speed", "timing"):
+        sys.modules.pop(loaded)
 
 
 @pytest.mark.parametrize("name", SMALL)
