@@ -19,6 +19,8 @@ import numpy as np
 import bestofk as bk
 from timing import Row, row, turns
 
+DATA = ("iris", "breast-cancer")
+ROUNDS = 9
 METRICS = {
     "two-metrics": ["accuracy", "log-loss"],
     "three-metrics": ["accuracy", "log-loss", "f1_macro"],
@@ -43,12 +45,12 @@ def metrics() -> Iterator[Row]:
         "forest": RandomForestClassifier(n_estimators=20, random_state=0),
         "bayes": GaussianNB(),
     }
-    for name in ("iris", "breast-cancer"):
+    for name in DATA:
         options = {"data": bk.load(name), "cv": "2x5"}
-        alone = comparison(learners, loss=["accuracy"], **options)
+        alone = comparison(learners, scoring=["accuracy"], **options)
         for label, losses in METRICS.items():
-            together = comparison(learners, loss=losses, **options)
-            yield row(f"{label}-{name}", *turns(together, alone, rounds=5))
+            together = comparison(learners, scoring=losses, **options)
+            yield row(f"{label}-{name}", *turns(together, alone, rounds=min(ROUNDS, 5)))
 
 
 def splitters() -> Iterator[Row]:
@@ -67,11 +69,11 @@ def splitters() -> Iterator[Row]:
         ("resample", ms.ShuffleSplit(100, test_size=0.1, random_state=0), "resample:100:0.1", None),
     ]  # fmt: skip
     for name, splitter, plan, group in cases:
-        options = {"X": X, "y": y, "groups": group}
+        options = {"data": X, "target": y, "groups": group}
         pairs = list(splitter.split(X, y, group))
         ours = comparison(learners, cv=splitter, **options)
         for label, peer in (("pairs", pairs), ("name", plan)):
-            seconds = turns(ours, comparison(learners, cv=peer, **options), rounds=9)
+            seconds = turns(ours, comparison(learners, cv=peer, **options), rounds=ROUNDS)
             yield row(f"{label}-{name}", *seconds)
 
 

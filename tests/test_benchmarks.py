@@ -10,6 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SMALL = {
     "battle_speed": ({"BATTLES": 3000}, ["plain", "clusters", "many-clusters"]),
+    "compare_options_speed": ({"DATA": ("iris",), "ROUNDS": 1}, None),
     "gate_speed": ({"ITEMS": 30, "BUILDS": 2}, ["binary", "graded"]),
     "neighbour_speed": ({"RUNS": 2, "PEER_SPLITS": 1, "SIZES": {"tiny": (40, 2, 1)}}, ["tiny"]),
     "ordering_speed": (
@@ -33,7 +34,7 @@ IN_OTHER_TESTS = {
 }  # fmt: skip
 """Benchmarks with a case of their own, here or in tests/run/test_run_benchmarks.py."""
 TOO_SLOW = {
-    "compare_options_speed", "lab_speed", "memory", "overhead_speed", "paper_speed",
+    "lab_speed", "memory", "overhead_speed", "paper_speed",
 }  # fmt: skip
 """Benchmarks of whole commands on real data, which take longer than a second."""
 
