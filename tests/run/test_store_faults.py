@@ -13,6 +13,7 @@ import pytest
 
 from bestofk._base.errors import StoreError
 from bestofk.run.cells import Failure
+from bestofk.run.store import database
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
@@ -196,6 +197,25 @@ def test_an_interrupted_transaction_is_rolled_back(tmp_path, make_cell, run):
 @forks
 def test_simultaneous_writers_share_a_store(lasting_url, run):
     assert run(TOGETHER, lasting_url) == "equal"
+
+
+def test_a_new_store_waits_for_another_writer(tmp_path, monkeypatch):
+    path = tmp_path / "store.db"
+    use_log = database._use_write_ahead_log
+
+    def use_log_while_another_writes(*arguments):
+        with closing(sqlite3.connect(path, check_same_thread=False)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            release = threading.Timer(0.2, other.commit)
+            release.start()
+            use_log(*arguments)
+            release.join()
+
+    monkeypatch.setattr(database, "_use_write_ahead_log", use_log_while_another_writes)
+    with open_store(str(path)):
+        pass
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def mounted(folder, *options):

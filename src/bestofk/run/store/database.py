@@ -105,7 +105,7 @@ class Database:
                 _create_tables(connection, self.address.shown, create=create)
             if self.address.path is not None:
                 with self._sentences():
-                    _use_write_ahead_log(self._engine)
+                    _use_write_ahead_log(self._engine, self._busy_timeout)
         else:
             check_version(version, self.address.shown)
         if self.address.path is not None:
@@ -346,13 +346,20 @@ def _begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _use_write_ahead_log(engine: sa.Engine) -> None:
+def _use_write_ahead_log(engine: sa.Engine, busy_timeout: float) -> None:
     """Let readers and writers work at the same time, if the file system can."""
-    connection = engine.raw_connection()
-    try:
-        connection.cursor().execute("PRAGMA journal_mode = WAL").close()
-    finally:
-        connection.close()
+    give_up = time.monotonic() + busy_timeout
+    while True:
+        with closing(engine.raw_connection()) as connection:
+            try:
+                connection.cursor().execute("PRAGMA journal_mode = WAL").close()
+            except sqlite3.OperationalError as error:
+                # while another process writes, this fails at once, whatever the timeout
+                if not _is_locked(error) or time.monotonic() > give_up:
+                    raise
+            else:
+                return
+        time.sleep(FIRST_PAUSE_SECONDS)
 
 
 def _connect(path: Path, mode: str, *, timeout: float, **options: Any) -> sqlite3.Connection:
@@ -465,11 +472,16 @@ def is_deadlock(error: sa.exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) in ("40001", "40P01")
 
 
+def _is_locked(error: BaseException) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def _sentence(cause: BaseException, address: Address, busy_timeout: float) -> str:
     code = getattr(cause, "sqlite_errorcode", None)
     if code is not None:
         primary = code & 0xFF
-        if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if _is_locked(cause):
             return (
                 f"another process has kept the store locked for {busy_timeout:g} s: try again when "
                 f"it has finished; {SAFE}"
