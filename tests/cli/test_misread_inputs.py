@@ -605,6 +605,9 @@ class TestItems:
         assert logs(frame)["choice"]["items"] == 30
         frame["score"] = np.where(frame["model"] == "a", 100, 1) * (frame.index % 2)
         assert "The scores of 'a' look like percentages" in logs(frame)
+        # a model that fails on every item fits both scales
+        frame["score"] = np.where(frame["model"] == "a", 100, 0) * (frame.index % 2)
+        assert logs(frame)["choice"]["items"] == 30
 
     def test_percentages_in_the_file_of_one_model(self, run, tmp_path):
         scores = np.random.default_rng(1).random(30).round(2)

@@ -328,7 +328,9 @@ def _as_evals(
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
-    _refuse_mixed_scales(columns["score"], columns["learner"], list(rows.learners))
+    if direction:
+        # seconds or other losses differ by any factor
+        _refuse_mixed_scales(columns["score"], columns["learner"], list(rows.learners))
     if price_list:
         columns["cost"] = columns["cost"].copy()
         _set_prices(rows, price_list, columns)
@@ -363,15 +365,15 @@ def _refuse_mixed_scales(scores: Floats, learner: Codes, names: Sequence[str]) -
     low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
     np.fmin.at(low, learner, scores)
     np.fmax.at(high, learner, scores)
-    known = np.isfinite(high)
-    if (low[known] < 0.0).any() or (high[known] > 1.0).all():
+    # a model that fails on every item fits both scales
+    small = np.flatnonzero((high > 0.0) & (high <= 1.0)).tolist()
+    if (low < 0.0).any() or not small:
         return
 
     def own(code: int) -> Floats:
         values: Floats = scores[learner == code]
         return values[np.isfinite(values)]
 
-    small = np.flatnonzero(known & (high <= 1.0)).tolist()
     fractions = next((k for k in small if ((own(k) > 0.0) & (own(k) < 1.0)).any()), None)
     usual = 1.0 if fractions is None else max(float(np.median(own(fractions))), 1e-9)
     for code in np.flatnonzero((high > 1.0) & (high <= 100.0)).tolist():
