@@ -155,7 +155,7 @@ def _kept_pictures() -> Iterator[list[tuple[Any, Layout | None]]]:
     own_axes: Callable[[Any], Any] = output._own_axes
     picture_of: Callable[..., Any] = registry.picture_of
     layouts: list[tuple[Any, Layout | None]] = []
-    kept: list[tuple[Any, Layout | None]] = []
+    pictures: list[tuple[Any, Layout | None]] = []
 
     def recorded(value: Any, kind: Any = None, *, width: Any = None, **options: Any) -> Any:
         def layout(paper: Any) -> Any:
@@ -167,11 +167,11 @@ def _kept_pictures() -> Iterator[list[tuple[Any, Layout | None]]]:
         return picture
 
     def kept_axes(picture: Any) -> Any:
-        kept.append(next(one for one in layouts if one[0] is picture))
+        pictures.append(next(one for one in layouts if one[0] is picture))
         return own_axes(picture)
 
     with (
         mock.patch.object(output, "_own_axes", kept_axes),
         mock.patch.object(registry, "picture_of", recorded),
     ):
-        yield kept
+        yield pictures

@@ -265,8 +265,8 @@ class ComparisonTask(Task[CellIndex, CellResult]):
                 for row in batch.failures
                 if is_stale is not None and is_stale(batch.result(row, batch.key(row, loss)))
             }
-            kept = [one for one in matches if one[0] not in left_out] if left_out else matches
-            table.add_found(batch, kept)
+            wanted = [one for one in matches if one[0] not in left_out] if left_out else matches
+            table.add_found(batch, wanted)
 
     def _fill(
         self,

@@ -106,8 +106,8 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
     assert list(stopped.race.runs.values()) == alone.runs.tolist()
     assert stopped.recommended == full.recommended
     assert set(stopped.decision.claims) <= set(full.decision.claims)
-    # five models on folds and ten without a pair of them
-    assert stopped.race.fits == 15 * alone.runs.sum() < stopped.race.planned_fits == 600
+    # five losses of models on folds and twenty of models without a pair of them
+    assert stopped.race.fits == 25 * alone.runs.sum() < stopped.race.planned_fits == 1000
     used = stopped.losses.values[:, 0, ..., 0]
     assert np.array_equal(used[~np.isnan(used)], outer[~np.isnan(used)])
     for row, name in enumerate(learners):

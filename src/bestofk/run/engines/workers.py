@@ -40,7 +40,7 @@ MAX_ATTEMPTS_IF_KILLED = 4
 _OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 """Signals that a process rarely sends itself."""
 MAX_STOPPED_SHARE = 3
-"""Times its limit that an item may be stopped (as by SIGSTOP) without being counted.
+"""How often its limit an item may be stopped (as by SIGSTOP) before the time counts.
 
 The bound matters if the learner itself stops its process.
 """

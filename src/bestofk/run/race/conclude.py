@@ -173,7 +173,7 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
         risk=rule.risk,
         planned_runs=test.runs,
         max_runs=outcome.planned.most,
-        fits=sum(map(outcome.planned.is_fit, outcome.results)),
+        fits=len(outcome.results),
         planned_fits=len(spec.learners) * test.runs * per_run,
         fits_per_run=per_run,
         open_pairs=() if settled else open_pairs,

@@ -60,25 +60,15 @@ class PlannedRace:
         return "data set" if isinstance(self.test, PlannedUnits) else "run"
 
     @property
-    def cells_per_unit(self) -> int:
-        """Losses of one learner in a run or on a data set, for one repetition."""
-        return self.test.folds * len(self.cells(0, 0))
-
-    @property
     def fits_per_unit(self) -> int:
         """Fits of one learner in a run or on a data set, for one repetition."""
-        # one model serves both folds of a pair
-        return self.cells_per_unit - self._pairs
+        return self.test.folds * len(self.cells(0, 0))
 
     @property
     def _pairs(self) -> int:
         """Pairs of folds that are left out together in every run."""
         subsets = self.design.subsets
         return 0 if subsets is None else subsets.runs // self.design.runs
-
-    def is_fit(self, cell: CellIndex) -> bool:
-        """Return whether a model was fitted for this cell, not for the other fold of its pair."""
-        return cell.run < self.design.runs or cell.fold == 0
 
     def unit_of(self, cell: CellIndex) -> int:
         """Return the run (or data set) of the race that a cell belongs to."""

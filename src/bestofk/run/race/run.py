@@ -333,8 +333,8 @@ class _Track:
 
     def left_out(self) -> tuple[int, ...]:
         """Learners that failed more often than the whole plan tolerates."""
-        cells = self.planned.test.runs * self.planned.cells_per_unit * self.spec.repetitions
-        most = MAX_FAILED_SHARE * cells
+        fits = self.planned.test.runs * self.planned.fits_per_unit * self.spec.repetitions
+        most = MAX_FAILED_SHARE * fits
         failed = np.zeros(len(self.spec.learners))
         for cell, result in self.results.items():
             failed[cell.learner] += result.failure is not None
@@ -389,7 +389,7 @@ def run_race(
     deadline cut.
     """
     task = ComparisonTask(experiment)
-    per_run = planned.cells_per_unit * experiment.repetitions
+    per_run = planned.fits_per_unit * experiment.repetitions
     total = len(experiment.learners) * planned.most * per_run
     progress = RaceProgress(observer(execution.progress), total)
     with open_store(execution.store) as opened:
