@@ -186,7 +186,7 @@ def compare(
 
         rule = as_stop_rule(stop, datasets=len(datasets))
     named = named_estimators(learners, task=datasets[0].task)
-    named, notes = with_baseline(named, task=datasets[0].task)
+    named, notes = with_baseline(named, datasets[0])
     check_task(named, datasets)
     names = tuple(learner.name for learner in named)
     settings.check_learners(names)

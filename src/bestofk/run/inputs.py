@@ -42,6 +42,8 @@ from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 BASELINES = {"classification": "baseline", "regression": "mean-baseline"}
+DUMMIES = {"classification": "DummyClassifier", "regression": "DummyRegressor"}
+"""Baselines for texts and sparse rows, which the built-in ones do not take."""
 """The learner that a single learner is compared with."""
 
 
@@ -57,19 +59,19 @@ def named_estimators(learners: Any, *, task: str = "classification") -> tuple[Na
 
 
 def with_baseline(
-    learners: tuple[NamedLearner, ...], *, task: str
+    learners: tuple[NamedLearner, ...], data: DataSet
 ) -> tuple[tuple[NamedLearner, ...], tuple[str, ...]]:
     """Add a baseline to a single learner; also return a note that says so."""
     if len(learners) > 1:
         return learners, ()
     (learner,) = learners
-    name = BASELINES[task]
+    name = BASELINES[data.task]
     if name == learner.name:
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {name!r}."
         )
-    ((_, estimator),) = named_learners([name]).items()
-    always = "the most frequent class" if task == "classification" else "the mean"
+    (estimator,) = named_learners([DUMMIES[data.task] if data.whole else name]).values()
+    always = "the most frequent class" if data.task == "classification" else "the mean"
     note = (
         f"{learner.name} is the only learner that you passed; {name}, which always predicts "
         f"{always}, was added to compare it with."
@@ -140,6 +142,20 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
             continue
         if wrong:
             raise _wrong_kind(learner.name, data)
+        _refuse_text_vectorizer(learner.name, estimator, data)
+
+
+def _refuse_text_vectorizer(learner: str, estimator: Any, data: DataSet) -> None:
+    """Refuse a step that reads a list of texts if the data are a table: it would read the names."""
+    first = estimator.steps[0][1] if getattr(estimator, "steps", None) else estimator
+    if data.whole or not hasattr(first, "build_analyzer"):
+        return
+    kind, columns = type(first).__name__, data.X.columns
+    texts = next((name for name in columns if hasattr(data.X[name], "cat")), columns[0])
+    raise ArgumentError(
+        f"{learner} begins with {kind}, which reads a list of texts, and the data are a table: "
+        f"choose its column, as in ColumnTransformer([('text', {kind}(), {str(texts)!r})])."
+    )
 
 
 def _wrong_kind(learner: str, data: DataSet) -> ArgumentError:
