@@ -422,6 +422,25 @@ def test_early_stopping(package):
     assert compare({"search": recipe, "most": "max"}, X, Y).left_out == {}
 
 
+@pytest.mark.parametrize(
+    ("values", "learners", "task"),
+    [
+        (7, [Ridge(), "DummyRegressor"], "numbers, because all learners are regressors"),
+        (24, [GaussianNB(), "max"], "classes, because all learners are classifiers"),
+    ],
+)
+def test_the_learners_decide_how_whole_numbers_are_read(values, learners, task):
+    counts = np.repeat(np.arange(values), -(-120 // values))[:120]
+    rows = counts[:, None] + np.random.default_rng(0).normal(size=(120, 2))
+    assert f"The target is read as {task}" in compare(learners, rows, counts).explain()
+    other = Ridge() if values == 24 else GaussianNB()
+    with pytest.raises(bk.ArgumentError, match="task="):
+        compare([learners[0], other], rows, counts)
+    # ten rows of ten values
+    with pytest.raises(bk.ArgumentError, match="is a classifier"):
+        compare([GaussianNB(), "max"], rows[:10], np.arange(10))
+
+
 def test_a_seed_that_the_user_set_is_used():
     study = compare(
         [ExtraTreesClassifier(3, random_state=1), ExtraTreesClassifier(3, random_state=2)], X, Y

@@ -14,12 +14,12 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError, use
 from bestofk._base.formatting import joined
-from bestofk.data.conversion import as_dataset
+from bestofk.data.conversion import as_dataset, convert_target
 from bestofk.data.dataset import DataSet
 from bestofk.data.duplicates import find_duplicates, joined_groups
 from bestofk.data.frames import as_pandas
 from bestofk.data.row_columns import ROLES, with_row_columns
-from bestofk.data.schema import Codes, are_whole_numbers as is_whole
+from bestofk.data.schema import MIN_ROWS_PER_CLASS, Codes, are_whole_numbers as is_whole
 from bestofk.data.suspicious import suspicious_columns
 from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
@@ -125,24 +125,56 @@ def _as_learners(learners: Any) -> Any:
 
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
     """Refuse a regressor for labels, a classifier for numbers, and impossible early stopping."""
-    from sklearn.base import is_classifier, is_regressor
-
     from bestofk.learners.preparation import refuse_without_validation
 
     data = datasets[0]
-    numbers = data.task == "regression"
     for learner in learners:
-        estimator = learner.estimator
-        if isinstance(estimator, UnavailableEstimator):
+        if isinstance(learner.estimator, UnavailableEstimator):
             continue
-        refuse_without_validation(learner.name, estimator)
-        try:
-            wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
-        except Exception:  # whatever a stranger's class raises; its fits will say
-            continue
-        if wrong:
+        refuse_without_validation(learner.name, learner.estimator)
+        if _is_for(learner, _OTHER_TASK[data.task]):
             raise _wrong_kind(learner.name, data)
-        _refuse_text_vectorizer(learner.name, estimator, data)
+        _refuse_text_vectorizer(learner.name, learner.estimator, data)
+
+
+_OTHER_TASK = {"classification": "regression", "regression": "classification"}
+
+
+def with_task_of_learners(
+    datasets: tuple[DataSet, ...], learners: Sequence[NamedLearner]
+) -> tuple[DataSet, ...]:
+    """Read whole numbers as numbers if all learners are regressors, as classes if none is."""
+    task = _OTHER_TASK[datasets[0].task]
+    if not all(_is_for(one, task) for one in learners) or not all(map(_allows_both, datasets)):
+        return datasets
+    numbers = task == "regression"
+    return tuple(
+        replace(
+            data,
+            y=convert_target(data.y.astype(float if numbers else int), n=data.n, task=task),
+            task=task,
+            target_note=f"The target is read as {'numbers' if numbers else 'classes'}, because all "
+            f"learners are {'regressors' if numbers else 'classifiers'}.",
+        )
+        for data in datasets
+    )
+
+
+def _is_for(learner: NamedLearner, task: str) -> bool:
+    """Return whether a learner is a classifier or a regressor, as `task` demands."""
+    from sklearn.base import is_classifier, is_regressor
+
+    try:
+        check = is_classifier if task == "classification" else is_regressor
+        return bool(check(learner.estimator))
+    except Exception:  # whatever a stranger's class raises; its fits will say
+        return False
+
+
+def _allows_both(data: DataSet) -> bool:
+    """Return whether the task was a guess, and classes would have several rows."""
+    rows = np.unique(data.y).size * MIN_ROWS_PER_CLASS
+    return bool(data.target_note) and rows <= data.n
 
 
 def _refuse_text_vectorizer(learner: str, estimator: Any, data: DataSet) -> None:
