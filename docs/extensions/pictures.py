@@ -85,15 +85,20 @@ def themed(drawn: str) -> str:
 
 
 def inline_pictures(app: Any, doctree: nodes.document) -> None:
-    """Put every picture that a page takes from an SVG file into the page."""
+    """Put every picture that a page takes from an SVG file into the page.
+
+    Phones show the file whose name ends in ``-narrow``, if there is one.
+    """
     from pathlib import Path
 
     for node in list(doctree.findall(nodes.image)):
         if not node["uri"].endswith(".svg") or "://" in node["uri"]:
             continue
         path = Path(app.srcdir) / node["uri"]
-        drawn = path.read_text(encoding="utf-8")
-        html = svg_html(themed(drawn[drawn.index("<svg") :]), alt=node.get("alt", ""))
+        variants = [path, path.with_name(f"{path.stem}-narrow.svg")]
+        texts = [one.read_text(encoding="utf-8") for one in variants if one.exists()]
+        drawn = [themed(text[text.index("<svg") :]) for text in texts]
+        html = svg_html(*drawn, alt=node.get("alt", ""))
         node.replace_self(nodes.raw("", html, format="html"))
 
 

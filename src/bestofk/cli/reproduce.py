@@ -121,9 +121,10 @@ def reproduce(
         write_text(html, account.to_html())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
-        for title, svg in account.figures.items():
+        for title, svgs in account.figures.items():
             name = "-".join(re.findall(r"[^\W_]+", f"{paper} {title}".lower()))
-            write_text(figures / f"{name}.svg", svg)
+            for svg, suffix in zip(svgs, ("", "-narrow"), strict=False):
+                write_text(figures / f"{name}{suffix}.svg", svg)
     if as_json:
         echo_json(account.to_dict())
     else:

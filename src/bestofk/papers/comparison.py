@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented
+
+if TYPE_CHECKING:
+    from bestofk.report.figures.picture import Picture
+    from bestofk.report.figures.style import Paper
 
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.object_]
@@ -572,7 +576,7 @@ class ReproductionResult(Presented):
     """The tables, sentences and figures of a reproduction.
 
     `sentences` precede the tables. `details` contains numbers for JSON that no table shows.
-    `figures` maps titles to SVG images.
+    `figures` maps titles to SVG images: a wide one, and a narrow one for phones if it needs one.
     """
 
     title: str
@@ -580,7 +584,7 @@ class ReproductionResult(Presented):
     tables: tuple[ComparedNumbers | ComparedWords, ...]
     sentences: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
-    figures: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, tuple[str, ...]] = field(default_factory=dict)
     explained: tuple[tuple[str, str], ...] = ()
     """Pairs of the beginning of a table's name and why it is known to differ."""
 
@@ -637,8 +641,8 @@ class ReproductionResult(Presented):
         sentences = "".join(f"<p>{escape(line)}</p>" for line in lines)
         tables = "".join(table.to_html() for table in self.tables)
         pictures = "".join(
-            f"<section><h2>{escape(title)}</h2>{svg}</section>"
-            for title, svg in self.figures.items()
+            f"<section><h2>{escape(title)}</h2>{_pictures(svgs)}</section>"
+            for title, svgs in self.figures.items()
         )
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -663,11 +667,29 @@ class ReproductionResult(Presented):
         }
 
 
+def figure_variants(layout: Callable[[Paper], Picture]) -> tuple[str, ...]:
+    """Return a figure as SVG, and again for phones if it is wider than a phone."""
+    from bestofk.report.page_figures import variants_of
+
+    return tuple(str(svg) for svg, _ in variants_of(layout, PHONE_PIXELS))
+
+
+def _pictures(svgs: tuple[str, ...]) -> str:
+    if len(svgs) == 1:
+        return svgs[0]
+    wide, narrow = svgs
+    return f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
+
+
+PHONE_PIXELS = 330.0
+"""Width of a figure on screens that are 390 pixels wide."""
 _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
     "h1{font-size:1.6em;line-height:1.2}h2{font-size:1.2em;margin:2em 0 .5em}p{max-width:44em}"
     "section{overflow-x:auto}svg{background:#fff;border-radius:6px;max-width:none}"
+    ".narrow{display:none}.narrow svg{width:100%;height:auto}"
+    "@media(max-width:600px){.wide{display:none}.narrow{display:block}th,td{padding:.15em .4em}}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{padding:.15em .7em;text-align:right;white-space:nowrap;border-bottom:1px solid #8886}"
     "tbody th,thead th:first-child{text-align:left;padding-left:0}tbody th{font-weight:normal}"

@@ -29,7 +29,7 @@ def test_every_table_comes_out_with_every_cell(account):
         assert np.isfinite(table.ours[np.isfinite(table.printed)]).all()
         assert (table.ours[np.isfinite(table.ours)] > -1).all()
     assert set(account.details["df"]) == {test.row for test in PANEL}
-    assert "svg" in account.figures["Fig. 2, left"]
+    assert "svg" in account.figures["Fig. 2, left"][0]
 
 
 def test_minimum_column_of_table_5_is_the_minimum(account):

@@ -74,10 +74,10 @@ def reproduce(request: Request) -> ReproductionResult:
 
 def _figures(
     request: Request, names: tuple[str, ...]
-) -> tuple[list[ComparedNumbers], dict[str, str], list[str]]:
+) -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]], list[str]]:
     first = long_draw(request, SETS[0])
     tables: list[ComparedNumbers] = []
-    figures: dict[str, str] = {}
+    figures: dict[str, tuple[str, ...]] = {}
     sentences: list[str] = []
     if "fig2" in names:
         tables, figures, sentences = second_figure(first)

@@ -32,7 +32,13 @@ from bestofk.papers.calibrated.experiments import (
     problem_of,
 )
 from bestofk.papers.calibrated.weka_learners import weka_losses
-from bestofk.papers.comparison import ComparedNumbers, Request, mean_limits, share_limits
+from bestofk.papers.comparison import (
+    ComparedNumbers,
+    Request,
+    figure_variants,
+    mean_limits,
+    share_limits,
+)
 from bestofk.papers.printed_figures import printed_table
 
 CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -346,7 +352,9 @@ def long_draw(request: Request, set_name: str) -> DrawnPanel:
     )  # fmt: skip
 
 
-def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, str], list[str]]:
+def second_figure(
+    drawn: DrawnPanel,
+) -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]], list[str]]:
     """Show calibrated df and the Type I error there, for every test and number of runs."""
     tests = (*PANEL, *NOT_CALIBRATED)
     df: Floats = np.full((len(tests), len(STEPS)), np.nan)
@@ -379,10 +387,10 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, s
     beyond = [test.row for test, row in zip(tests, df, strict=True) if (row > MAX_SHOWN_DF).any()]
     note = f"Above {MAX_SHOWN_DF} and not drawn at many runs: {', '.join(beyond)}." * bool(beyond)
     figures = {
-        "Fig. 2, left": _svg(
+        "Fig. 2, left": _drawn(
             tests, shown, shown, shown, y_name="calibrated degrees of freedom", note=note
         ),
-        "Fig. 2, right": _svg(
+        "Fig. 2, right": _drawn(
             tests, error / 100, error / 100, error / 100, y_name="Type I error", nominal=ALPHA
         ),
     }
@@ -391,7 +399,7 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, s
 
 def fourth_figure(
     drawn_by_set: dict[str, DrawnPanel], calibrated_on: DrawnPanel
-) -> tuple[list[ComparedNumbers], dict[str, str]]:
+) -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]]]:
     """Show Type I error and power of the tests, calibrated at each number of runs."""
     from bestofk.stats.intervals import clopper_pearson
 
@@ -416,7 +424,7 @@ def fourth_figure(
         tables.append(
             _curve_table(f"{title}: {rate} in percent by runs", PANEL, 100 * counts / n, 1)
         )
-        figures[title] = _svg(
+        figures[title] = _drawn(
             PANEL, counts / n, np.asarray(band.low), np.asarray(band.high), y_name=rate,
             nominal=ALPHA if set_name == SETS[0] else None,
         )  # fmt: skip
@@ -441,15 +449,14 @@ def _curve_table(
     )
 
 
-def _svg(
+def _drawn(
     tests: Sequence[PanelTest], rate: Floats, low: Floats, high: Floats, *, y_name: str,
     nominal: float | None = None, note: str = "",
-) -> str:  # fmt: skip
+) -> tuple[str, ...]:  # fmt: skip
     from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
-    from bestofk.report.figures.output import svg
 
     curves = Rates(
         x=STEPS, rate=rate, low=low, high=high, names=[test.row for test in tests],
         x_name="runs", y_name=y_name, nominal=nominal, note=note,
     )  # fmt: skip
-    return svg(layout_rates(curves))
+    return figure_variants(lambda paper: layout_rates(curves, paper=paper))

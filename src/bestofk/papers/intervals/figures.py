@@ -8,13 +8,12 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk.losses.losses import Losses
-from bestofk.papers.comparison import ComparedNumbers, Request
+from bestofk.papers.comparison import ComparedNumbers, Request, figure_variants
 from bestofk.papers.intervals.experiments import OUTCOMES, STEPS, Verdicts, measured
 from bestofk.papers.intervals.tables import outcome_shares, printed_column
 from bestofk.papers.printed_figures import printed_table
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
 from bestofk.report.figures.kinds.repetition_points import layout_repetitions
-from bestofk.report.figures.output import svg
 from bestofk.stats.interval_tests import interval_test
 from bestofk.stats.multiple.interval_bootstrap import repetition_intervals
 
@@ -42,7 +41,7 @@ def stochastic_pair(seed: int) -> Losses:
     )  # fmt: skip
 
 
-def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, str]]:
+def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]]:
     """Draw Fig. 1, and test means and interquartile ranges of the same repetitions."""
     losses = stochastic_pair(seed)
     folds = losses.values[:, 0, 0]
@@ -66,12 +65,15 @@ def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, str]]:
         note="Wilcoxon's test over 10 folds. The paper draws its points and prints no numbers; "
         "ours are simulated.",
     )  # fmt: skip
-    return table, {"Fig. 1": svg(layout_repetitions(losses, learners=losses.algorithms))}
+    pictures = figure_variants(
+        lambda paper: layout_repetitions(losses, learners=losses.algorithms, paper=paper)
+    )
+    return table, {"Fig. 1": pictures}
 
 
 def rate_figures(
     number: str, table: str, verdicts: dict[str, Verdicts], tests: Sequence[str], *, exchanged: bool
-) -> dict[str, str]:
+) -> dict[str, tuple[str, ...]]:
     """Draw Fig. 2 or 3: our shares by dp, next to the published ones of Table 2 or 4."""
     names = [*tests, *(f"{test}, published" for test in tests)]
     figures = {}
@@ -83,14 +85,14 @@ def rate_figures(
         ]
         rate = np.stack([*ours, *printed])
         nominal = 0.05 if outcome == "err" else None
-        figures[f"Fig. {number}, {half}"] = svg(layout_rates(Rates(
+        figures[f"Fig. {number}, {half}"] = _curves(Rates(
             x=STEPS, rate=rate, low=rate, high=rate, names=names, x_name="dp", y_name=y_name,
             nominal=nominal,
-        )))  # fmt: skip
+        ))  # fmt: skip
     return figures
 
 
-def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, str]]:
+def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]]:
     """Draw Fig. 4: densities of the AUC of FURIA and C4.5 over data sets, and of the difference."""
     pair = ("FURIA", "C4.5")
     published = printed_table("intervals", "6", "AUC")
@@ -106,18 +108,18 @@ def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, str]]:
         for name, values in zip((*pair, "difference"), (*auc, auc[0] - auc[1]), strict=True)
     }
     modes: dict[str, float] = {}
-    figures: dict[str, str] = {}
+    figures: dict[str, tuple[str, ...]] = {}
     for title, differences in (("AUC", False), ("difference", True)):
         chosen = {k: v for k, v in samples.items() if k.startswith("difference") == differences}
         spread = np.concatenate([*chosen.values()])
         grid = np.linspace(spread.min() - 0.1, spread.max() + 0.1, GRID)
         density = np.stack([_density(values, grid) for values in chosen.values()])
         modes |= dict(zip(chosen, grid[density.argmax(axis=1)].tolist(), strict=True))
-        figures[f"Fig. 4, {title}"] = svg(layout_rates(Rates(
+        figures[f"Fig. 4, {title}"] = _curves(Rates(
             x=grid, rate=density, low=density, high=density, names=list(chosen), noun="sample",
             x_name="AUC" if not differences else "AUC of FURIA minus AUC of C4.5",
             y_name="density",
-        )))  # fmt: skip
+        ))  # fmt: skip
     nothing: Floats = np.full((len(samples), 3), np.nan)
     table = ComparedNumbers(
         table="Fig. 4: AUC of FURIA and C4.5",
@@ -132,6 +134,10 @@ def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, str]]:
         "modes are equal and that the mode of the difference is 0.",
     )
     return table, figures
+
+
+def _curves(rates: Rates) -> tuple[str, ...]:
+    return figure_variants(lambda paper: layout_rates(rates, paper=paper))
 
 
 def _density(values: Floats, grid: Floats) -> Floats:

@@ -39,7 +39,7 @@ NULL_SIMULATIONS = 400
 """Simulations of equal algorithms per run."""
 _ALL = tuple(range(len(STEPS)))
 _DETAIL = (STEPS.index(DETAIL),)
-Parts = tuple[list[str], list[ComparedNumbers | ComparedWords], dict[str, str]]
+Parts = tuple[list[str], list[ComparedNumbers | ComparedWords], dict[str, tuple[str, ...]]]
 """Sentences, tables and figures."""
 
 
@@ -56,7 +56,7 @@ def reproduce(request: Request) -> ReproductionResult:
     names = tuple(SAME_NUMBERS.get(name, name) for name in request.tables) or SIMULATED
     tables: list[ComparedNumbers | ComparedWords] = []
     sentences: list[str] = []
-    figures: dict[str, str] = {}
+    figures: dict[str, tuple[str, ...]] = {}
     if "fig1" in names:
         table, figures = first_figure(request.seed)
         tables.append(table)

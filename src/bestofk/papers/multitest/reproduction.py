@@ -60,7 +60,7 @@ def reproduce(request: Request) -> ReproductionResult:
         "datasets": list(datasets),
     }
     tables = _tables(request, losses, decisions, datasets)
-    figures: dict[str, str] = {}
+    figures: dict[str, tuple[str, ...]] = {}
     if request.wants("fig2"):
         tables, figures = [facts, *tables], {"Fig. 2": steps}
     for name, dataset in FIGURES.items():

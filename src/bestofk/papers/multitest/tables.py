@@ -23,6 +23,7 @@ from bestofk.papers.comparison import (
     ComparedNumbers,
     ComparedWords,
     Words,
+    figure_variants,
     mean_limits,
     share_limits,
 )
@@ -225,21 +226,23 @@ def usual_run(edges: np.ndarray) -> int:
     return int(first[np.argmax(count)])
 
 
-def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[str, Any]]:
+def drawn(
+    dataset: str, losses: Floats, edges: np.ndarray
+) -> tuple[tuple[str, ...], dict[str, Any]]:
     """Draw the most frequent graph and the error densities from losses (runs, K, 5, 2).
 
     Return the SVG and its numbers.
     """
     from bestofk.report.figures.kinds.differences import densities_of, layout_densities
     from bestofk.report.figures.kinds.multitest import edges_of
-    from bestofk.report.figures.output import svg
 
     # as published
     order = multitest(_table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED)
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
     grid, densities, _ = densities_of(order, table)
-    return svg(layout_densities(order, losses=table)), {
+    pictures = figure_variants(lambda paper: layout_densities(order, losses=table, paper=paper))
+    return pictures, {
         "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in edges_of(order)],
         "error": grid.tolist(),
         "density": dict(zip(LEARNERS, densities.tolist(), strict=True)),
@@ -548,10 +551,9 @@ def _underlines(decisions: Decisions, row: int) -> list[str]:
     return shown
 
 
-def sample_execution() -> tuple[ComparedWords, str]:
+def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
     """Run MultiTest on losses of four learners that give the graph of Fig. 2; draw its steps."""
     from bestofk.report.figures.kinds.multitest import layout_steps
-    from bestofk.report.figures.output import svg
 
     noise = np.random.default_rng(SAMPLE_SEED).normal(0, 0.01, (4, REPLICATIONS, 2))
     # the fourth learner varies more, so it is not shown to be better than the second
@@ -572,4 +574,4 @@ def sample_execution() -> tuple[ComparedWords, str]:
         agrees=ours == printed,
         note="Our losses were chosen to give these edges; the order follows from the edges.",
     )
-    return facts, svg(layout_steps(order))
+    return facts, figure_variants(lambda paper: layout_steps(order, paper=paper))

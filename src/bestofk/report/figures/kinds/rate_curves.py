@@ -187,6 +187,8 @@ def layout_rates(
 
     for k in range(K):
         colour, _ = cycled(k)
+        if not (high[k] > low[k]).any():
+            continue
         upper, lower = points_of(high, k), points_of(low, k)
         if len(upper) > 1:
             sheet.area(*upper, *reversed(lower), fill=colour, opacity=min(0.18, 0.72 / K))
