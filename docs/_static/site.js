@@ -11,8 +11,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const cut = new ResizeObserver((boxes) => {
     for (const { target } of boxes) {
       target.classList.toggle("bk-cut", target.scrollWidth > target.clientWidth + 1);
+      // keys can scroll only what has the focus
+      if (target.classList.contains("bk-cut")) target.tabIndex = 0;
     }
   });
-  const boxes = ".bk-picture .bk-scroll, .pst-scrollable-table-container";
+  const boxes = ".bk-scroll, .bk-columns, .pst-scrollable-table-container";
   for (const box of document.querySelectorAll(boxes)) cut.observe(box);
 });

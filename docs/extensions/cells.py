@@ -15,6 +15,8 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 _ANSI = re.compile(r"\x1b\[([\d;]*)m")
+PHONE_COLUMNS = 38
+"""Columns of a table that a phone shows without scrolling."""
 _STYLES = {
     "1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "34": "blue",
     "35": "purple", "36": "cyan", "91": "red", "92": "green", "93": "yellow", "94": "blue",
@@ -120,8 +122,9 @@ def reflowed(lines: list[str]) -> str:
     for table, group in groupby(lines, key=lambda _: next(kinds)):
         rows = list(group)
         if table:
-            shown = coloured("\n".join(rows))
-            html.append(f'<span class="bk-columns" tabindex="0">{shown}</span>')
+            shown, stacked = coloured("\n".join(rows)), stacked_rows(list(map(_plain, rows)))
+            wide = " bk-wide-screen" if stacked else ""
+            html.append(f'<span class="bk-columns{wide}" tabindex="0">{shown}</span>{stacked}')
             continue
         whole = [rows[0]]
         for before, row in pairwise(rows):
@@ -135,6 +138,37 @@ def reflowed(lines: list[str]) -> str:
                 whole.append(row)
         html.append(coloured("\n".join(whole)) + "\n")
     return "".join(html).rstrip("\n")
+
+
+def stacked_rows(rows: list[str]) -> str:
+    """Return a table that is too wide for a phone as one block per row, each cell with its head.
+
+    Empty if it fits a phone, or if its columns are not clear.
+    """
+    width = max(map(len, rows))
+    padded = [row.ljust(width) for row in rows]
+    blank = "".join(
+        " " if not "".join(column).strip() else "x" for column in zip(*padded, strict=True)
+    )
+    spans = [cells.span() for cells in re.finditer(r"x(?: ?x)*", blank)]
+    table = [[row[start:end].strip() for start, end in spans] for row in padded]
+    if table[0][0] == "":
+        # a column of marks has no head, and the rank precedes the name
+        if table[0][1] == "rank":
+            table = [[row[0], row[2], row[1], *row[3:]] for row in table]
+        table = [[f"{row[0]} {row[1]}".strip(), *row[2:]] for row in table]
+    heads, *body = table
+    if width <= PHONE_COLUMNS or not all(heads) or len(heads) < 3 or not all(r[0] for r in body):
+        return ""
+    blocks = []
+    for name, *cells in body:
+        shown = [
+            f"<span>{'' if head == 'verdict' else f'<i>{escape(head)}</i> '}{escape(cell)}</span>"
+            for head, cell in zip(heads[1:], cells, strict=True)
+            if cell.strip("·●")
+        ]
+        blocks.append(f"<span><b>{escape(name)}</b> {' '.join(shown)}</span>")
+    return f'<span class="bk-stacked">{"".join(blocks)}</span>'
 
 
 def _plain(line: str) -> str:
