@@ -475,3 +475,16 @@ def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
 def test_a_slip_in_the_name_of_an_embedded_set_offers_the_nearest():
     with pytest.raises(TableError, match="did you mean 'iris'"):
         bk.compare(["max", "nmc"], data="irs", progress=False)
+
+
+def test_a_recommendation_that_does_not_beat_a_baseline_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 2)), rng.integers(0, 2, 60)
+    learners = {"guess": DummyClassifier(), "tree": DecisionTreeClassifier(random_state=0)}
+    study = bk.compare(learners, X, y, cv="5x2", progress=False)
+    expected = {
+        "tree": "tree is not shown to be better than guess, which ignores the columns.",
+        "guess": "guess ignores the columns, and no other learner is shown to be better.",
+    }
+    assert study.headline().endswith(expected[study.recommended])
+    assert "ignores" not in bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False).headline()

@@ -13,6 +13,8 @@ MIN_SECONDS = 0.05
 """Seconds of one fit below which its speed does not matter."""
 MIN_RATIO = 10.0
 """How many times faster a learner must be for a hint."""
+BASELINES = ("Majority(", "DummyClassifier(", "DummyRegressor(")
+"""How the settings of learners begin that always predict the same, whatever the columns."""
 MAX_REASONS = 3
 """Reasons for failures that the first paragraph names."""
 
@@ -25,7 +27,7 @@ def study_statements(
     `decided` are those of its decision.
     """
     makers = {
-        "verdict": lambda: _undecided(study),
+        "verdict": lambda: (*_undecided(study), *_baseline(study)),
         "hint": lambda: _speed_hint(study),
         "left out": lambda: _left_out(study),
         "assumed": lambda: statements("assumed", study.assumed),
@@ -51,12 +53,43 @@ def _undecided(study: Any) -> tuple[Statement, ...]:
     return statements("verdict", [f"Nothing can be decided: {reason}"])
 
 
+def _baseline(study: Any) -> tuple[Statement, ...]:
+    """Say that the recommended learner is not shown to beat one that ignores the columns."""
+    decision = study.decision
+    if decision is None or decision.recommended is None:
+        return ()
+    ignoring = _baselines(study)
+    verdicts = {str(one.name): one.verdict for one in decision.standings}
+    best = str(decision.recommended)
+    if best in ignoring:
+        if {*verdicts.values()} - {"worse", "too close to call"}:
+            return ()
+        text = f"{best} ignores the columns, and no other learner is shown to be better."
+        return (Statement(kind="verdict", text=text, learners=(best,)),)
+    equal = [name for name in ignoring if verdicts.get(name) == "too close to call"]
+    if not equal:
+        return ()
+    ignores = "ignores" if len(equal) == 1 else "ignore"
+    text = f"{best} is not shown to be better than {joined(equal)}, which {ignores} the columns."
+    return (Statement(kind="verdict", text=text, learners=(best, *equal)),)
+
+
+def _baselines(study: Any) -> list[str]:
+    """Return the learners that ignore the columns."""
+    learners = () if study.spec is None else study.spec.learners
+    return [one.name for one in learners if one.settings.startswith(BASELINES)]
+
+
 def _speed_hint(study: Any) -> tuple[Statement, ...]:
     """Say that a learner is much faster than the recommended one, which is too close to call."""
     decision = study.decision
     if decision is None or decision.recommended is None or decision.preference.stated:
         return ()
-    close = [str(one.name) for one in decision.standings if one.verdict == "too close to call"]
+    close = [
+        str(one.name)
+        for one in decision.standings
+        if one.verdict == "too close to call" and str(one.name) not in _baselines(study)
+    ]
     for cost, what in (("fit_time", "fit"), ("predict_time", "predict with")):
         times = {
             name: getattr(study.costs[name], cost)
