@@ -58,7 +58,7 @@ def test_the_table_fits_and_keeps_what_matters(decision, width):
 def test_the_line_of_dots_has_a_scale(decision):
     header, first, *_, last = shown(decision, 160).splitlines()
     start, stop = first.index("●"), last.index("●")
-    assert header[start:].startswith("0.0207")
+    assert header[start:].startswith("0.021")
     assert header[: stop + 1].endswith("0.373")
 
 

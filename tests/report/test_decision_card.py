@@ -57,7 +57,7 @@ def test_with_a_preference_the_gap_is_that_to_the_smallest_mean():
     texts = rows(order)
     gap = order.means[order.recommended] - order.means[by_mean[0]]
     which = f"{by_mean[0]}, which has the lowest mean error"
-    assert texts["Gap"].startswith(f"{gap:.2g} to {which} | 95 % interval ")
+    assert texts["Gap"].startswith(f"{gap:.3f} to {which} | 95 % interval −0.033 to 0.042, ")
     assert texts["Gap"].endswith("too close to call")
 
 
@@ -100,7 +100,7 @@ def test_battles_intervals_and_printed_tables_have_the_same_three_facts():
     assert texts["Use"] == "A | mean accuracy 0.713"
     # 71.3 % - 70.9 %, each rounded by at most 0.05 %
     assert texts["Gap"].startswith("B, the next, is worse by 0.0030 to 0.0050 | p from ")
-    assert texts["Based on"] == "1319 items, one printed score per model"
+    assert texts["Based on"] == "1,319 items, one printed score per model"
 
 
 def test_a_decision_that_nothing_could_support_says_so():

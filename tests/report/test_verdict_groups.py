@@ -1,5 +1,7 @@
 """The forest plot of a page: rows, axis and folded parts."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.report.page_kinds import table
@@ -52,3 +54,12 @@ def test_a_decision_without_pairs_has_no_forest():
     assert forest_of(None) is None
     values = np.random.default_rng(1).random((3, 5, 2))
     assert forest_of(bk.order(values, procedure="anova-choice")) is None
+
+
+def test_a_difference_and_its_interval_have_equal_decimals():
+    order = bk.order(bk.read_losses("breast-cancer-10x10"))
+    members = [member for group in forest_of(order).groups for member in group.members]
+    shown = [member.worse_by for member in members if member.interval]
+    assert "0.352 (0.332 to 0.372)" in shown
+    for text in shown:
+        assert len({len(end) for end in re.findall(r"\.(\d+)", text)}) == 1, text

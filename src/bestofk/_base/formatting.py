@@ -85,8 +85,10 @@ def _looking_equal(numbers: Sequence[float], decimals: int, largest: float) -> i
     )
 
 
-def interval_words(low: float, high: float) -> str:
+def interval_words(low: float, high: float, decimals: int = 0) -> str:
     """Return an interval with two digits of its width, or more if an end would look like 0.
+
+    It has at least `decimals` decimals.
 
     The text is empty for an interval that is open at both ends or is a single point.
 
@@ -100,10 +102,11 @@ def interval_words(low: float, high: float) -> str:
     if isinf(low) or isinf(high):
         if isinf(low) and isinf(high):
             return ""
-        return f"up to {high + 0.0:.2g}" if isinf(low) else f"from {low + 0.0:.2g}"
+        form = f".{decimals}f" if decimals else ".2g"
+        return f"up to {high + 0.0:{form}}" if isinf(low) else f"from {low + 0.0:{form}}"
     if high <= low:
         return ""
-    least = max(0, 1 - floor(log10(high - low)))
+    least = max(decimals, 1 - floor(log10(high - low)))
     for decimals in range(least, least + 4):
         ends = [f"{end:.{decimals}f}" for end in (low, high)]
         if all(float(text) or not end for text, end in zip(ends, (low, high), strict=True)):
@@ -224,8 +227,8 @@ def shortened(words: Sequence[str], limit: int = 10) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, as in ``1 pair``, ``2 pairs``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    """Return a count with its noun, as in ``1 pair``, ``1,200 pairs``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def ordinal(n: int) -> str:

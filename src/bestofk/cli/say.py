@@ -83,11 +83,13 @@ _UNBROKEN = re.compile(
     '(?:bestofk|pip|python)\ [^']*'\S*         # a quoted command
     | pip\ install\ '[^']*'\S*               # pip install 'bestofk[plot]'
     | --[a-z][a-z-]*\ (?:'[^']*'|[^\s'])\S*   # an option and its value
+    | \(?(?:p|alpha)\ [=<>]\ \S+               # p = 0.02
+    | \(?\d\S*\ %\S*                         # 95 %
     | \S+
     """,
     re.VERBOSE,
 )
-"""A word, or words that a line end would make hard to copy."""
+"""A word, or words that a line end would make hard to copy or to read."""
 
 
 def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:

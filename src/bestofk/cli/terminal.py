@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Literal
 import click
 import numpy as np
 
-from bestofk._base.formatting import duration, interval_words, printable, pvalue_parts, rounded
+from bestofk._base.formatting import duration, printable, pvalue_parts, rounded
 from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import HEADLINE
 from bestofk.decide.statements.verdict import TOO_CLOSE, equal_means
 from bestofk.decide.statements.wording import (
-    difference_text,
+    difference_texts,
     level_words,
     shown_means,
     uncertainty_of,
@@ -203,14 +203,18 @@ def _all_columns(
         _right("more", title, [cells.get(str(name), "-") for name in names])
         for title, cells in more.items()
     ]
-    differences = [None if standing is None else standing.difference for standing in standings]
+    uncertainty = uncertainty_of(decision)
+    differences = [
+        ("", "") if standing is None else difference_texts(standing, uncertainty)
+        for standing in standings
+    ]
     intervals = [
-        "" if standing is None else interval_words(standing.low, standing.high)
-        for standing in tested
+        "" if standing is None else interval
+        for standing, (_, interval) in zip(tested, differences, strict=True)
     ]
     pvalues = [_pvalue(standing, decision.alpha) for standing in tested]
     optional = [
-        _right("worse by", "worse by", _differences(differences, uncertainty_of(decision))),
+        _right("worse by", "worse by", [text for text, _ in differences]),
         _right("interval", f"{level_words(decision.alpha)} interval", intervals),
         _right("p", "p", pvalues),
         _verdicts(decision, names, standings),
@@ -238,11 +242,6 @@ def _ranks(decision: Decision, names: Sequence[Name]) -> list[TerminalColumn]:
     if len(ranking) < len(decision.by_preference) or ranking == decision.by_mean:
         return []
     return [_right("rank", "rank", [str(ranking.index(name) + 1) for name in names])]
-
-
-def _differences(values: Sequence[float | None], uncertainty: float | None) -> list[str]:
-    """Format the differences of a column."""
-    return ["" if value is None else difference_text(value, uncertainty) for value in values]
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
@@ -277,11 +276,11 @@ def scale(values: np.ndarray, width: int) -> str:
     Examples
     --------
     >>> scale(np.array([0.25, 0.125]), 12), scale(np.array([0.5, 0.5]), 12)
-    ('0.125   0.25', '')
+    ('0.125  0.250', '')
     """
     low, high = float(values.min()), float(values.max())
-    for digits in (3, 2):
-        ends = [f"{end:.{digits}g}" for end in (low, high)]
+    for digits in (".3f", ".2f", ".1f", ".0f" if high - low > 1 else ".2g"):
+        ends = [f"{end:{digits}}" for end in (low, high)]
         blanks = width - sum(map(len, ends))
         if ends[0] != ends[1] and blanks > 0:
             return (" " * blanks).join(ends)

@@ -100,10 +100,12 @@ class CorrectedMinimum(Presented):
         low, high = sorted(self.metric.shown(bound) for bound in (self.low, self.high))
         return low, high
 
-    def words(self, value: float) -> str:
-        """Return a mean, rounded by the interval if there is one."""
+    def words(self, value: float, uncertainty: float | None = None) -> str:
+        """Return a mean, rounded by the interval if there is one, or else by `uncertainty`."""
         interval = self.shown_interval()
-        return rounded([value], None if interval is None else (interval[1] - interval[0]) / 2)[0]
+        if interval is not None:
+            uncertainty = (interval[1] - interval[0]) / 2
+        return rounded([value], uncertainty)[0]
 
     def interval_words(self) -> str:
         """Return the interval in words, in parentheses; empty if there is none."""

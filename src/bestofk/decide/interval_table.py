@@ -436,7 +436,7 @@ class IntervalDecision(Reported):
         if others and certain:
             lines.append(
                 f"Whether it differs from {joined(list(others))} needs the answers to the "
-                f"{self.tested.items} items: 'bestofk evals' reads them."
+                f"{self.tested.items:,} items: 'bestofk evals' reads them."
             )
         elif others:
             lines.append(

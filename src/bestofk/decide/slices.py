@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import ArgumentError, BestOfKError, DesignError, UnknownNameError
-from bestofk._base.formatting import counted, joined, number, pvalue_words, shortened
+from bestofk._base.formatting import counted, joined, pvalue_words, rounded, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.interval_table import table_of
@@ -105,7 +105,8 @@ class Slices(Presented):
         beaten = [called(worse) for better, worse, _ in one.claims if better == self.recommended]
         shown = f"significantly better than {joined(beaten)}" if beaten else ""
         if one.best == self.recommended:
-            return f"best mean; {shown}" if shown else "best mean"
+            best = f"{called(one.best)} has the best mean"
+            return f"{best}; {shown}" if shown else best
         best = f"{called(one.best)} has the best mean; not significant"
         return f"{shown}; {best}" if shown else best
 
@@ -142,9 +143,10 @@ class Slices(Presented):
     def explain(self) -> str:
         """Return the verdicts in sentences."""
         lines = [self.headline()]
-        for one in self.slices:
-            mean = self.recommended_mean(one)
-            shown = "" if mean is None else f" ({self.metric} {number(mean)})"
+        means = [self.recommended_mean(one) for one in self.slices]
+        texts = iter(rounded([mean for mean in means if mean is not None]))
+        for one, mean in zip(self.slices, means, strict=True):
+            shown = "" if mean is None else f" ({self.metric} {next(texts)})"
             lines.append(f"{one.name}{shown}: {self.verdict(one)}.")
         return "\n".join([*lines, *self.caution_sentences()])
 

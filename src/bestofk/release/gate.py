@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from math import ceil, inf, isfinite
+from math import ceil, floor, inf, isfinite, log10
 from shlex import quote
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import counted, number, pvalue_words, shortened
+from bestofk._base.formatting import counted, pvalue_words, shortened
 from bestofk._base.results import Presented
 from bestofk.losses.losses import Losses, Metric
 from bestofk.release import DEFAULT_LEDGER
@@ -106,13 +106,14 @@ class GateResult(Presented):
 
     def headline(self) -> str:
         """Return the verdict in one sentence."""
+        form = f".{self.decimals()}f"
         numbers = (
-            f"{self.metric} {number(self.mean)} against {number(self.anchor_mean)}, difference "
-            f"{_signed(self.difference)}"
+            f"{self.metric} {self.mean:{form}} against {self.anchor_mean:{form}}, difference "
+            f"{signed(self.difference, form)}"
         )
-        interval = f"{numbers}, interval {_signed(self.low)} to {_signed(self.high)}"
+        interval = f"{numbers}, interval {signed(self.low, form)} to {signed(self.high, form)}"
         if self.bound is not None:
-            numbers += f", {100 * (1 - self.alpha):g} % bound {_signed(self.bound)}"
+            numbers += f", {100 * (1 - self.alpha):g} % bound {signed(self.bound, form)}"
         if self.answer == "worse":
             p = pvalue_words(self.pvalue, self.level)
             look = "" if self.ledger is None else f", the level of look {self.look}"
@@ -133,6 +134,12 @@ class GateResult(Presented):
         else:
             claim = "better" if self.better else "not shown to be worse"
         return f"Pass: {self.build} is {claim} than the anchor ({interval})."
+
+    def decimals(self) -> int:
+        """Return the decimals that show two digits of the half width of the interval."""
+        ends = [abs(end - self.difference) for end in (self.low, self.high) if isfinite(end)]
+        sizes = [size for size in (*ends, 10 * abs(self.difference)) if size > 1e-12]
+        return max(0, 1 - floor(log10(min(sizes, default=0.01))))
 
     def next_step(self, source: str = "NEW") -> str:
         """Return what to do now; empty if there is nothing to do.
@@ -176,10 +183,11 @@ class GateResult(Presented):
         return {**content, "exit_code": self.exit_code, "headline": self.headline()}
 
 
-def _signed(value: float) -> str:
+def signed(value: float, form: str) -> str:
+    """Return a number with its sign."""
     if not isfinite(value):
         return "unbounded"
-    return f"{value:+.3g}" if abs(value) > 1e-12 else "0"
+    return f"{value:+{form}}" if abs(value) > 1e-12 else "0"
 
 
 def gate(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from bestofk._base.formatting import number, printable, pvalue_words
-from bestofk.release.gate import GateResult
+from bestofk._base.formatting import printable, pvalue_words
+from bestofk.release.gate import GateResult, signed
 
 SYMBOLS = {"pass": "✅", "worse": "❌", "undecided": "⚠️"}
 MAX_HISTORY_ROWS = 10
@@ -13,12 +13,13 @@ MAX_HISTORY_ROWS = 10
 
 def markdown(result: GateResult) -> str:
     """Return a comment for a pull request or a step summary."""
+    form = f".{result.decimals()}f"
     rows = [
         ("build", _cell(result.build)),
         ("anchor", _cell(", ".join(result.anchor))),
-        (_cell(result.metric), f"{number(result.mean)} (anchor {number(result.anchor_mean)})"),
-        ("difference", f"{number(result.difference)} ({number(result.low)} to "
-                       f"{number(result.high)})"),
+        (_cell(result.metric), f"{result.mean:{form}} (anchor {result.anchor_mean:{form}})"),
+        ("difference", f"{signed(result.difference, form)} "
+                       f"({signed(result.low, form)} to {signed(result.high, form)})"),
         ("p of worse", f"{pvalue_words(result.pvalue, result.level)[2:].lstrip('= ')} "
                        f"(level {result.level:.2g})"),
         (f"{result.unit}s", f"{result.units:,}"),
@@ -37,7 +38,7 @@ def markdown(result: GateResult) -> str:
         lines += ["", "<details><summary>Last builds</summary>", "",
                   "| build | difference from the anchor | answer |", "|---|---|---|"]  # fmt: skip
         lines += [
-            f"| {_cell(line['build'])} | {number(line['difference'])} | {line['answer']} |"
+            f"| {_cell(line['build'])} | {signed(line['difference'], form)} | {line['answer']} |"
             for line in builds
         ]
         lines += ["", "</details>"]

@@ -16,7 +16,14 @@ from bestofk.decide.interval_table import IntervalDecision
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.models import cost_phrase, cost_sentence, main_cost
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
-from bestofk.decide.statements.wording import level_words, shown_means
+from bestofk.decide.statements.wording import (
+    difference_text,
+    difference_texts,
+    difference_words,
+    level_words,
+    shown_means,
+    uncertainty_of,
+)
 from bestofk.decide.stopping.races import Race
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
@@ -150,7 +157,9 @@ def _gap(order: Decision, best: Name) -> list[Row]:
         than = ""
         if not which:
             than = "the other, " if len(others) == 1 else "the next, "
-        size = two_digits(abs(difference))
+        size = difference_text(abs(difference), uncertainty_of(order))
+        if standing is not None:
+            size = difference_texts(standing, uncertainty_of(order))[0].lstrip("-")
         value = Markup("{} to {}{}{}").format(size, than, html_name(other), which)
     sure = "not tested" if standing is None else _how_sure(order, standing)
     return [Row(label="Gap", notes=(value, sure))]
@@ -160,11 +169,7 @@ def _how_sure(order: Decision, standing: Standing) -> str:
     """Return ``95 % interval -0.06 to 0.07, p = 0.71: too close to call``."""
     if standing.verdict == "not tested":
         return "not tested"
-    low, high = standing.low, standing.high
-    if standing.difference < 0:
-        low, high = 0.0 - high, 0.0 - low
-    ends = interval_words(low, high)
-    parts = [f"{level_words(order.alpha)} interval {ends}"] if ends else []
+    parts = [text] if (text := difference_words(order, standing)) else []
     if standing.adjusted_pvalue is not None:
         parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
     numbers = [", ".join(parts)] if parts else []
@@ -207,7 +212,7 @@ def result_card(value: BattleDecision | IntervalDecision) -> tuple[Row, ...]:
         low, high = tested.estimates[row].tolist()
         if tested.pairs[row][0] == best:
             low, high = 0.0 - high, 0.0 - low
-        worse_by = minus(" to ".join(dict.fromkeys(map(two_digits, (low, high)))))
+        worse_by = minus(interval_words(low, high) or two_digits(low))
         gap = Markup("{}, the next, is worse by {}").format(html_name(other), worse_by)
         sure = f"{interval_of_p(tested.adjusted_pvalues[row])}: {tested.verdicts[row]}"
         ends = dict.fromkeys(number(end) for end in value.means[best])

@@ -8,11 +8,16 @@ from math import floor, isfinite, log10
 
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, interval_words as ends_words, pvalue_words
+from bestofk._base.formatting import counted, pvalue_words
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import NOT_SETTLED
-from bestofk.decide.statements.wording import level_words, shown_means
+from bestofk.decide.statements.wording import (
+    difference_texts,
+    level_words,
+    shown_means,
+    uncertainty_of,
+)
 from bestofk.report.figures.comparisons import basis, interval_words, minus
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.picture import Scale, tick_words
@@ -191,11 +196,12 @@ def _member(
 ) -> Member:
     tested = standing.verdict != "not tested"
     p = standing.adjusted_pvalue
+    difference, interval = difference_texts(standing, uncertainty_of(order))
     return Member(
         name=html_name(standing.name),
         mean=means[standing.name],
-        difference=two_digits(standing.difference),
-        interval=ends_words(standing.low, standing.high) if tested else "",
+        difference=difference,
+        interval=interval if tested else "",
         p=pvalue_words(p, order.alpha) if tested and p is not None else "",
         bar=None if scale is None else _bar(standing, scale, tested=tested),
     )

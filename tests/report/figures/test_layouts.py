@@ -540,7 +540,8 @@ def test_the_diagram_of_ranks_is_that_of_nemenyi():
     drawn = picture_of(decision, "critical-difference-ranks")
     result = multiple.nemenyi(losses.by_dataset(), 0.1)
     expected = layout_critical_difference(result, names=losses.algorithms)
-    assert drawn == expected
+    assert (drawn.shapes, drawn.x_scale) == (expected.shapes, expected.x_scale)
+    assert expected.note.replace("12 blocks", "12 data sets") == drawn.note
     assert f"critical difference {result.critical_difference:.3g}" in texts(drawn)
     assert "critical-difference-ranks" in figure_kinds(losses)
     with pytest.raises(ArgumentError, match="on several data sets"):

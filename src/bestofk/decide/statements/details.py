@@ -495,7 +495,8 @@ def pair_sentence(pair: Pair) -> str:
     a, b = called(pair.a), called(pair.b)
     metric = pair.metric
     difference = number(float(metric.difference(pair.estimate)))
-    interval = interval_words(*map(float, metric.interval(pair.low, pair.high)))
+    low, high = map(float, metric.interval(pair.low, pair.high))
+    interval = interval_words(low, high)
     parts = (
         f"difference in {metric.mean} {difference}",
         f"interval {interval}" if interval else "",

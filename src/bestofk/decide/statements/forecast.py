@@ -9,7 +9,7 @@ from bestofk._base.errors import BestOfKError
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Statement
 from bestofk.decide.statements.missing import verdict_depends
-from bestofk.decide.statements.wording import called
+from bestofk.decide.statements.wording import called, uncertainty_of
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum
@@ -33,8 +33,9 @@ def expectation_statements(decision: Decision) -> tuple[Statement, ...]:
     # An interval covers too rarely if those of the differences do.
     has_interval = decision.evidence.interval_factor < inf
     within = estimate.interval_words() if has_interval else ""
+    shown = estimate.words(corrected, uncertainty_of(decision))
     text = (
-        f"Expect a {metric.mean} of about {estimate.words(corrected)} from {decision.recommended}"
+        f"Expect a {metric.mean} of about {shown} from {decision.recommended}"
         f"{within}, corrected for having chosen it by its mean."
     )
     numbers = {"mean": metric.shown(estimate.naive), "corrected": corrected}

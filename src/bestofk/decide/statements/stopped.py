@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bestofk._base.formatting import counted, rounded
+from bestofk._base.formatting import counted
 from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.details import evidence_in_short, promise
 from bestofk.decide.statements.verdict import which_you_prefer
@@ -16,6 +16,7 @@ from bestofk.decide.statements.wording import (
     family_words,
     listing,
     named,
+    shown_means,
 )
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
 
 def mean_and_runs(decision: StoppedDecision, name: Name) -> str:
     """Return ``0.12 over 2 runs``."""
-    (shown,) = rounded([decision.means[name]])
-    return f"{shown} over {counted(decision.race.runs[str(name)], decision.race.unit)}"
+    runs = counted(decision.race.runs[str(name)], decision.race.unit)
+    return f"{shown_means(decision)[name]} over {runs}"
 
 
 def standing_statements(decision: StoppedDecision) -> tuple[Statement, ...]:

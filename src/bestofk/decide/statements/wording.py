@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -100,7 +101,10 @@ def uncertainty_of(decision: Decision) -> float | None:
             for one in decision.standings
             if one.pvalue is not None and 0.0 < one.pvalue < 1.0 and one.difference
         ]
-    return min(widths, default=None)
+    if not widths and (sizes := [abs(one.difference) for one in decision.standings]):
+        # Differences of one column share their decimals also without a test.
+        widths = [max(min(sizes), max(sizes) / 100)]
+    return min((width for width in widths if width > 0), default=None)
 
 
 def mean_words(name: Name, losses: Mapping[Name, float], metric: Metric) -> str:
@@ -142,6 +146,18 @@ def difference_text(value: float, uncertainty: float | None) -> str:
     return f"{value:.1g}" if decimals > MAX_DECIMALS else f"{value:.{max(0, decimals)}f}"
 
 
+def difference_texts(standing: Standing, uncertainty: float | None) -> tuple[str, str]:
+    """Return a difference and its interval, with the same number of decimals.
+
+    The interval is empty if there is none.
+    """
+    text = difference_text(standing.difference, uncertainty)
+    decimals = len(text.partition(".")[2]) if "e" not in text else 0
+    interval = interval_words(standing.low, standing.high, decimals)
+    more = max((len(end.partition(".")[2]) for end in interval.split()), default=0)
+    return (f"{standing.difference:.{more}f}" if more > decimals else text), interval
+
+
 def level_words(alpha: float) -> str:
     """Return the level in words, such as ``95 %``."""
     return f"{100 * (1 - alpha):.6g} %"
@@ -149,10 +165,14 @@ def level_words(alpha: float) -> str:
 
 def difference_words(decision: Decision, standing: Standing) -> str:
     """Return the interval of a difference, with a positive difference; may be empty."""
-    low, high = standing.low, standing.high
     if standing.difference < 0:
-        low, high = 0.0 - high, 0.0 - low
-    interval = interval_words(low, high)
+        standing = replace(
+            standing,
+            difference=-standing.difference,
+            low=0.0 - standing.high,
+            high=0.0 - standing.low,
+        )
+    _, interval = difference_texts(standing, uncertainty_of(decision))
     return f"{level_words(decision.alpha)} interval {interval}" if interval else ""
 
 

@@ -223,6 +223,8 @@ def comparisons_of(
     from bestofk.stats.multiple.post_hoc import NemenyiResult, PosthocResult
     from bestofk.stats.multiple.range_tests import NewmanKeulsResult, TukeyResult
 
+    if isinstance(value, Comparisons):
+        return value
     decision = getattr(value, "decision", value)
     if isinstance(decision, Decision):
         return _of_order(decision, level)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,9 @@ def layout_critical_difference_ranks(
         )
     alpha = getattr(getattr(value, "decision", value), "alpha", 0.05)
     result = nemenyi(table.by_dataset(), alpha)
-    return layout_critical_difference(result, names=table.algorithms, paper=paper)
+    pairs = two_sided_comparisons_of(result, names=table.algorithms)
+    note = f"Nemenyi's test over {counted(result.blocks, 'data set')}, alpha = {alpha:g}."
+    return layout_critical_difference(replace(pairs, note=note), paper=paper)
 
 
 def _upright(
