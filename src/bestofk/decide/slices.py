@@ -172,7 +172,7 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     >>> frame = pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"])
     >>> slices = order_by(frame, "part")
     >>> {one.name: slices.verdict(one) for one in slices.slices}["0"]
-    'best mean; significantly better than b'
+    'a has the best mean; significantly better than b'
     """
     cells = table_of(source)
     if cells is None:

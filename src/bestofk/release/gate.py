@@ -245,7 +245,7 @@ def gate(
     >>> right = np.array([1.0] * 140 + [0.0] * 60)
     >>> worse = np.array([1.0] * 110 + [0.0] * 90)
     >>> print(gate(worse, right).headline())
-    Blocked: new is worse than the anchor (score 0.55 against 0.7, difference -0.15, interval
+    Blocked: new is worse than the anchor (score 0.550 against 0.700, difference -0.150, interval
     -0.196 to -0.113; p < 0.0001, which is below 0.05).
     >>> gate(right, right).exit_code
     0

@@ -27,7 +27,7 @@ def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResu
     'pass'
     >>> assert_not_worse([0] * 40 + right[40:], right)
     Traceback (most recent call last):
-    AssertionError: Blocked: new is worse than the anchor (score 0.3 against 0.7, ...
+    AssertionError: Blocked: new is worse than the anchor (score 0.300 against 0.700, ...
     """
     result = gate(new, baseline, **options)
     if result.exit_code != 0:
