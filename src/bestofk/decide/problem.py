@@ -32,23 +32,14 @@ if TYPE_CHECKING:
 class Subject:
     """The subject of a decision, for its statements.
 
-    Attributes
-    ----------
-    noun : str
-        What is compared: ``"learner"`` or ``"model"``.
-    design : str
-        The design in words; empty: as the losses state it.
-    details : mapping of name to str
-        A phrase about a learner, such as its cost, that the verdict puts behind its name.
-    test_reason : str
-        Why this test was chosen, if the caller chose it.
-    n_clusters : int or None
-        Number of clusters, if clusters of items are the units of the test.
-    clustered : bool
-        Whether these are clusters of several items, not single items.
-    caution : str or None
-        What is known of the test's error rate with these very learners; None: the test's own
-        caution applies.
+    - `noun`: What is compared: ``"learner"`` or ``"model"``.
+    - `design`: The design in words; empty: as the losses state it.
+    - `details`: A phrase about a learner, such as its cost, that the verdict puts behind its name.
+    - `test_reason`: Why this test was chosen, if the caller chose it.
+    - `n_clusters`: Number of clusters, if clusters of items are the units of the test.
+    - `clustered`: Whether these are clusters of several items, not single items.
+    - `caution`: What is known of the test's error rate with these very learners; None: the test's
+      own caution applies.
     """
 
     noun: str = "learner"

@@ -836,18 +836,11 @@ def choose_by_slice(
 ) -> Slices:
     """Choose in every slice of the items, with one family over all slices.
 
-    Parameters
-    ----------
-    whole : ModelChoice
-        The choice from all items.
-    evals : Evals
-        The logs.
-    groups : Evals
-        The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
-    by : str
-        The key, or ``"task"``.
-    arguments : mapping
-        The arguments of `choose_model`.
+    - `whole`: The choice from all items.
+    - `evals`: The logs.
+    - `groups`: The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
+    - `by`: The key, or ``"task"``.
+    - `arguments`: The arguments of `choose_model`.
     """
     codes, names = evals.item_task, evals.tasks
     if by != "task":
@@ -869,14 +862,9 @@ def choose_by_metric(
 ) -> Slices:
     """Choose by each of several metrics, with one family over all of them.
 
-    Parameters
-    ----------
-    whole : ModelChoice
-        The choice by the first metric.
-    logs : mapping of str to Evals
-        The same logs, read by each metric.
-    arguments : mapping
-        The arguments of `choose_model`.
+    - `whole`: The choice by the first metric.
+    - `logs`: The same logs, read by each metric.
+    - `arguments`: The arguments of `choose_model`.
     """
 
     def decide(name: str) -> Decision:

@@ -105,16 +105,10 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
 class JsonParts:
     """A JSON object with one long array, or a long array, read one element at a time.
 
-    Parameters
-    ----------
-    text : str
-        The object or the array.
-    stream : tuple of str
-        The keys that lead to the array.
-    where : str
-        The name of the text in errors.
-    file_size : int, optional
-        The size of the compressed file that contains the text, if it is compressed.
+    - `text`: The object or the array.
+    - `stream`: The keys that lead to the array.
+    - `where`: The name of the text in errors.
+    - `file_size`: The size of the compressed file that contains the text, if it is compressed.
 
     Examples
     --------

@@ -337,18 +337,9 @@ def accept(
 ) -> Ledger:
     """Make a build the anchor, whatever its scores, and record it in the ledger.
 
-    Parameters
-    ----------
-    new, build, model, **reading
-        As for `gate`.
-    ledger : path
-        An existing ledger.
-    reason : str
-        Why, for the record.
-
-    Returns
-    -------
-    Ledger
+    - `new`, `build`, `model`, `**reading`: As for `gate`.
+    - `ledger`: An existing ledger.
+    - `reason`: Why, for the record.
     """
     accepted = read_build(new, "new", name=build, model=model, reading=reading)
     with locked(ledger):

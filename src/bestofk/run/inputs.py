@@ -511,22 +511,15 @@ def default_plan(
     use of nested runs; within a budget of time, which might end before the nested runs do. Fewer
     than ten rows have fewer folds, of two rows or more.
 
-    Parameters
-    ----------
-    rows : int
-        Rows of the (smallest) data set.
-    datasets : int
-        How many there are.
-    procedure, test
-        As for `order`.
-    budget : float, optional
-        As for `compare`.
-    groups : int, optional
-        Groups of the data set with the fewest, which then stay whole: the same plans of groups,
-        and with fewer than ten of them one run in which every group is a fold.
-    settle : {None, "plan", "limit"}
-        As for `StopRule`, if the comparison stops early. It then runs the nested runs of one run
-        before the next run, so a budget does not matter. The limit is for ten runs of ten folds.
+    - `rows`: Rows of the (smallest) data set.
+    - `datasets`: How many there are.
+    - `procedure`, `test`: As for `order`.
+    - `budget`: As for `compare`.
+    - `groups`: Groups of the data set with the fewest, which then stay whole: the same plans of
+      groups, and with fewer than ten of them one run in which every group is a fold.
+    - `settle` {None, "plan", "limit"}: As for `StopRule`, if the comparison stops early. It then
+      runs the nested runs of one run before the next run, so a budget does not matter. The limit is
+      for ten runs of ten folds.
 
     Examples
     --------
@@ -587,20 +580,11 @@ def advice_for_unstable(
 ) -> str | None:
     """Return which plan and test to use instead, where the learners are unstable or the rows few.
 
-    Parameters
-    ----------
-    learners : names, estimators, or a mapping of name to either
-        What is compared.
-    n_rows : int
-        Rows of the data set.
-    plan : str or Plan
-        What was asked for.
-
-    Returns
-    -------
-    str or None
-        Two sentences, to be said where the corrected t test decided; None where the plan has no
-        runs of folds, or the learners are stable and the rows many.
+    - `learners`: What is compared.
+    - `n_rows`: Rows of the data set.
+    - `plan`: What was asked for.
+    - Returns: Two sentences, to be said where the corrected t test decided; None where the plan has
+      no runs of folds, or the learners are stable and the rows many.
 
     Examples
     --------

@@ -895,14 +895,9 @@ _PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_functi
 class Answers:
     """A fitted model that caches its predictions of the test rows for several scorers.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted; other attributes are passed through.
-    X : rows
-        The test rows.
-    predictions : dict
-        Its predictions of the test rows, by the name of the method.
+    - `model`: Fitted; other attributes are passed through.
+    - `X`: The test rows.
+    - `predictions`: Its predictions of the test rows, by the name of the method.
     """
 
     classes_: Labels

@@ -63,10 +63,7 @@ class Block(Generic[ItemT]):
 class BlockSizer:
     """Number of items in a block of about half a second, estimated from the rate of results.
 
-    Parameters
-    ----------
-    workers : int
-        Number of processes or threads that evaluate the blocks.
+    - `workers`: Number of processes or threads that evaluate the blocks.
     """
 
     def __init__(self, *, workers: int = 1) -> None:

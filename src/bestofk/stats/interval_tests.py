@@ -29,23 +29,14 @@ MAX_VERTICES = 1 << 12
 class IntervalTest(Presented):
     """A paired test on intervals of losses.
 
-    Attributes
-    ----------
-    test : str
-        ``"paired-t"``, ``"wilcoxon"`` or ``"sign"``.
-    pvalues : ndarray of shape (..., 2)
-        Smallest and largest p-value over all losses inside the intervals.
-    estimates : ndarray of shape (..., 2)
-        Smallest and largest mean difference ``a - b``.
-    verdicts : ndarray of str, shape (...)
-        ``"significant"`` if the largest p-value is at most `alpha`, ``"not significant"`` if the
-        smallest is above it, else ``"inconclusive"``.
-    alternative : str
-        As for the test.
-    alpha : float
-        Level of the verdicts.
-    names : (str, str)
-        Names of both learners in sentences.
+    - `test`: ``"paired-t"``, ``"wilcoxon"`` or ``"sign"``.
+    - `pvalues` (..., 2): Smallest and largest p-value over all losses inside the intervals.
+    - `estimates` (..., 2): Smallest and largest mean difference ``a - b``.
+    - `verdicts` (...): ``"significant"`` if the largest p-value is at most `alpha`, ``"not
+      significant"`` if the smallest is above it, else ``"inconclusive"``.
+    - `alternative`: As for the test.
+    - `alpha`: Level of the verdicts.
+    - `names`: Names of both learners in sentences.
     """
 
     test: str

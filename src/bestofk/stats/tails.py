@@ -20,12 +20,8 @@ _ROOT5 = float(np.sqrt(5.0))
 def t_sf(t: Any, df: Any) -> Any:
     """Return P(T > t) for Student's t with `df` degrees of freedom.
 
-    Parameters
-    ----------
-    t : array_like
-        Values of the statistic; infinities are allowed.
-    df : float or array_like
-        Above 0; not necessarily an integer.
+    - `t`: Values of the statistic; infinities are allowed.
+    - `df`: Above 0; not necessarily an integer.
 
     Notes
     -----

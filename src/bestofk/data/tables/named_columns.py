@@ -50,14 +50,9 @@ def read_named_columns(
     a Python object per cell. Return None if the file is small or unusual: an encoding other than
     UTF-8, a ragged row, text among numbers. `read_table` reads such files or reports the problem.
 
-    Parameters
-    ----------
-    path : Path
-        Delimited text or Parquet.
-    choose : callable
-        Receives the names of all columns.
-    source : str, optional
-        The name of the file in messages; its file name by default.
+    - `path`: Delimited text or Parquet.
+    - `choose`: Receives the names of all columns.
+    - `source`: The name of the file in messages; its file name by default.
     """
     import pyarrow as pa
 

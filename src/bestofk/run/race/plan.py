@@ -37,16 +37,10 @@ _SPLITS = ("resample", "bootstrap")
 class PlannedRace:
     """A rule, and the test of the plan that it curtails.
 
-    Attributes
-    ----------
-    rule : StopRule
-    test : PlannedT or PlannedUnits
-        Of runs, or of data sets; without the step of the losses, which is known after the first
-        run.
-    design : Design
-        Of all splits that there are; with ``settle="limit"`` more than those of the plan.
-    foreseen : Foreseen
-        The test and the family of the plan.
+    - `test`: Of runs, or of data sets; without the step of the losses, which is known after the
+      first run.
+    - `design`: Of all splits that there are; with ``settle="limit"`` more than those of the plan.
+    - `foreseen`: The test and the family of the plan.
     """
 
     rule: StopRule

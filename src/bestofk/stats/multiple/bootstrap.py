@@ -38,20 +38,13 @@ SHAPES = "(learners, data sets), with folds and repetitions as further axes"
 class BootstrapPairs(MultipleResult):
     """Result of Bootstrap-A with two learners, for several pairs.
 
-    Attributes
-    ----------
-    pairs : tuple of (int, int)
-        The learners compared.
-    estimates : ndarray of shape (pairs,)
-        Mean loss of the first minus that of the second.
-    pvalues, adjusted_pvalues : ndarray of shape (pairs,)
-        Two-sided p-values, before and after adjustment for the number of pairs.
-    correction : str
-        The correction of the p-values.
-    error_bound : ndarray of shape (pairs,)
-        Largest error of each p-value; 0 if it was counted exactly.
-    names : tuple of str
-        Names of the learners in sentences.
+    - `pairs`: The learners compared.
+    - `estimates` (pairs,): Mean loss of the first minus that of the second.
+    - `pvalues`, `adjusted_pvalues` (pairs,): Two-sided p-values, before and after adjustment for
+      the number of pairs.
+    - `correction`: The correction of the p-values.
+    - `error_bound` (pairs,): Largest error of each p-value; 0 if it was counted exactly.
+    - `names`: Names of the learners in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]

@@ -444,22 +444,12 @@ def share_draws(
 ) -> Floats:
     """Draw the shares below, inside and above the region from the posterior of one pair.
 
-    Parameters
-    ----------
-    a, b : array_like, shape (n,)
-        Mean losses on the same n data sets.
-    rope : float
-        Differences from -rope to rope count as equivalence.
-    draws : int
-        Number of draws.
-    random_state : int, Generator or None
-        Source of the draws.
-
-    Returns
-    -------
-    (draws, 3) array
-        ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior. The
-        probabilities of `signed_rank_bayes` are how often each of them is the largest.
+    - `a`, `b` (n,): Mean losses on the same n data sets.
+    - `rope`: Differences from -rope to rope count as equivalence.
+    - `draws`: Number of draws.
+    - `random_state`: Source of the draws.
+    - Returns: ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior. The
+      probabilities of `signed_rank_bayes` are how often each of them is the largest.
 
     Examples
     --------

@@ -39,12 +39,8 @@ _ZEROS = {"wilcox": "wilcox", "drop": "wilcox", "pratt": "pratt", "split": "spli
 def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
     """Return P(W <= at) for each row of ranks; compute rows with the same ranks once.
 
-    Parameters
-    ----------
-    ranks : ndarray of int, shape (rows, n)
-        Doubled ranks; ranks of 0 are ignored.
-    at : ndarray of int, shape (rows,)
-        Values from 0 to the sum of the ranks.
+    - `ranks` (rows, n): Doubled ranks; ranks of 0 are ignored.
+    - `at` (rows,): Values from 0 to the sum of the ranks.
     """
     ordered = np.sort(ranks, axis=1)
     m = np.count_nonzero(ordered, axis=1)
