@@ -222,7 +222,6 @@ def order_slices(
     decide: Callable[[str], Decision],
     *,
     by: str,
-    alpha: float | None = None,
 ) -> Slices:
     """Decide in every slice, and adjust the p-values of all pairs in all slices together.
 
@@ -230,9 +229,8 @@ def order_slices(
     - `names`: The slices.
     - `decide`: Returns the decision of a slice.
     - `by`: The column of the slices.
-    - `alpha`: Chance of any false claim in all slices; by default that of `whole`.
     """
-    alpha = whole.alpha if alpha is None else alpha
+    alpha = whole.alpha
     check_slices(names, by)
     decisions: dict[str, Decision] = {}
     left_out: dict[str, str] = {}

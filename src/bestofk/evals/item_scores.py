@@ -477,17 +477,8 @@ def passed_items(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
     count = scores.count[:, index]
     right = np.rint(scores.mean[:, index] * count).astype(np.int64)
     mean = (pass_all if every else pass_at)(count, right, k)
-    tasks, task = dense_names(scores.task[index], scores.tasks)
-    clusters, cluster = scores.clusters, np.arange(len(index), dtype=np.int32)
-    if clusters:
-        clusters, cluster = dense_names(scores.cluster[index], scores.clusters)
     return replace(
-        scores,
-        tasks=tasks,
-        task=task,
-        clusters=clusters,
-        cluster=cluster,
-        items=tuple(scores.items[i] for i in index),
+        scores.only_items(enough),
         mean=mean,
         # one number per item, whatever its number of epochs
         count=np.ones_like(count),

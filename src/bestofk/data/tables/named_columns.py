@@ -42,7 +42,7 @@ class ColumnSelection(NamedTuple):
 
 
 def read_named_columns(
-    path: Path, choose: Callable[[tuple[str, ...]], ColumnSelection], *, source: str | None = None
+    path: Path, choose: Callable[[tuple[str, ...]], ColumnSelection]
 ) -> Table | None:
     """Read the columns that `choose` selects, or return None if `read_table` has to read the file.
 
@@ -52,18 +52,16 @@ def read_named_columns(
 
     - `path`: Delimited text or Parquet.
     - `choose`: Receives the names of all columns.
-    - `source`: The name of the file in messages; its file name by default.
     """
     import pyarrow as pa
 
-    source = path.name if source is None else source
     try:
         if path.stat().st_size < MIN_FILE_BYTES:
             return None
         with path.open("rb") as file:
             start = file.read(4)
         read = _parquet if start == b"PAR1" else _delimited
-        return read(path, choose, source)
+        return read(path, choose, path.name)
     except (BestOfKError, OSError, UnicodeError, pa.ArrowException, StopIteration):
         return None
 

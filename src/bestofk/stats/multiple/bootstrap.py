@@ -352,15 +352,15 @@ def cell_means(losses: Any) -> Floats:
             ", which treats them as intervals.",
         )
     table = finite_array(losses, "losses", min_ndim=2)
-    check_shape(table, "losses", (2, 3, 4))
+    check_shape(table, (2, 3, 4))
     return mean_of(table.reshape(*table.shape[:2], -1), 2)
 
 
-def check_shape(table: Floats, where: str, ndims: tuple[int, ...]) -> None:
+def check_shape(table: Floats, ndims: tuple[int, ...]) -> None:
     """Raise an error if a table has other axes, fewer than 2 learners, or no losses."""
     if table.ndim not in ndims or table.shape[0] < 2 or table.size == 0:
         raise ArgumentError(
-            f"{where} must have the axes {SHAPES}, with at least 2 learners; "
+            f"losses must have the axes {SHAPES}, with at least 2 learners; "
             f"got an array of shape {table.shape}."
         )
 

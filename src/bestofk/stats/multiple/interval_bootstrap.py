@@ -177,7 +177,7 @@ def interval_cells(
         raise ArgumentError("bootstrap_b requires either losses or intervals.")
     if losses is not None:
         table = _numbers(losses, "losses")
-        check_shape(table, "losses", (2, 3, 4))
+        check_shape(table, (2, 3, 4))
         table = table.reshape(table.shape + (1,) * (4 - table.ndim))
         ends = repetition_intervals(table, interval, missing=missing, loss_range=loss_range)
     else:

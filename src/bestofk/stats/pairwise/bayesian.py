@@ -13,6 +13,7 @@ from bestofk._base.checks import (
     Alternative,
     Floats,
     RandomState,
+    at_least_zero,
     generator,
     one_of,
     positive,
@@ -161,13 +162,7 @@ def _explain_many(result: PosteriorResult, a: str, b: str, alpha: float) -> str:
 
 def rope_half_width(rope: Any) -> float:
     """Return the half-width of the region of practical equivalence as a finite number >= 0."""
-    try:
-        width = float(rope)
-    except (TypeError, ValueError):
-        raise refuse("rope", "a number of at least 0", rope) from None
-    if not (np.isfinite(width) and width >= 0):
-        raise refuse("rope", "a number of at least 0", rope)
-    return width
+    return at_least_zero(rope, "rope", "a number of at least 0")
 
 
 def posterior_pvalue(not_right: Any, not_left: Any, alternative: Alternative) -> FloatOrArray:
