@@ -149,7 +149,7 @@ class Pair(Presented):
     """One-sided, of H0: the loss of `a` is at most that of `b`."""
     pvalue_less: float
     pvalue: float
-    """Of the family: two-sided, or one-sided along the preference."""
+    """The alternative of the family: two-sided, or one-sided along the preference."""
     adjusted_pvalue: float
     better: Name | None
     """The learner that is shown to be better; None: too close to call."""

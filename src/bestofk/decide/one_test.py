@@ -43,7 +43,7 @@ class TestReport(Presented):
 
     @property
     def pvalue(self) -> Any:
-        """That of the result: one number, or one per pair."""
+        """The p-value of the result: one number, or one per pair."""
         return self.result.pvalue
 
     def explain(self) -> str:

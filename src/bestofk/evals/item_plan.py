@@ -85,7 +85,7 @@ def detectable_errors(alpha: float, power: float = POWER) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemPlan(Presented):
-    """What these items could show about two models, and what would settle the comparison.
+    """The differences that these items can show, and the items that would settle a comparison.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What to read from evaluation logs: metric, filter, task, cluster, and which of several runs."""
+"""Choose what to read from evaluation logs: metric, filter, task, cluster, runs."""
 
 from __future__ import annotations
 

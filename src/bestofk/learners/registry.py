@@ -41,7 +41,7 @@ class Learner:
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
     task: Task = "classification"
-    """What it predicts: classes or numbers."""
+    """Its targets: classes or numbers."""
     in_panel: bool = False
     """Whether it runs if the user names no learners."""
     settings: Mapping[str, Any] = field(default_factory=dict)

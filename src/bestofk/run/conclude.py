@@ -150,7 +150,7 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
 
 
 def cost_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> dict[str, Cost]:
-    """Mean fit time and predict time of every learner over its cells, and the size of its model.
+    """Return the mean fit and predict time of every learner, and the size of its model.
 
     The size is that of the first fold of every data set, which alone is weighed.
     """

@@ -136,7 +136,7 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
         refuse_without_validation(learner.name, estimator)
         try:
             wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
-        except Exception:  # whatever a stranger's class raises; its fits will say
+        except Exception:  # a user's class may raise anything; its fits report it
             continue
         if wrong:
             raise _wrong_kind(learner.name, data)
@@ -578,13 +578,13 @@ _STEMS = (
 def advice_for_unstable(
     learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
 ) -> str | None:
-    """Return which plan and test to use instead, where the learners are unstable or the rows few.
+    """Return which plan and test to use instead if the learners are unstable or the rows few.
 
-    - `learners`: What is compared.
+    - `learners`: The compared learners.
     - `n_rows`: Rows of the data set.
-    - `plan`: What was asked for.
-    - Returns: Two sentences, to be said where the corrected t test decided; None where the plan has
-      no runs of folds, or the learners are stable and the rows many.
+    - `plan`: The requested plan.
+    - Returns: Two sentences for decisions by the corrected t test. None if the plan has no runs of
+      folds, or if the learners are stable and the rows many.
 
     Examples
     --------

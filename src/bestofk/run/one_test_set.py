@@ -593,14 +593,14 @@ def compare_fitted(
     named = _named_models(models)
     truth = _one_axis(row_values["y_true"], "y_test")
     n = len(truth)
-    found = {name: _predictions_of(name, model, X_test, n) for name, model in named.items()}
-    is_classifier = any(one.classes is not None for one in found.values())
+    predictions = {name: _predictions_of(name, model, X_test, n) for name, model in named.items()}
+    is_classifier = any(one.classes is not None for one in predictions.values())
     classes = None
     if is_classifier or infer_target(truth, "auto").task == "classification":
-        known = [one.classes for one in found.values() if one.classes is not None]
-        classes = _classes(truth, {name: one.labels for name, one in found.items()}, known)
+        known = [one.classes for one in predictions.values() if one.classes is not None]
+        classes = _classes(truth, {name: one.labels for name, one in predictions.items()}, known)
     loss = as_loss(scoring or ("squared" if classes is None else "zero-one"), classes=classes)
-    read = {name: [one.aligned(classes)] for name, one in found.items()}
+    read = {name: [one.aligned(classes)] for name, one in predictions.items()}
     rows = _test_rows(truth, classes, row_values)
     return _decide(
         loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,

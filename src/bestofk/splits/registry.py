@@ -37,7 +37,7 @@ class PlanEntry:
     integers, the fold that tests each row; for the kind "resample" it returns (folds, n) booleans,
     whether a split tests the row."""
     needs: str = ""
-    """What the plan needs besides the rows: ``"groups"``, or a ``"column"`` that it names."""
+    """Other input of the plan: ``"groups"``, or a ``"column"`` that it names."""
     family: str = ""
     explanation: tuple[str, ...] = ()
     """Three plain sentences: what it does, when it is right, and when it is not."""

@@ -219,14 +219,14 @@ def _cosine(d: Floats) -> Floats:
 
 def _largest_cosine(low: Floats, high: Floats) -> Floats:
     """Return the largest sum / norm in each box (boxes, n); NaN if the box is the origin."""
-    found = np.full(len(low), np.nan)
+    largest = np.full(len(low), np.nan)
     positive = high.sum(axis=1) > 0
     for box in np.flatnonzero(positive):
-        found[box] = _on_curve(low[box], high[box])
+        largest[box] = _on_curve(low[box], high[box])
     # all sums are negative or 0: the cosine is quasi-convex, and largest at a corner
     for box in np.flatnonzero(~positive & (np.abs(low) + np.abs(high)).any(axis=1)):
-        found[box] = _at_corners(low[box], high[box])
-    return found
+        largest[box] = _at_corners(low[box], high[box])
+    return largest
 
 
 def _on_curve(low: Floats, high: Floats) -> float:

@@ -22,7 +22,7 @@ Kind = Literal[
     "bootstrap", "bound", "metric", "note", "expectation", "next", "replication", "preparation",
     "run", "data",
 ]  # fmt: skip
-"""What a statement says; views select statements by it.
+"""The kind of a statement; views select statements by it.
 
 verdict      what to do, and why
 hint         a cost that a preference would take into account
@@ -60,7 +60,7 @@ HEADLINE: tuple[Kind, ...] = ("verdict", "hint", "left out")
 class Statement:
     """A sentence of a result.
 
-    - `kind`: What it says; see `Kind`.
+    - `kind`: See `Kind`.
     - `text`: The sentence.
     - `lead`: Its first words if they say what to do (``"Use nmc"``); `text` begins with them.
     - `reason`: Its part after the list of learners, for views that show the list themselves.

@@ -37,9 +37,9 @@ _SPLITS = ("resample", "bootstrap")
 class PlannedRace:
     """A rule, and the test of the plan that it curtails.
 
-    - `test`: Of runs, or of data sets; without the step of the losses, which is known after the
+    - `test`: The planned test of runs or data sets. The step of the losses is known only after the
       first run.
-    - `design`: Of all splits that there are; with ``settle="limit"`` more than those of the plan.
+    - `design`: The design of all splits; with ``settle="limit"`` there are more than in the plan.
     - `foreseen`: The test and the family of the plan.
     """
 
@@ -50,7 +50,7 @@ class PlannedRace:
 
     @property
     def unit(self) -> str:
-        """What the race goes by."""
+        """The unit of the race."""
         return "data set" if isinstance(self.test, PlannedUnits) else "run"
 
     @property
