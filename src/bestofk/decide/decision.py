@@ -168,7 +168,7 @@ class Decision(Reported):
 
     @property
     def on_items(self) -> bool:
-        """Whether models are compared by the items that they answered."""
+        """True if models are compared by the items that they answered."""
         return self.problem is not None and self.problem.subject.noun == "model"
 
     @property

@@ -47,7 +47,7 @@ class Preference:
 
     @property
     def stated(self) -> bool:
-        """Whether the user has a preference."""
+        """True if the user has a preference."""
         return self.kind != "none"
 
     def __str__(self) -> str:

@@ -92,7 +92,7 @@ class Problem:
 
     @property
     def fitted_once(self) -> bool:
-        """Whether models that were fitted once are compared, not learners."""
+        """True if models that were fitted once are compared, not learners."""
         return self.n_datasets == 1 and self.design.kind in ("test-set", "holdout")
 
     def describe(self, axes: int = 1) -> str:

@@ -335,7 +335,7 @@ class _Decided:
 
     @cached_property
     def binary(self) -> bool:
-        """Whether the items are independent, of one task, and right or wrong."""
+        """True if the items are independent, of one task, and right or wrong."""
         plain = self.labelled is None and not self.scores.clusters and len(self.scores.tasks) == 1
         return plain and bool(np.isin(self.table.values, (0.0, 1.0)).all())
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgainstModel(Presented):
-    """How a model compares with the one that `against` names.
+    """The comparison of a model with the one that `against` names.
 
     - `name`, `against`: The two models.
     - `difference`: The mean of `name` minus that of `against`, in the user's metric.

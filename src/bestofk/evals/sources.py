@@ -379,7 +379,7 @@ class Source:
         self.model: str | None = None
         """The name of the model, if the user states it."""
         self.named = named
-        """Whether the user named the file itself, not a folder."""
+        """True if the user named the file itself, not a folder."""
         self.root = path.parent if root is None else root
 
     @cached_property
@@ -432,7 +432,7 @@ class Source:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether the first bytes contain NUL and the file is not Parquet."""
+        """True if the first bytes contain NUL and the file is not Parquet."""
         return b"\0" in self.head[:4096] and self.head[:4] != b"PAR1"
 
     @cached_property

@@ -562,7 +562,7 @@ class Preparation(Presented):
 
     @property
     def columns_changed(self) -> bool:
-        """Whether bestofk changed columns or filled numbers."""
+        """True if bestofk changed columns or filled numbers."""
         return not self.itself and bool(self.one_of_n or self.filled)
 
     def explain(self) -> str:

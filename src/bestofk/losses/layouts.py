@@ -55,7 +55,7 @@ class Cells:
     direction_source: str = ""
     """The source of the direction, if it is not the name of the numbers."""
     instances: bool = False
-    """Whether the folds are the instances of one test set."""
+    """True if the folds are the instances of one test set."""
 
     def describe(self, at: dict[str, int]) -> str:
         """Describe the cell with these codes."""

@@ -523,7 +523,7 @@ class Losses:
 
     @property
     def complete(self) -> bool:
-        """Whether no cell is missing."""
+        """True if no cell is missing."""
         return not self.missing.any()
 
     @cached_property

@@ -88,7 +88,7 @@ class GateResult(Presented):
     needed: int | None
     """Units with which an equally good build is shown to be within the margin."""
     repeated: bool
-    """Whether the ledger already holds these scores, so that nothing was spent."""
+    """True if the ledger already holds these scores, so that nothing was spent."""
     undecided_passes: bool
     notes: tuple[str, ...] = ()
     ledger: str | None = None

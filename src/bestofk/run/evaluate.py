@@ -141,7 +141,7 @@ class _Runner:
     weights: str | None = None
     """The argument of `fit` that takes the weights of the rows."""
     said: str = ""
-    """How the rows are handed, where not as declared."""
+    """The form of the rows, if it is not the declared one."""
 
     @classmethod
     def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:

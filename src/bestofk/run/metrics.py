@@ -60,7 +60,7 @@ class Loss:
     methods: tuple[str, ...] = ()
     """Methods of a model, of which it needs one; none if `needs` says it all."""
     reads_model: bool = False
-    """Whether it may read more of a fitted model and its rows than predictions."""
+    """True if it may read more of a fitted model and its rows than predictions."""
 
 
 def loss_shown(name: str) -> str:

@@ -75,7 +75,7 @@ class HeldOutRows:
 
     @property
     def plain(self) -> bool:
-        """Whether rows have neither weights nor groups."""
+        """True if rows have neither weights nor groups."""
         return self.weights is None and self.groups is None
 
 

@@ -134,7 +134,7 @@ class Study(Reported):
     data_left_out: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
     race: Race | None = None
-    """How far every learner ran, of a comparison that stops when it is settled."""
+    """How far every learner ran, if the comparison stopped early."""
     experiment: Experiment | None = field(default=None, repr=False)
     """The learners and data that were run, for refits; None if opened from a store."""
 

@@ -165,11 +165,11 @@ class Task(ABC, Generic[ItemT, ResultT]):
     @property
     @abstractmethod
     def trusted(self) -> bool:
-        """Whether items cannot crash a process, so that this process may evaluate them."""
+        """True if items cannot crash a process, so that this process may evaluate them."""
 
     @property
     def in_threads(self) -> bool:
-        """Whether several threads may evaluate items at once, each with its own evaluator.
+        """True if several threads may evaluate items at once, each with its own evaluator.
 
         This pays off if nearly all of the work releases the interpreter lock.
         """

@@ -70,7 +70,7 @@ class Subsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """How the losses were produced.
+    """The design that produced the losses.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Design:
 
     @property
     def on_test_set(self) -> bool:
-        """Whether the folds are the instances (or groups of instances) of one test set."""
+        """True if the folds are the instances (or groups of instances) of one test set."""
         return self.kind.startswith("test-set")
 
     @property

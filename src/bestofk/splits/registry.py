@@ -27,7 +27,7 @@ class PlanEntry:
     by_keyword: tuple[str, ...] = ()
     """Further numbers that can be passed by keyword only."""
     by_name: bool = True
-    """Whether the specification starts with the name; if not, its pattern identifies the plan."""
+    """True if the specification starts with the name; if not, its pattern identifies the plan."""
     fixed: Mapping[str, int] = field(default_factory=dict)
     """Numbers that are always the same: runs, folds."""
     function: str = ""

@@ -161,7 +161,7 @@ class IdentityHasher:
 
     @property
     def depends_on_changed_data(self) -> bool:
-        """Whether the code changes data that it refers to."""
+        """True if the code changes data that it refers to."""
         return bool(self._data & self.writes or self._class_data & self.writes_attributes)
 
     def put(self, *parts: Any) -> None:

@@ -40,7 +40,7 @@ class Needed(Presented):
 
     @property
     def feasible(self) -> bool:
-        """Whether some number is enough."""
+        """True if some number is enough."""
         return self.times is not None
 
     def explain(self) -> str:

@@ -444,7 +444,7 @@ class Promise(NamedTuple):
 
     text: str
     bounded: bool = True
-    """Whether the sentence bounds an error rate."""
+    """True if the sentence bounds an error rate."""
 
 
 def promise(decision: Decision) -> Promise:

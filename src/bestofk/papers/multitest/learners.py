@@ -119,7 +119,7 @@ class Prepared:
 
     @property
     def unknown(self) -> bool:
-        """Whether any value is unknown."""
+        """True if any value is unknown."""
         return bool(np.isnan(self.values).any())
 
     def encoded(self) -> Encoded:

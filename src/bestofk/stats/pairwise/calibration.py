@@ -226,12 +226,12 @@ class Calibration(Presented):
 
     @property
     def calibratable(self) -> bool:
-        """Whether some df or some critical value keeps the level."""
+        """True if some df or some critical value keeps the level."""
         return self.df is not None or self.critical_value is not None
 
     @property
     def takes_df(self) -> bool:
-        """Whether the calibrated value is a df."""
+        """True if the calibrated value is a df."""
         return self.default_df is not None
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:

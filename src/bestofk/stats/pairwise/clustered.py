@@ -73,7 +73,7 @@ class Clusters:
 
     @cached_property
     def _in_order(self) -> bool:
-        """Whether each instance is a cluster, in the order of the instances."""
+        """True if each instance is a cluster, in the order of the instances."""
         return np.array_equal(self.order, self.starts)
 
     @cached_property
