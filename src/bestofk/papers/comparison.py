@@ -649,7 +649,7 @@ def figure_variants(layout: Callable[[Paper], Picture]) -> tuple[str, ...]:
     """Return a figure as SVG, and again for phones if it is wider than a phone."""
     from bestofk.report.page_figures import variants_of
 
-    return tuple(str(svg) for svg, _ in variants_of(layout, PHONE_PIXELS))
+    return tuple(str(svg) for svg, _ in variants_of(layout))
 
 
 def _pictures(svgs: tuple[str, ...]) -> str:
@@ -659,8 +659,6 @@ def _pictures(svgs: tuple[str, ...]) -> str:
     return f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
 
 
-PHONE_PIXELS = 330.0
-"""Width of a figure on screens that are 390 pixels wide."""
 _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
