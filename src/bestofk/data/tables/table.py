@@ -274,13 +274,14 @@ class Table:
 
     def _find_levels(self, column: str) -> Levels:
         import pyarrow.compute as pc
+        import pyarrow.types as kinds
 
         from bestofk.data.tables.values import as_text, plain_numbers
 
         stored = self._column(column)
         encoded = stored if hasattr(stored, "dictionary") else stored.dictionary_encode()
         written = as_text(encoded.dictionary).to_pylist()
-        if encoded is not stored and not encoded.null_count and None not in written:
+        if kinds.is_string(stored.type) and not encoded.null_count:
             # in order of appearance, and mostly without spaces around: no loop is needed
             cells = list(map(str.strip, written))
             if cells == written and "" not in cells:
