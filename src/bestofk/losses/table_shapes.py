@@ -182,7 +182,7 @@ def are_summaries(names: Sequence[str]) -> npt.NDArray[np.bool_]:
     summary = np.zeros(len(names), dtype=np.bool_)
     # most of many names have a digit, which no other summary has
     may_be = pc.match_substring_regex(pa.array(names, pa.string()), "^[^0-9]*$|(?i:friedman)")
-    for k in np.flatnonzero(may_be.to_numpy(zero_copy_only=False)):
+    for k in np.flatnonzero(may_be.to_numpy(zero_copy_only=False)).tolist():
         summary[k] = is_summary(names[k])
     return summary
 
