@@ -144,8 +144,8 @@ def _misnamed(columns: Sequence[Sequence[Any]]) -> set[int]:
     pairs = enumerate(zip(columns[0], digests, strict=True))
     wrong = {index for index, (stored, digest) in pairs if stored != digest}
     if kinds != [{str}, {int}, {int}, {int}]:
-        for index, names in enumerate(zip(*columns[-4:], strict=True)):
-            if [type(name) for name in names] != [str, int, int, int]:
+        for index, row in enumerate(zip(*columns[-4:], strict=True)):
+            if [type(value) for value in row] != [str, int, int, int]:
                 wrong.add(index)
     return wrong
 
