@@ -10,6 +10,8 @@
   several minutes each)
 - ``json``: `bestofk order --json` on 10 to 1,000 learners x 20 data sets
 - ``reports``: `bestofk order --report` on 6 to 1,000 learners x 20 data sets
+- ``resume``, ``show``: `bk.compare` with nothing left to do and `bestofk show`, on a store of
+  10,000 to 1,000,000 fits (see ``store_speed``)
 
 Each step runs the command in a process of its own and prints its CPU seconds, its peak memory and
 the size of its output. The work of a step is what it reads, tests and shows: cells of the table,
@@ -44,6 +46,8 @@ SIZES: dict[str, tuple[int, ...]] = {
     "evals": (10_000, 100_000, 1_000_000, 10_000_000),
     "json": (10, 100, 300, 1_000),
     "reports": (6, 30, 100, 300, 1_000),
+    "resume": (10_000, 100_000, 1_000_000),
+    "show": (10_000, 100_000, 1_000_000),
 }
 LARGE: dict[str, dict[str, Any]] = {
     "large": {},
@@ -165,6 +169,19 @@ def large_step(folder: Path, rows: int, **options: Any) -> Step:
     return _step(f"{rows} rows", MODELS, rows // MODELS, seconds, mib, size)
 
 
+def store_step(folder: Path, cells: int, *, command: str) -> Step:
+    import store_speed
+
+    path = folder / "study.db"
+    store_speed.fill(path, cells)
+    # the first command also decides
+    seconds, mib, size = run_command(store_speed.__file__, "resume", str(path), str(cells))
+    if command == "show":
+        seconds, mib, size = run("show", str(path))
+    print(f"  {cells} fits: {seconds:.2f} s, {mib:.0f} MiB, output {size / 1e6:.3g} MB", flush=True)
+    return Step(seconds, mib, cells, cells)
+
+
 def _step(name: str, learners: int, units: int, seconds: float, mib: float, size: int) -> Step:
     pairs = learners * (learners - 1) / 2
     print(f"  {name}: {seconds:.2f} s, {mib:.0f} MiB, output {size / 1e6:.3g} MB", flush=True)
@@ -178,6 +195,8 @@ STEPS: dict[str, Callable[[Path, int], Step]] = {
     **{name: partial(large_step, **options) for name, options in LARGE.items()},
     "json": lambda folder, size: order_step(folder, size, DATASETS, "--json"),
     "reports": lambda folder, size: order_step(folder, size, DATASETS, "--report", "PAGE"),
+    "resume": partial(store_step, command="resume"),
+    "show": partial(store_step, command="show"),
 }
 
 

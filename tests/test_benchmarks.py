@@ -87,14 +87,16 @@ def test_growth_runs_the_commands(monkeypatch, capsys):
     import growth
 
     rows = dict.fromkeys(["evals", *growth.LARGE], (2000,))
-    monkeypatch.setattr(growth, "SIZES", dict.fromkeys(growth.SIZES, (4,)) | rows)
+    sizes = dict.fromkeys(growth.SIZES, (4,)) | rows | {"show": (10_000,)}
+    monkeypatch.setattr(growth, "SIZES", sizes)
     monkeypatch.setattr(growth, "DATASETS", 5)
-    parts = ["units", "evals", "large-graded-random"]
+    parts = ["units", "evals", "large-graded-random", "show"]
     assert list(growth.measure(parts)) == []
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith(" ")] == parts
     assert out.count("MiB") == len(parts)
-    sys.modules.pop("growth")
+    for loaded in ("growth", "store_speed"):
+        sys.modules.pop(loaded)
 
 
 def test_growth_writes_each_answer_once_in_every_order(monkeypatch, tmp_path):

@@ -80,7 +80,7 @@ def clean_names(
         return tuple(str(i) for i in range(count))
     if isinstance(names, str):
         raise ArgumentError(f"{where} must be a list of names; got the text {names!r}.")
-    clean = tuple(str(name) for name in names)
+    clean = tuple(map(str, names))
     if len(clean) != count:
         raise ArgumentError(
             f"{where} must hold one name for each of the {count} {kind}s of values; got "

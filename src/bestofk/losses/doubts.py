@@ -14,7 +14,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError, use
 from bestofk._base.formatting import shortened
-from bestofk.data.tables.table import Table
+from bestofk.data.tables.table import MISSING_MARKERS, Table
 from bestofk.data.tables.values import is_number
 from bestofk.losses.columns import direction_of, listed, normal
 
@@ -28,6 +28,8 @@ _BEFORE = re.compile(
     r"^(?:\*\*|__|\*|\$|\\(?:textbf|underline|mathbf|emph|textit)\{|\{\\bf |<(?:b|strong|u|i)>|\s)+"
 )
 _AFTER = re.compile(r"(?:\*|__|\$|\}|</(?:b|strong|u|i)>|\^\{?(?=[*†‡])|[†‡§•]|\s)+$")
+_NUMBER_BEGINS = re.compile(r"[+-]?(?:[.,]?\d|inf|nan)", re.IGNORECASE)
+_FIRST_CELLS = 64
 _FAILED = {
     "-", "--", "---", "–", "—", "−", "timeout", "time out", "timed out", "t/o", "oom", "oot",
     "memout", "out of memory", "dnf", "fail", "failed", "failure", "error", "err", "crash",
@@ -48,11 +50,13 @@ def plain_cells(table: Table) -> Table:
     for column in table.columns:
         if not kinds.is_string(table.cells[column].type):
             continue
+        if table.is_numeric(column):
+            continue
         encoded = table.cells[column].dictionary_encode()
-        if replace(table, cells={column: encoded.dictionary}).is_numeric(column):
+        if not _may_be_numbers(encoded.dictionary[:_FIRST_CELLS].to_pylist()):
             continue
         before = [(cell or "").strip() for cell in encoded.dictionary.to_pylist()]
-        after = [_AFTER.sub("", _BEFORE.sub("", cell)) for cell in before]
+        after = [_without_marks(cell) for cell in before]
         words = {cell for cell in before if cell.lower() in _FAILED}
         numbers = ["" if cell in words else text for cell, text in zip(before, after, strict=True)]
         distinct = pa.array(numbers, type=pa.string())
@@ -70,6 +74,21 @@ def plain_cells(table: Table) -> Table:
     if not notes:
         return table
     return replace(table, cells=cells, account=(*table.account, *notes))
+
+
+def _without_marks(cell: str) -> str:
+    return _AFTER.sub("", _BEFORE.sub("", cell))
+
+
+def _may_be_numbers(cells: Sequence[str | None]) -> bool:
+    """Return False if a cell begins neither like a number nor like a missing result."""
+    plain = [(cell or "").strip() for cell in cells]
+    return all(
+        cell.lower() in _FAILED
+        or _without_marks(cell).lower() in MISSING_MARKERS
+        or _NUMBER_BEGINS.match(_without_marks(cell))
+        for cell in plain
+    )
 
 
 # Columns and rows
@@ -109,6 +128,8 @@ def _first_cell(table: Table, column: str) -> str:
 def refuse_phases(table: Table, roles: dict[str, str]) -> None:
     """Raise if a column says whether a result is of training or of test rows."""
     for column in table.columns:
+        if len(table.cells[column][:_FIRST_ROWS].unique()) > _MAX_PHASES:
+            continue
         distinct = table.cells[column].unique()
         if len(distinct) > _MAX_PHASES:
             continue
@@ -168,6 +189,8 @@ def refuse_column_names(table: Table, learners: Sequence[str]) -> None:
 _MAX_COMBINED = 12
 """Learners among which a difference of two others is looked for."""
 _MIN_ROWS = 4
+_FIRST_ROWS = 1_000
+"""Rows that are looked at first, because they usually settle the answer for all."""
 
 
 def refuse_differences(values: Floats, names: Sequence[str], source: str) -> None:
@@ -184,7 +207,10 @@ def refuse_differences(values: Floats, names: Sequence[str], source: str) -> Non
     slack = 1.6 * 10.0**-digits
     # a difference is usually smaller than the numbers themselves
     by_size = np.argsort(np.abs(table).mean(axis=1), kind="stable").tolist()
+    first = table[:, :_FIRST_ROWS]
     for c, a, b in permutations(by_size, 3):
+        if np.abs(first[a] - first[b] - first[c]).max() > max(1e-9, slack):
+            continue
         gap = table[a] - table[b]
         error = np.abs(gap - table[c]).max()
         if (error < 1e-9 < np.abs(gap).max()) or error <= slack < np.abs(gap).max() / 4:
@@ -200,6 +226,9 @@ def refuse_differences(values: Floats, names: Sequence[str], source: str) -> Non
 def _decimals(table: Floats) -> int:
     """Return the number of decimals of the numbers, at most 6."""
     for digits in range(7):
+        first = table[:, :_FIRST_ROWS]
+        if np.abs(np.round(first, digits) - first).max() >= 1e-9:
+            continue
         if np.abs(np.round(table, digits) - table).max() < 1e-9:
             return digits
     return 6

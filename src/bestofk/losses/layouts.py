@@ -30,7 +30,7 @@ from bestofk.losses.columns import (
 )
 from bestofk.losses.doubts import refuse_column_names
 from bestofk.losses.losses import DIMS
-from bestofk.losses.table_shapes import in_time_order, is_summary, without_aside_columns
+from bestofk.losses.table_shapes import are_summaries, in_time_order, without_aside_columns
 
 _MAX_EMPTY_CELLS = 20_000_000
 
@@ -619,7 +619,7 @@ def _is_index(table: Table, column: str) -> bool:
 
 def _not_summaries(levels: Levels) -> np.ndarray | None:
     """Mark the rows that are no means or ranks of a table; return None if there are none."""
-    summary = np.array([is_summary(name) for name in levels.names], dtype=np.bool_)
+    summary = are_summaries(levels.names)
     if not summary.any() or summary.all():
         return None
     keep: np.ndarray = ~summary[levels.codes]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk._base.errors import TableError, use
 from bestofk.data.tables.table import Levels, Table
@@ -41,6 +42,9 @@ def is_time_name(name: str) -> bool:
 
 def _has_dates(table: Table, column: str) -> bool:
     if table.is_typed_number(column):
+        return False
+    first = table.raw(column)[:1].to_pylist()
+    if first and first[0] and first[0].strip() and not _DATE.fullmatch(first[0].strip()):
         return False
     names = table.levels(column).names
     return len(names) > 1 and all(_DATE.fullmatch(name.strip()) for name in names)
@@ -159,9 +163,6 @@ _SUMMARY = re.compile(
 )
 
 
-_DIGIT = re.compile(r"[0-9]")
-
-
 def is_summary(name: str) -> bool:
     """Return whether the name of a row or column is that of a summary.
 
@@ -170,9 +171,20 @@ def is_summary(name: str) -> bool:
     >>> is_summary("Avg. rank"), is_summary("Average"), is_summary("W/T/L"), is_summary("iris")
     (True, True, True, False)
     """
-    if _DIGIT.search(name) and "friedman" not in name.lower():
-        return False  # among many names, most have a number
     return bool(_SUMMARY.fullmatch(normal(name)))
+
+
+def are_summaries(names: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Return `is_summary` of many names."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    summary = np.zeros(len(names), dtype=np.bool_)
+    # most of many names have a digit, which no other summary has
+    may_be = pc.match_substring_regex(pa.array(names, pa.string()), "^[^0-9]*$|(?i:friedman)")
+    for k in np.flatnonzero(may_be.to_numpy(zero_copy_only=False)).tolist():
+        summary[k] = is_summary(names[k])
+    return summary
 
 
 def _base_of(name: str) -> str | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats
+from bestofk._base.checks import Floats, Ints
 from bestofk.learners.preparation import NOTE_PREFIX, Preparation, ready_learner
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
@@ -143,13 +143,13 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         )  # fmt: skip
 
     def add(
-        self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | None = None
+        self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | Ints | None = None
     ) -> None:
         """Copy `rows` of a batch (default: all) to the rows `indices` of the table."""
         at = np.array(indices, dtype=np.intp)
         for name, column in self._columns.items():
             values = np.array(getattr(batch, name), dtype=np.float64)
-            column[at] = values if rows is None else values[list(rows)]
+            column[at] = values if rows is None else values[rows]
         self._count += int(len(at) - np.count_nonzero(self._there[at]))
         self._there[at] = True
         if batch.failures or batch.warnings or batch.predictions:
@@ -185,7 +185,8 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         """
         if not matches:
             return
-        rows, datasets, learners = np.array(matches, dtype=np.intp).T
+        numbers = np.fromiter(chain.from_iterable(matches), np.intp, 3 * len(matches))
+        rows, datasets, learners = numbers.reshape(-1, 3).T
         runs, folds, repetitions = (
             np.array(column, dtype=np.intp)[rows]
             for column in (batch.run, batch.fold, batch.repetition)
@@ -198,7 +199,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             splits[own] = np.where(split < before[run + 1], split, -1)
         planned = (splits >= 0) & (repetitions >= 0) & (repetitions < self._repetitions)
         at = (splits * self._repetitions + repetitions) * self._learners + learners
-        self.add(batch, at[planned].tolist(), rows[planned].tolist())
+        self.add(batch, at[planned].tolist(), rows[planned])
 
     def absent(self) -> Iterator[CellIndex]:
         """Return the cells without a result."""

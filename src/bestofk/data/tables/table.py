@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError, UnknownNameError
-from bestofk.data.tables.values import DecimalMark, Form, parse_numbers
+from bestofk.data.tables.values import DecimalMark, Form, Numbers, parse_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +129,9 @@ class Table:
     delimiter: str | None = None
     locate: Callable[[int], int] | None = None
     _levels: dict[str, Levels] = field(default_factory=dict, init=False)
+    _missing: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict, init=False)
+    _forms: dict[str, Numbers] = field(default_factory=dict, init=False)
+    """Per column: how its cells parse, without the numbers."""
 
     @classmethod
     def from_columns(
@@ -253,7 +256,11 @@ class Table:
         """Return which cells are empty or hold one of the `MISSING_MARKERS`."""
         from bestofk.data.tables.values import is_missing
 
-        return is_missing(self._column(column), MISSING_MARKERS)
+        if column not in self._missing:
+            mask = is_missing(self._column(column), MISSING_MARKERS)
+            # most columns have no missing cell: then keep a view of one number
+            self._missing[column] = mask if mask.any() else np.broadcast_to(np.False_, len(mask))
+        return self._missing[column]
 
     def levels(self, column: str) -> Levels:
         """Return the column as codes into its distinct cells, in order of appearance.
@@ -267,13 +274,20 @@ class Table:
 
     def _find_levels(self, column: str) -> Levels:
         import pyarrow.compute as pc
+        import pyarrow.types as kinds
 
         from bestofk.data.tables.values import as_text, plain_numbers
 
-        encoded = self._column(column)
-        if not hasattr(encoded, "dictionary"):
-            encoded = encoded.dictionary_encode()
-        cells = [(cell or "").strip() for cell in as_text(encoded.dictionary).to_pylist()]
+        stored = self._column(column)
+        encoded = stored if hasattr(stored, "dictionary") else stored.dictionary_encode()
+        written = as_text(encoded.dictionary).to_pylist()
+        if kinds.is_string(stored.type) and not encoded.null_count:
+            # in order of appearance, and mostly without spaces around: no loop is needed
+            cells = list(map(str.strip, written))
+            if cells == written and "" not in cells:
+                codes = plain_numbers(encoded.indices)
+                return Levels(codes.astype(np.int32, copy=False), tuple(cells))
+        cells = [(cell or "").strip() for cell in written]
         names: dict[str, int] = {}
         new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
         for code in pc.unique(encoded.indices).drop_null().to_pylist():
@@ -287,7 +301,7 @@ class Table:
 
     def numbers(self, column: str) -> Floats:
         """Return the cells as floats (NaN if missing); raise at the first that is no number."""
-        parsed = parse_numbers(self._column(column), self.missing(column), delimiter=self.delimiter)
+        parsed = self._parse(column)
         if parsed.bad_row is not None:
             cell = self.raw(column)[parsed.bad_row].as_py()
             shown = repr(cell if len(cell) <= 60 else cell[:57] + "...")
@@ -299,12 +313,7 @@ class Table:
 
     def is_numeric(self, column: str) -> bool:
         """Return whether every cell that is not missing is a number, and at least one is."""
-        missing = self.missing(column)
-        if missing.all():
-            return False
-        return (
-            parse_numbers(self._column(column), missing, delimiter=self.delimiter).bad_row is None
-        )
+        return not self.missing(column).all() and self._form(column).bad_row is None
 
     def numeric_share(self, column: str) -> float:
         """Return the share of numbers among the cells that are not missing; 0 if all are."""
@@ -319,17 +328,21 @@ class Table:
 
     def decimal_mark(self, column: str) -> DecimalMark:
         """Return the decimal mark of the column: a point or a comma."""
-        return parse_numbers(
-            self._column(column), self.missing(column), delimiter=self.delimiter
-        ).mark
+        return self._form(column).mark
 
     def number_form(self, column: str) -> Form:
         """Return whether the numbers of the column are percentages, have a spread, and so on."""
-        if self.is_typed_number(column):
-            return ""
-        return parse_numbers(
-            self._column(column), self.missing(column), delimiter=self.delimiter
-        ).form
+        return self._form(column).form
+
+    def _parse(self, column: str) -> Numbers:
+        parsed = parse_numbers(self._column(column), self.missing(column), delimiter=self.delimiter)
+        self._forms[column] = parsed._replace(values=np.empty(0))
+        return parsed
+
+    def _form(self, column: str) -> Numbers:
+        if column not in self._forms:
+            self._parse(column)
+        return self._forms[column]
 
 
 def size_words(rows: int, columns: int) -> str:

@@ -135,18 +135,17 @@ def _misnamed(columns: Sequence[Sequence[Any]]) -> set[int]:
     from bestofk.run.store.schema import unescaped  # imports SQLAlchemy
 
     kinds = [set(map(type, column)) for column in columns[-4:]]
-    digests: dict[Any, Digests] = {}
-    wrong = set()
-    for index, (digest, dataset, learner, splits, loss, run, fold, repetition) in enumerate(
-        zip(columns[0], *columns[len(CHECKED) :], strict=True)
-    ):
-        if loss not in digests:
-            digests[loss] = Digests(unescaped(loss) if isinstance(loss, str) else "")
-        if digests[loss].of(dataset, learner, splits, run, fold, repetition) != digest:
-            wrong.add(index)
+    *names, losses, runs, folds, repetitions = columns[len(CHECKED) :]
+    by_loss = {
+        loss: Digests(unescaped(loss) if isinstance(loss, str) else "").of for loss in set(losses)
+    }
+    keys = zip(*names, runs, folds, repetitions, strict=True)
+    digests = (by_loss[loss](*key) for loss, key in zip(losses, keys, strict=True))
+    pairs = enumerate(zip(columns[0], digests, strict=True))
+    wrong = {index for index, (stored, digest) in pairs if stored != digest}
     if kinds != [{str}, {int}, {int}, {int}]:
-        for index, names in enumerate(zip(*columns[-4:], strict=True)):
-            if [type(name) for name in names] != [str, int, int, int]:
+        for index, row in enumerate(zip(*columns[-4:], strict=True)):
+            if [type(value) for value in row] != [str, int, int, int]:
                 wrong.add(index)
     return wrong
 

@@ -13,6 +13,7 @@ import math
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -181,16 +182,20 @@ class Store(ABC):
         """Yield batches of cells, with (row, data set, learner) indices for the study's cells."""
         datasets, learners = splits_of(spec), _learner_indices(spec)
         for batch in self._batches_of(spec):
-            indices: list[tuple[int, int, int]] = []
-            names = zip(
-                batch.dataset, batch.splits, batch.run, batch.fold, batch.learner, strict=True
+            names = batch.dataset, batch.splits, batch.run
+            of_rows = [datasets.get(key, ()) for key in zip(*names, repeat(None), strict=False)]
+            if () in of_rows:  # some plans name every fold
+                by_fold = (datasets.get(key, ()) for key in zip(*names, batch.fold, strict=True))
+                of_rows = [either or other for either, other in zip(of_rows, by_fold, strict=True)]
+            yield (
+                batch,
+                [
+                    (row, dataset, each)
+                    for row, (sets, learner) in enumerate(zip(of_rows, batch.learner, strict=True))
+                    for dataset in sets
+                    for each in learners[learner]
+                ],
             )
-            for row, (name, splits, run, fold, learner) in enumerate(names):
-                whole_run = datasets.get((name, splits, run, None))
-                for dataset in whole_run or datasets.get((name, splits, run, fold)) or ():
-                    for each in learners[learner]:  # faster than a generator
-                        indices.append((row, dataset, each))  # noqa: PERF401
-            yield batch, indices
 
     def __enter__(self) -> Self:
         return self

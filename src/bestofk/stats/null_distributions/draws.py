@@ -59,6 +59,7 @@ def drawn_tails(
     # sums that agree to within the rounding of their terms are ties
     margin = TIE * noise * blocks
     counts = np.zeros((2, *at.shape), dtype=np.int64)
+    picked = np.empty(min(RESAMPLES_AT_ONCE, resamples))
     batch = max(MAX_STORED_SUMS // (len(starts) * choices**group), 1)
     for first in range(0, tables, batch):
         some = range(first, min(first + batch, tables))
@@ -73,7 +74,8 @@ def drawn_tails(
                 kind = np.uint16 if size < 2**16 else np.int64
                 picks = rng.integers(0, size, size=m, dtype=kind)
                 for total, table in zip(totals, of_group, strict=True):
-                    total += table[picks]
+                    # no pick is out of range; "clip" skips the check
+                    total += table.take(picks, mode="clip", out=picked[:m])
             for t, total in zip(some, totals, strict=True):
                 counts[:, t] += _tail_counts(total, at[t], margin)
     shares = (counts + 1) / (resamples + 1)

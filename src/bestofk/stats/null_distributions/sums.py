@@ -309,7 +309,7 @@ def _inverted(table: Floats, at: Floats, grid: StepGrid) -> Tails:
     reach = table.max(axis=0)
     middle = float(table.mean(axis=0).sum())
     tails = np.empty((2, at.size, 3))
-    sides = (_Costs(table, grid), _Costs(reach - table, grid))
+    sides: dict[int, _Costs] = {}
     # go from the far tail inwards, so that neighbouring sums share a contour
     for i in np.argsort(np.minimum(at, float(reach.sum()) - at), kind="stable"):
         counted = tails_by_distinct_sums(reach, at[i], grid.slack) if len(table) == 2 else None
@@ -317,10 +317,13 @@ def _inverted(table: Floats, at: Floats, grid: StepGrid) -> Tails:
             tails[:, i] = np.maximum(np.array(counted), SMALLEST)[:, None]
             continue
         smaller = int(at[i] >= middle)
+        if smaller not in sides:
+            sides[smaller] = _Costs(reach - table if smaller else table, grid)
+        side = sides[smaller]
         deficit = float(reach.sum()) - at[i] if smaller else at[i]
-        small = sides[smaller].at_most(deficit)
+        small = side.at_most(deficit)
         # for whole numbers, the tail strictly beyond the sum
-        beyond = sides[smaller].at_most(deficit - 1.0) if grid.exact else small
+        beyond = side.at_most(deficit - 1.0) if grid.exact else small
         tails[smaller, i], tails[1 - smaller, i] = small, 1.0 - beyond[[0, 2, 1]]
     lower, upper = tails
     return Tails(
