@@ -96,8 +96,8 @@ def test_it_stops_when_it_is_settled(run, tmp_path):
 def test_it_keeps_the_default_plan_when_it_stops(run):
     code, out, _ = run(*QUICK_RACE, "--stop", "settled")
     assert code == 0
-    # 15 models in each of two runs: five folds, and ten pairs of them left out together
-    assert "Stopped after 90 of 450 fits" in out
+    # 25 losses in each of two runs: five folds, and ten pairs of them left out together
+    assert "Stopped after 150 of 750 fits" in out
     assert "nested-cv-t" in out
 
 

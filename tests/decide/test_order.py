@@ -200,3 +200,11 @@ def test_every_procedure_of_losses_runs_by_name(cross_validated):
             assert decision.explain()
             json.loads(decision.to_json())
             assert repr(decision).startswith("Decision(")
+
+
+def test_the_axes_of_a_bare_array_are_stated():
+    scores = np.random.default_rng(0).random((6, 3))
+    words = "The 6 rows of the array are read as learners, and its 3 columns as folds"
+    assert words in bk.order(scores, higher_is_better=True).explain()
+    assert words in bk.order(scores.tolist()).explain()
+    assert words not in bk.order(scores, design="cv").explain()

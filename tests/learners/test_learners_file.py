@@ -100,6 +100,8 @@ def test_files_and_specifications_together(models) -> None:
     assert chosen_learners([], []) is None
     with pytest.raises(ArgumentError, match="two learners are called 'first'"):
         chosen_learners(["first=max"], ["my_models.py"])
+    with pytest.raises(ArgumentError, match="names with '--learner nmc,max'"):
+        chosen_learners([], ["nmc,max"])
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, f1_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
@@ -21,7 +22,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     TimeSeriesSplit,
 )
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -243,6 +244,38 @@ def test_misread_classes_amounts_and_dates_are_reported(tmp_path):
     assert suspicious_columns(bk.as_dataset(shuffled, noise)) == ()
 
 
+REVIEWS = pd.DataFrame(
+    {
+        "review": [f"the {'best' if k % 2 else 'worst'} film of scene {k}" for k in range(N)],
+        "opinion": np.arange(N) % 2,
+    }
+)
+
+
+@pytest.mark.parametrize("texts", [REVIEWS["review"], list(REVIEWS["review"])])
+def test_texts_reach_a_vectorizer(texts):
+    models = {"bayes": make_pipeline(CountVectorizer(), MultinomialNB())}
+    # the baseline that is added to a single learner also takes texts
+    assert compare(models, texts, REVIEWS["opinion"]).recommended == "bayes"
+
+
+def test_a_vectorizer_of_a_table_gets_advice_that_works():
+    with pytest.raises(bk.ArgumentError, match="begins with CountVectorizer") as error:
+        compare([make_pipeline(CountVectorizer(), MultinomialNB())], REVIEWS, "opinion")
+    advice = str(error.value).partition("as in ")[2].rstrip(".")
+    columns = eval(advice, {**globals(), "ColumnTransformer": ColumnTransformer})
+    models = {"bayes": make_pipeline(columns, MultinomialNB()), "baseline": "max"}
+    assert compare(models, REVIEWS, "opinion").recommended == "bayes"
+
+
+def test_texts_are_reported_and_short_names_are_not():
+    repeated = REVIEWS.assign(review=[REVIEWS["review"][max(k, 1)] for k in range(N)])
+    (note,) = suspicious_columns(bk.as_dataset(repeated[["review"]], Y))
+    assert note.startswith("'review' holds texts")
+    names = repeated["review"].str.split().str[-2:].str.join(" ")
+    assert suspicious_columns(bk.as_dataset(names.to_frame(), Y)) == ()
+
+
 def noise(n=30, times=5):
     rng = np.random.default_rng(0)
     return np.tile(rng.normal(size=(n, 2)), (times, 1)), np.tile(np.arange(n) % 2, times)
@@ -387,6 +420,25 @@ def test_early_stopping(package):
     _, option, value = re.search(r"(set (\w+)=(None|False))", str(caught.value)).groups()
     recipe = search.set_params(**{f"estimator__{option}": eval(value)})
     assert compare({"search": recipe, "most": "max"}, X, Y).left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "learners", "task"),
+    [
+        (7, [Ridge(), "DummyRegressor"], "numbers, because all learners are regressors"),
+        (24, [GaussianNB(), "max"], "classes, because all learners are classifiers"),
+    ],
+)
+def test_the_learners_decide_how_whole_numbers_are_read(values, learners, task):
+    counts = np.repeat(np.arange(values), -(-120 // values))[:120]
+    rows = counts[:, None] + np.random.default_rng(0).normal(size=(120, 2))
+    assert f"The target is read as {task}" in compare(learners, rows, counts).explain()
+    other = Ridge() if values == 24 else GaussianNB()
+    with pytest.raises(bk.ArgumentError, match="task="):
+        compare([learners[0], other], rows, counts)
+    # ten rows of ten values
+    with pytest.raises(bk.ArgumentError, match="is a classifier"):
+        compare([GaussianNB(), "max"], rows[:10], np.arange(10))
 
 
 def test_a_seed_that_the_user_set_is_used():

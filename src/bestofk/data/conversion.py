@@ -319,7 +319,7 @@ def _features_and_target(X: Any, y: Any) -> tuple[Any, Any, tuple[str, ...]]:
         return X[others], X.iloc[:, names.index(str(y))], ()
     y = _one_column(y)
     name = getattr(y, "name", None)
-    if hasattr(X, "iloc") and name is not None and name in list(X.columns):
+    if name is not None and name in list(getattr(X, "columns", [])):
         column = X[name]
         if getattr(column, "ndim", 0) == 1 and len(column) == len(y):
             left, right = np.asarray(column, dtype=object), np.asarray(y, dtype=object)

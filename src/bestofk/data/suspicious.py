@@ -23,6 +23,9 @@ _SIGN_OF_NUMBER = re.compile(r"[.,$€£¥]")
 MIN_REPEATED_VALUES = 10
 """An identifier with fewer different values may be the code of a category."""
 
+MIN_WORDS_OF_TEXTS = 3.0
+"""Names of people and places have fewer words on average."""
+
 
 def suspicious_columns(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
     """Return a sentence about each kind of column that may make the comparison misleading.
@@ -40,7 +43,7 @@ def suspicious_columns(data: DataSet, *, by_time: bool = False) -> tuple[str, ..
     if data.whole or data.n < MIN_ROWS_TO_JUDGE:
         return ()
     target = _numbers(data.y)
-    leaks, rows, repeated, constant = [], [], [], 0
+    leaks, rows, repeated, texts, constant = [], [], [], [], 0
     for position, column in enumerate(data.X.columns):
         cells = data.X.iloc[:, position]
         numbers = _numbers(cells)
@@ -55,6 +58,8 @@ def suspicious_columns(data: DataSet, *, by_time: bool = False) -> tuple[str, ..
             values = cells.nunique()
             if MIN_REPEATED_VALUES <= values < data.n and data.groups is None:
                 repeated.append((column, values))
+        elif _holds_texts(cells):
+            texts.append(column)
     notes = []
     if leaks:
         notes.append(
@@ -71,12 +76,25 @@ def suspicious_columns(data: DataSet, *, by_time: bool = False) -> tuple[str, ..
             f"{str(column)!r} is named like an identifier and has {values:,} values in {data.n:,} "
             "rows: if its rows belong together, use it as groups."
         )
+    if texts:
+        notes.append(
+            f"{list_names(texts)} {_verb(texts, 'holds', 'hold')} texts: learners that take each "
+            "text for a category learn nothing from them. Use pipelines with a text vectorizer."
+        )
     notes += [*_labels_like_numbers(data), *_almost_equal_classes(data)]
     if not by_time:
         notes += _dependent_on_date(data)
     if constant == data.d:
         notes.append("Every column has the same value in all rows: there is nothing to learn from.")
     return tuple(notes)
+
+
+def _holds_texts(cells: Any) -> bool:
+    """Return whether most rows have texts of several words that no other row has."""
+    if not hasattr(cells, "cat") or 2 * len(cells.cat.categories) <= len(cells):
+        return False
+    words = [len(str(text).split()) for text in cells.cat.categories]
+    return float(np.mean(words)) >= MIN_WORDS_OF_TEXTS
 
 
 def _verb(names: list[Any], one: str, many: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -406,13 +406,23 @@ def as_problem(
                 f"{name} says how a file or a data frame is to be read; got {what} and "
                 f"{name}={value!r}: leave {name} out."
             )
-    if reading:
-        losses = Losses(losses, missing=gaps, **reading)
     if isinstance(losses, Problem):
         return losses
     if isinstance(losses, Losses):
         return problem_from_losses(losses, prefer=prefer, missing=missing)
-    return problem_from_array(losses, prefer=prefer)
+    if reading:
+        table = Losses(losses, missing=gaps, **reading)
+        problem = problem_from_losses(table, prefer=prefer, missing=missing)
+    else:
+        problem = problem_from_array(losses, prefer=prefer)
+    if np.ndim(losses) == 2 and "design" not in reading:
+        rows, columns = np.shape(losses)
+        note = (
+            f"The {rows} rows of the array are read as learners, and its {columns} columns as "
+            "folds: transpose it if the columns are the learners."
+        )
+        problem = replace(problem, notes=(note, *problem.notes))
+    return problem
 
 
 def as_ordered(

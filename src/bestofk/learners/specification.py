@@ -508,6 +508,10 @@ def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
         return list(specifications) or None
     chosen: dict[str, Any] = named_learners(specifications) if specifications else {}
     for file in files:
+        if not file.endswith(".py"):
+            raise ArgumentError(
+                f"--learners {file}: give a Python file, or names with '--learner {file}'."
+            )
         for name, value in learners_of_file(file).items():
             if name in chosen:
                 raise ArgumentError(f"{file}: two learners are called {name!r}; rename one.")

@@ -37,6 +37,7 @@ from bestofk.run.inputs import (
     seed_notes,
     splits_for,
     with_baseline,
+    with_task_of_learners,
 )
 from bestofk.run.judge import refuse_unscorable, weight_notes
 from bestofk.run.metrics import as_losses, check_losses, check_test_rows
@@ -178,14 +179,15 @@ def compare(
     columns = {"groups": groups, "sample_weight": sample_weight, "by": by,
                "folds": None if plan is None else plan.column or None}  # fmt: skip
     datasets = as_datasets(data, target, task=execution.task, columns=columns)
+    named = named_estimators(learners, task=datasets[0].task)
+    datasets = with_task_of_learners(datasets, named)
     datasets = tuple(checked_rows(one, plan) for one in datasets)
     rule = None
     if stop is not None:
         from bestofk.decide.stopping.rule import as_stop_rule
 
         rule = as_stop_rule(stop, datasets=len(datasets))
-    named = named_estimators(learners, task=datasets[0].task)
-    named, notes = with_baseline(named, task=datasets[0].task)
+    named, notes = with_baseline(named, datasets[0])
     check_task(named, datasets)
     names = tuple(learner.name for learner in named)
     settings.check_learners(names)

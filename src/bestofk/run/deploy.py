@@ -104,7 +104,8 @@ def _refit_stored(
     if stored is None:
         raise ArgumentError(
             f"{rows.name!r} does not hold the rows of this study ({spec.datasets[0].rows} rows of "
-            f"{spec.datasets[0].columns} columns): pass the same data, target, groups and weights."
+            f"{spec.datasets[0].columns} columns): pass the same data, target, task, groups and "
+            "weights."
         )
     entry = next(one for one in spec.learners if one.name == name)
     if learner is None and name in LEARNERS:

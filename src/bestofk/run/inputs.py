@@ -14,12 +14,12 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError, use
 from bestofk._base.formatting import joined
-from bestofk.data.conversion import as_dataset
+from bestofk.data.conversion import as_dataset, convert_target
 from bestofk.data.dataset import DataSet
 from bestofk.data.duplicates import find_duplicates, joined_groups
 from bestofk.data.frames import as_pandas
 from bestofk.data.row_columns import ROLES, with_row_columns
-from bestofk.data.schema import Codes, are_whole_numbers as is_whole
+from bestofk.data.schema import MIN_ROWS_PER_CLASS, Codes, are_whole_numbers as is_whole
 from bestofk.data.suspicious import suspicious_columns
 from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
@@ -42,6 +42,8 @@ from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 BASELINES = {"classification": "baseline", "regression": "mean-baseline"}
+DUMMIES = {"classification": "DummyClassifier", "regression": "DummyRegressor"}
+"""Baselines for texts and sparse rows, which the built-in ones do not take."""
 """The learner that a single learner is compared with."""
 
 
@@ -57,19 +59,19 @@ def named_estimators(learners: Any, *, task: str = "classification") -> tuple[Na
 
 
 def with_baseline(
-    learners: tuple[NamedLearner, ...], *, task: str
+    learners: tuple[NamedLearner, ...], data: DataSet
 ) -> tuple[tuple[NamedLearner, ...], tuple[str, ...]]:
     """Add a baseline to a single learner; also return a note that says so."""
     if len(learners) > 1:
         return learners, ()
     (learner,) = learners
-    name = BASELINES[task]
+    name = BASELINES[data.task]
     if name == learner.name:
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {name!r}."
         )
-    ((_, estimator),) = named_learners([name]).items()
-    always = "the most frequent class" if task == "classification" else "the mean"
+    (estimator,) = named_learners([DUMMIES[data.task] if data.whole else name]).values()
+    always = "the most frequent class" if data.task == "classification" else "the mean"
     note = (
         f"{learner.name} is the only learner that you passed; {name}, which always predicts "
         f"{always}, was added to compare it with."
@@ -123,23 +125,69 @@ def _as_learners(learners: Any) -> Any:
 
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
     """Refuse a regressor for labels, a classifier for numbers, and impossible early stopping."""
-    from sklearn.base import is_classifier, is_regressor
-
     from bestofk.learners.preparation import refuse_without_validation
 
     data = datasets[0]
-    numbers = data.task == "regression"
     for learner in learners:
-        estimator = learner.estimator
-        if isinstance(estimator, UnavailableEstimator):
+        if isinstance(learner.estimator, UnavailableEstimator):
             continue
-        refuse_without_validation(learner.name, estimator)
-        try:
-            wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
-        except Exception:  # whatever a stranger's class raises; its fits will say
-            continue
-        if wrong:
+        refuse_without_validation(learner.name, learner.estimator)
+        if _is_for(learner, _OTHER_TASK[data.task]):
             raise _wrong_kind(learner.name, data)
+        _refuse_text_vectorizer(learner.name, learner.estimator, data)
+
+
+_OTHER_TASK = {"classification": "regression", "regression": "classification"}
+
+
+def with_task_of_learners(
+    datasets: tuple[DataSet, ...], learners: Sequence[NamedLearner]
+) -> tuple[DataSet, ...]:
+    """Read whole numbers as numbers if all learners are regressors, as classes if none is."""
+    task = _OTHER_TASK[datasets[0].task]
+    if not all(_is_for(one, task) for one in learners) or not all(map(_allows_both, datasets)):
+        return datasets
+    numbers = task == "regression"
+    return tuple(
+        replace(
+            data,
+            y=convert_target(data.y.astype(float if numbers else int), n=data.n, task=task),
+            task=task,
+            target_note=f"The target is read as {'numbers' if numbers else 'classes'}, because all "
+            f"learners are {'regressors' if numbers else 'classifiers'}.",
+        )
+        for data in datasets
+    )
+
+
+def _is_for(learner: NamedLearner, task: str) -> bool:
+    """Return whether a learner is a classifier or a regressor, as `task` demands."""
+    from sklearn.base import is_classifier, is_regressor
+
+    try:
+        check = is_classifier if task == "classification" else is_regressor
+        return bool(check(learner.estimator))
+    except Exception:  # whatever a stranger's class raises; its fits will say
+        return False
+
+
+def _allows_both(data: DataSet) -> bool:
+    """Return whether the task was a guess, and classes would have several rows."""
+    rows = np.unique(data.y).size * MIN_ROWS_PER_CLASS
+    return bool(data.target_note) and rows <= data.n
+
+
+def _refuse_text_vectorizer(learner: str, estimator: Any, data: DataSet) -> None:
+    """Refuse a step that reads a list of texts if the data are a table: it would read the names."""
+    first = estimator.steps[0][1] if getattr(estimator, "steps", None) else estimator
+    if data.whole or not hasattr(first, "build_analyzer"):
+        return
+    kind, columns = type(first).__name__, data.X.columns
+    texts = next((name for name in columns if hasattr(data.X[name], "cat")), columns[0])
+    raise ArgumentError(
+        f"{learner} begins with {kind}, which reads a list of texts, and the data are a table: "
+        f"choose its column, as in ColumnTransformer([('text', {kind}(), {str(texts)!r})])."
+    )
 
 
 def _wrong_kind(learner: str, data: DataSet) -> ArgumentError:
