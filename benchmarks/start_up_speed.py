@@ -4,8 +4,8 @@
 - ``help``: 90 ms over ``bestofk --help`` (limit: at least 1).
 - ``refuse-...``: 0.3 CPU-seconds over those of a misspelt file, embedded name, option or learner
   (limit: at least 1).
-- ``panel-first``: a second run of the default learners on iris (5x2) over the first one with an empty
-  home folder (limit: 1 / 1.1).
+- ``panel-first``: a second run of the default learners on iris (5x2) over the first one with an
+  empty home folder (limit: 1 / 1.1).
 - ``panel-imports``: the import of all modules that the run loads, over the second run (limit:
   1 / 1.4).
 
