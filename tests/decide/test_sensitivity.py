@@ -80,10 +80,10 @@ def test_sentences_say_when_a_learner_is_the_best():
     )
     decision = bk.order(losses, test="kfold-t", prefer="listed")
     assert decisions_by_preference(decision, "max").explain() == (
-        "max is never recommended, wherever it stands in the preference."
+        "max is not recommended at any position in the preference."
     )
     assert decisions_by_preference(decision, "nmc").explain() == (
-        "nmc is recommended at places 1 and 2 of 3 in the preference; it stands at 3."
+        "nmc is recommended at positions 1 and 2 of 3 in the preference; its current position is 3."
     )
 
 

@@ -78,12 +78,20 @@ def probability(value: Any, where: str) -> float:
 
 def positive(value: Any, where: str) -> float:
     """Return `value` as a finite number above 0."""
+    number = at_least_zero(value, where, "a number above 0")
+    if number == 0:
+        raise refuse(where, "a number above 0", value)
+    return number
+
+
+def at_least_zero(value: Any, where: str, must: str) -> float:
+    """Return `value` as a finite number of at least 0; otherwise say that it `must` be one."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise refuse(where, "a number above 0", value) from None
-    if not (np.isfinite(number) and number > 0):
-        raise refuse(where, "a number above 0", value)
+        raise refuse(where, must, value) from None
+    if not (np.isfinite(number) and number >= 0):
+        raise refuse(where, must, value)
     return number
 
 

@@ -22,11 +22,8 @@ _LITERALS = (bool, int, float, str, type(None))
 def answers_habits(habits: Mapping[str, Habit]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function name the replacement of a keyword that it does not have.
 
-    Parameters
-    ----------
-    habits : mapping
-        By keyword: the name of the argument to use instead; advice or a text (with a space in
-        it); or a function of the value and of all keywords that returns one of these.
+    - `habits`: By keyword: the name of the argument to use instead; advice or a text (with a space
+      in it); or a function of the value and of all keywords that returns one of these.
 
     Examples
     --------

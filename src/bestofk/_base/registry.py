@@ -77,7 +77,7 @@ class FunctionEntry:
     explanation: tuple[str, ...] = ()
     """Three plain sentences: what it compares, when it is right, and when it is not."""
     historical: bool = False
-    """Whether it is mainly of interest to repeat published results; listed after the others."""
+    """True if it is mainly of interest to repeat published results; listed after the others."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", self.family or self.name)

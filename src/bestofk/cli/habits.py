@@ -92,7 +92,7 @@ VERBS = {
 }  # fmt: skip
 """Words typed from habit, by the verb that replaces them."""
 _LISTED = {"losses": "metrics", "scorers": "metrics", "models": "learners", "ls": ""}
-"""What ``bestofk list`` calls a word, if it has another name for it."""
+"""The name in ``bestofk list`` for other words."""
 
 
 def no_such_option(error: click.NoSuchOption, command: Sequence[str]) -> str:

@@ -313,11 +313,8 @@ def _pvalue(standing: Standing | None, alpha: float) -> str:
 def why_preferred(decision: Decision) -> str:
     """Return why the recommended learner was chosen although another has a better mean.
 
-    Returns
-    -------
-    str
-        ``"you prefer it"``, ``"simpler"``, ``"quicker to fit"``, ...; empty if it has the best
-        mean.
+    - Returns: ``"you prefer it"``, ``"simpler"``, ``"quicker to fit"``, ...; empty if it has the
+      best mean.
     """
     preference, best = decision.preference, decision.recommended
     if best is None or not preference.stated:

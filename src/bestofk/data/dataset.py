@@ -112,7 +112,7 @@ class DataSet:
 
     @property
     def whole(self) -> bool:
-        """Whether the rows are a sparse matrix or texts instead of a table of columns."""
+        """True if the rows are a sparse matrix or texts instead of a table of columns."""
         return not hasattr(self.X, "columns")
 
     @cached_property

@@ -30,14 +30,9 @@ Hashes = npt.NDArray[np.uint64]
 class Duplicates:
     """Rows with equal features and target.
 
-    Attributes
-    ----------
-    codes : array of int64, shape (n,)
-        Equal rows have the same number.
-    distinct : int
-        Number of different rows.
-    coincidental : bool
-        The values are so coarse that independent rows are often equal.
+    - `codes` (n,): Equal rows have the same number.
+    - `distinct`: Number of different rows.
+    - `coincidental`: The values are so coarse that independent rows are often equal.
     """
 
     codes: Codes

@@ -14,13 +14,9 @@ _LAZY = ("collect", "compute", "toPandas")
 def as_pandas(value: Any, name: str = "data") -> Any:
     """Return frames and columns of polars, Arrow and others as pandas objects.
 
-    Parameters
-    ----------
-    value : Any
-        Anything with the Arrow PyCapsule interface (polars, pyarrow, DuckDB, narwhals) or with
-        ``to_pandas``. Other values are returned unchanged.
-    name : str
-        The argument, for messages.
+    - `value`: Anything with the Arrow PyCapsule interface (polars, pyarrow, DuckDB, narwhals) or
+      with ``to_pandas``. Other values are returned unchanged.
+    - `name`: The argument, for messages.
 
     Examples
     --------

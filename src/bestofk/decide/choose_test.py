@@ -80,12 +80,12 @@ class Choice:
 
     @property
     def two_sided_only(self) -> bool:
-        """Whether the test cannot say which of two learners is better."""
+        """True if the test cannot say which of two learners is better."""
         return self.entry is not None and self.entry.sides == ("two-sided",)
 
     @property
     def posterior(self) -> bool:
-        """Whether the test gives posterior probabilities instead of p-values."""
+        """True if the test gives posterior probabilities instead of p-values."""
         return self.entry is not None and self.entry.bayesian
 
     def __call__(self, a: Any, b: Any, alternative: str) -> Any:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Presented):
-    """How one learner stands to the recommended one; all numbers are those of the evidence."""
+    """The comparison of one learner with the recommended one, from the evidence."""
 
     name: Name
     mean: float
@@ -48,7 +48,7 @@ class Standing(Presented):
     """``"worse"`` or ``"better"`` if that is shown, ``"too close to call"`` if neither is, and
     ``"not tested"`` if the family does not include this pair (or this direction of it)."""
     margin: MarginVerdict | None = None
-    """Against the margin, where one was given."""
+    """The verdict on the margin, if there is one."""
     metric: Metric = field(default_factory=Metric)
 
     def _columns(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Decision(Reported):
     mean_losses : mapping
         Mean loss by learner; smaller is better.
     standings : tuple of Standing
-        How every other learner stands to the recommended one.
+        The comparison of every other learner with the recommended one.
     ranks : Ranks or None
         Simultaneous intervals of the ranks, and the learners that may be the best.
     counts : mapping or None
@@ -141,15 +141,15 @@ class Decision(Reported):
     preference: Preference = NO_PREFERENCE
     guard: bool = True
     caution: str = ""
-    """What is known of the test's error rate beyond its assumptions, in a sentence."""
+    """A sentence about the measured error rate of the test."""
     decidable: bool = True
     smallest_possible: float = 0.0
-    """The smallest adjusted p-value that could have come out."""
+    """The smallest adjusted p-value that was possible."""
     margin: float | None = None
     margins: Mapping[Name, MarginVerdict] = field(default_factory=dict)
     counts: Mapping[Name, float] | None = None
     bootstrap: Any = None
-    """Result of a test of all learners at once, where one belongs to the verdict."""
+    """Result of a test of all learners at once, if the verdict includes one."""
     notes: tuple[str, ...] = ()
     problem: Problem | None = field(default=None, repr=False)
     test_choice: Choice | None = field(default=None, repr=False)
@@ -168,7 +168,7 @@ class Decision(Reported):
 
     @property
     def on_items(self) -> bool:
-        """Whether models are compared by the items that they answered."""
+        """True if models are compared by the items that they answered."""
         return self.problem is not None and self.problem.subject.noun == "model"
 
     @property
@@ -183,7 +183,7 @@ class Decision(Reported):
 
     @property
     def metric(self) -> Metric:
-        """What the numbers are for the user."""
+        """The user's metric."""
         return self.evidence.metric
 
     @property
@@ -255,7 +255,7 @@ class Decision(Reported):
 
     @property
     def standings(self) -> tuple[Standing, ...]:
-        """How every other learner stands to the recommended one, in the order of their means."""
+        """The comparison of every other learner with the recommended one, ordered by mean."""
         if self.recommended is None or not len(self.evidence):
             return ()
         if "standings" not in self._cache:
@@ -268,13 +268,13 @@ class Decision(Reported):
         return self._cache["standings"]
 
     def guarded_means(self) -> Floats | None:
-        """Return the means in order of preference where the guard is on, else None."""
+        """Return the means in order of preference if the guard is on, else None."""
         if not self.guard:
             return None
         return without_noise(np.array([self.mean_losses[name] for name in self.by_preference]))
 
     def against(self, name: Name, other: Name) -> Standing:
-        """Return how `name` stands to `other`, from the evidence alone."""
+        """Return the comparison of `name` with `other`, from the evidence alone."""
         evidence = self.evidence
         row = evidence.row(name, other) if len(evidence) else None
         margin = self.margins.get(name) if other == self.recommended else None
@@ -293,9 +293,9 @@ class Decision(Reported):
         low, high = (float(end[0]) for end in evidence.intervals_of(np.array([row])))
         verdict = {-1: "better", 1: "worse", 0: "too close to call"}[better]
         if not better and evidence.alternative == "greater" and difference < 0:
-            # only whether the less preferred one is better was asked
+            # the test only asks whether the less preferred one is better
             verdict = "not tested"
-        # the p-value of the other direction says nothing of this one
+        # the p-value of the other direction does not apply to this one
         tested = verdict != "not tested"
         if not is_first:
             # not -0.0
@@ -315,11 +315,11 @@ class Decision(Reported):
 
     @property
     def run_noun(self) -> str:
-        """What `runs_of` counts: ``"run"``, or ``"data set"``."""
+        """The unit that `runs_of` counts: ``"run"`` or ``"data set"``."""
         return "run"
 
     def runs_of(self, name: Name) -> int | None:  # noqa: ARG002  (for races that were stopped)
-        """Runs that the mean of a learner is taken over, where not all have the same."""
+        """Return the number of runs behind the mean of a learner; None if all have the same."""
         return None
 
     def select(self, *kinds: str) -> tuple[Statement, ...]:

@@ -149,7 +149,7 @@ class Pair(Presented):
     """One-sided, of H0: the loss of `a` is at most that of `b`."""
     pvalue_less: float
     pvalue: float
-    """Of the family: two-sided, or one-sided along the preference."""
+    """The alternative of the family: two-sided, or one-sided along the preference."""
     adjusted_pvalue: float
     better: Name | None
     """The learner that is shown to be better; None: too close to call."""
@@ -160,7 +160,7 @@ class Pair(Presented):
 
     @property
     def rejected(self) -> bool:
-        """Whether a claim is made about this pair."""
+        """True if a claim is made about this pair."""
         return self.better is not None
 
     @property
@@ -283,7 +283,7 @@ class Evidence(Presented):
 
     @property
     def rejected(self) -> Bools:
-        """Whether a claim is made about each pair."""
+        """True if a claim is made about each pair."""
         return np.asarray(self.better != 0)
 
     @property
@@ -298,7 +298,7 @@ class Evidence(Presented):
 
     @property
     def claims_near_zero(self) -> bool:
-        """Whether the interval of a claimed difference includes 0.
+        """True if the interval of a claimed difference includes 0.
 
         Of many claims only the least significant ones can.
         """

@@ -238,7 +238,7 @@ NOT_WORSE = "not worse by more than the margin"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarginVerdict(Presented):
-    """How one learner compares with the recommended one, given a margin.
+    """The comparison of one learner with the recommended one, given a margin.
 
     Attributes
     ----------

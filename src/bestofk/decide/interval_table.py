@@ -59,14 +59,10 @@ def read_interval_table(
 ) -> IntervalTable | None:
     """Read a table with the columns `low` and `high`; None if it does not have them.
 
-    Parameters
-    ----------
-    source : path or data frame
-        A learner column (``learner``, ``algorithm``, ``model``, ...), ``low`` and ``high``. The
-        other columns, such as ``dataset`` and ``fold``, name the unit of a row. A number has equal
-        ends, so learners with numbers and with intervals can be mixed.
-    higher_is_better : bool, optional
-        True: the numbers are scores. By default they are losses.
+    - `source`: A learner column (``learner``, ``algorithm``, ``model``, ...), ``low`` and ``high``.
+      The other columns, such as ``dataset`` and ``fold``, name the unit of a row. A number has
+      equal ends, so learners with numbers and with intervals can be mixed.
+    - `higher_is_better`: True: the numbers are scores. By default they are losses.
 
     Examples
     --------

@@ -19,19 +19,12 @@ if TYPE_CHECKING:
 class MissingLosses:
     """The losses that some learners lack, and the evidence if each of them is the worst.
 
-    Attributes
-    ----------
-    counts : mapping
-        The number of units that each learner lacks; learners that lack none have no entry.
-    units : int
-        All units, including those that some learner lacks.
-    unit : str
-        ``"item"``, ``"data set"``, ``"run"`` or ``"fold"``.
-    as_worst : Evidence or None
-        The evidence about all units, with the worst loss for each missing one.
-    as_best : Evidence or None
-        The same with the best loss for each missing one, if it may be that; None if missing losses
-        are failures.
+    - `counts`: The number of units that each learner lacks; learners that lack none have no entry.
+    - `units`: All units, including those that some learner lacks.
+    - `unit`: ``"item"``, ``"data set"``, ``"run"`` or ``"fold"``.
+    - `as_worst`: The evidence about all units, with the worst loss for each missing one.
+    - `as_best`: The same with the best loss for each missing one, if it may be that; None if
+      missing losses are failures.
     """
 
     counts: Mapping[Name, int]

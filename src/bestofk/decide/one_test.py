@@ -43,7 +43,7 @@ class TestReport(Presented):
 
     @property
     def pvalue(self) -> Any:
-        """That of the result: one number, or one per pair."""
+        """The p-value of the result: one number, or one per pair."""
         return self.result.pvalue
 
     def explain(self) -> str:
@@ -107,26 +107,14 @@ def run_test(
 ) -> TestReport:
     """Run one test on a table of losses.
 
-    Parameters
-    ----------
-    losses : Losses, path, data frame or array
-        As for `bestofk.order`.
-    test : str
-        A name of ``bestofk list tests``.
-    pair : two names, optional
-        Only these two learners, for pairwise tests.
-    alternative, alpha, df, random_state
-        As for the test.
-    correction : str
-        Over all pairs.
-    missing : {"refuse", "drop", "allow"}
-        As for `bestofk.order`.
-    **reading
-        For a file or data frame: what `read_losses` takes, such as ``higher_is_better=True``.
-
-    Returns
-    -------
-    TestReport
+    - `losses`: As for `bestofk.order`.
+    - `test`: A name of ``bestofk list tests``.
+    - `pair`: Only these two learners, for pairwise tests.
+    - `alternative`, `alpha`, `df`, `random_state`: As for the test.
+    - `correction`: Over all pairs.
+    - `missing` {"refuse", "drop", "allow"}: As for `bestofk.order`.
+    - `**reading`: For a file or data frame: what `read_losses` takes, such as
+      ``higher_is_better=True``.
 
     Examples
     --------

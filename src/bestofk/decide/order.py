@@ -195,7 +195,7 @@ def _decide(problem: Problem, settings: Settings) -> Decision:
 
 
 def _interval_verdict(problem: Problem, decided: Decision) -> Any:
-    """Bootstrap-B as well, for repetitions of stochastic learners on many data sets."""
+    """Return the result of Bootstrap-B for repetitions of stochastic learners on many data sets."""
     losses = problem.losses
     if losses is None or problem.n_datasets < 2 or losses.design.repetitions < 2:
         return None

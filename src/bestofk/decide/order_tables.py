@@ -24,7 +24,7 @@ from bestofk.decide.preference import (
     without_noise,
 )
 from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
-from bestofk.decide.problem_stack import NOBODY, Decided, ProblemStack, StackSettings, untested
+from bestofk.decide.problem_stack import NO_LEARNER, Decided, ProblemStack, StackSettings, untested
 from bestofk.decide.procedures.multitest import rope_argument
 from bestofk.decide.registry import PROCEDURES
 from bestofk.stats.pairwise.calibration import read_calibration
@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ManyDecisions(Presented):
-    """What a procedure decided on each of B tables of K learners, by their numbers from 0.
+    """The decisions of a procedure on B tables of K learners, which are numbered from 0.
 
     Attributes
     ----------
     recommended : (B,) array of int
-        The learner to use; -1 where the procedure cannot tell.
+        The learner to use; -1 if the procedure finds none.
     means : (B, K) array
         Mean loss of every learner.
     smallest_mean : (B,) array of int
@@ -87,7 +87,9 @@ class ManyDecisions(Presented):
     def _columns(self) -> dict[str, Any]:
         """One row per table."""
         return {
-            "recommended": [None if at == NOBODY else self.names[at] for at in self.recommended],
+            "recommended": [
+                None if at == NO_LEARNER else self.names[at] for at in self.recommended
+            ],
             "smallest_mean": [self.names[at] for at in self.smallest_mean],
             "claims": np.count_nonzero(self.claims, axis=(1, 2)),
         }
@@ -109,8 +111,8 @@ class ManyDecisions(Presented):
         listed = [
             f"{name} on {count}" for name, count in zip(self.names, counts, strict=True) if count
         ]
-        nobody = len(self) - sum(counts)
-        listed += [f"nobody on {nobody}"] * (nobody > 0)
+        undecided = len(self) - sum(counts)
+        listed += [f"no learner on {undecided}"] * (undecided > 0)
         return (
             f"On {counted(len(self), 'table')} of {counted(len(self.names), 'learner')} "
             f"{self.procedure} recommends {joined(listed)}."
@@ -130,9 +132,9 @@ class ManyDecisions(Presented):
         is_recommended = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
         untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
-        # without any test it stands alone
+        # without any test, only the recommended one is adequate
         adequate: Bools = np.where(untested[:, np.newaxis], is_recommended, ~worse)
-        adequate &= (self.recommended != NOBODY)[:, np.newaxis]
+        adequate &= (self.recommended != NO_LEARNER)[:, np.newaxis]
         return adequate
 
     @property
@@ -164,7 +166,7 @@ def order_many(
     random_state: RandomState = 0,
     **test_arguments: Any,
 ) -> ManyDecisions:
-    """Decide on many tables of losses at once: what `order` says of each of them.
+    """Decide on many tables of losses at once, each as `order` does.
 
     Parameters
     ----------
@@ -173,10 +175,9 @@ def order_many(
         (data sets, runs, folds, repetitions). Or what `stack_tables` made of them, whose design,
         algorithms and preference then hold.
     design : Design, optional
-        How the losses of every table came about. None: each table is a bare array.
+        The design of every table. None: each table is a bare array.
     algorithms : sequence of str, optional
-        The learners, where the preference or the control names them; by default the integers from
-        0.
+        The learners, if the preference or the control names them; by default the integers from 0.
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
         have them.
@@ -200,8 +201,8 @@ def order_many(
     --------
     >>> rng = np.random.default_rng(1)
     >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((100, 3, 5, 2))
-    >>> found = order_many(losses, prefer="listed")
-    >>> np.bincount(found.recommended).tolist(), float(found.claims[:, 1, 0].mean())
+    >>> decisions = order_many(losses, prefer="listed")
+    >>> np.bincount(decisions.recommended).tolist(), float(decisions.claims[:, 1, 0].mean())
     ([0, 100], 1.0)
     """
     if isinstance(df, str | os.PathLike) and df != "calibrated":
@@ -217,7 +218,7 @@ def order_many(
         stack = stack_tables(
             losses, design=design, algorithms=algorithms, subset_values=subset_values, prefer=prefer
         )
-    # the first table shows what is refused, and what the procedure's defaults are
+    # the first table shows which settings are refused, and the defaults of the procedure
     shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
     many = PROCEDURES[procedure].load_many()
     if many is None:
@@ -247,7 +248,7 @@ def stack_tables(
     subset_values: Any = None,
     prefer: PreferenceLike = None,
 ) -> ProblemStack:
-    """Many tables with their design and preference, made ready once for several procedures.
+    """Prepare many tables with their design and preference once for several procedures.
 
     Parameters
     ----------
@@ -367,4 +368,4 @@ def _numbered(order: Ints, at: Ints) -> Ints:
     if (order == np.arange(order.shape[1])).all():
         return at
     learners = np.take_along_axis(order, np.maximum(at, 0), axis=1)
-    return np.where(at == NOBODY, NOBODY, learners)
+    return np.where(at == NO_LEARNER, NO_LEARNER, learners)

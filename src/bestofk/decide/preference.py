@@ -1,4 +1,4 @@
-"""What the user prefers before the data speak, and the order of the learners that follows."""
+"""The user's preference among the learners, and the order that follows from it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ PreferenceLike = Sequence[str] | Mapping[str, float] | str | None
 
 LISTED = "listed"
 FACTOR = 2.0
-"""Measured costs differ when one is at least so many times the other."""
+"""Two measured costs differ if one is at least this many times the other."""
 MEASURED = {
     "fit_time": "the quickest to fit",
     "predict_time": "the quickest to predict with",
     "size": "the smallest in memory",
     "complexity": "the simplest",
 }
-"""What can be measured as a cost, and the words for the learner that has least of it."""
+"""The measured costs, and the words for the learner with the lowest one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """Where the order of preference comes from.
+    """The source of the order of preference.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Preference:
 
     @property
     def stated(self) -> bool:
-        """Whether the user has a preference."""
+        """True if the user has a preference."""
         return self.kind != "none"
 
     def __str__(self) -> str:
@@ -184,7 +184,7 @@ def preference_to_json(prefer: Any) -> Any:
     if isinstance(prefer, MeasuredCosts):
         return {"measured": prefer.what, "costs": dict(prefer.costs)}
     if isinstance(prefer, Mapping):
-        # as pairs: learners of bare arrays are numbers, which no JSON object has for names
+        # as pairs: learners of bare arrays are numbers, which cannot be keys of a JSON object
         return {"prices": [[_bare(name), price] for name, price in prices_of(prefer).items()]}
     return [_bare(name) for name in prefer]
 
@@ -243,7 +243,7 @@ def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -
 
 
 def prices_of(prefer: Mapping[Any, Any]) -> dict[Any, float]:
-    """Prices by learner, each a number."""
+    """Return the prices by learner, each a number."""
     return {name: _price(name, price) for name, price in prefer.items()}
 
 

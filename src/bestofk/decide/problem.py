@@ -32,23 +32,14 @@ if TYPE_CHECKING:
 class Subject:
     """The subject of a decision, for its statements.
 
-    Attributes
-    ----------
-    noun : str
-        What is compared: ``"learner"`` or ``"model"``.
-    design : str
-        The design in words; empty: as the losses state it.
-    details : mapping of name to str
-        A phrase about a learner, such as its cost, that the verdict puts behind its name.
-    test_reason : str
-        Why this test was chosen, if the caller chose it.
-    n_clusters : int or None
-        Number of clusters, if clusters of items are the units of the test.
-    clustered : bool
-        Whether these are clusters of several items, not single items.
-    caution : str or None
-        What is known of the test's error rate with these very learners; None: the test's own
-        caution applies.
+    - `noun`: What is compared: ``"learner"`` or ``"model"``.
+    - `design`: The design in words; empty: as the losses state it.
+    - `details`: A phrase about a learner, such as its cost, that the verdict puts behind its name.
+    - `test_reason`: Why this test was chosen, if the caller chose it.
+    - `n_clusters`: Number of clusters, if clusters of items are the units of the test.
+    - `clustered`: Whether these are clusters of several items, not single items.
+    - `caution`: What is known of the test's error rate with these very learners; None: the test's
+      own caution applies.
     """
 
     noun: str = "learner"
@@ -66,7 +57,7 @@ BOTH_PARTS = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
-    """K learners in order of preference (of their means, where none is stated) with their losses.
+    """K learners with their losses, in order of preference (of their means, if none is stated).
 
     `values` is (K, runs, folds) for one data set and (K, data sets) for several; the instances
     of one test set count as folds of one run.
@@ -101,7 +92,7 @@ class Problem:
 
     @property
     def fitted_once(self) -> bool:
-        """Whether models that were fitted once are compared, not learners."""
+        """True if models that were fitted once are compared, not learners."""
         return self.n_datasets == 1 and self.design.kind in ("test-set", "holdout")
 
     def describe(self, axes: int = 1) -> str:
@@ -201,7 +192,7 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
 
 
 def _means(values: Floats) -> Floats:
-    """Return the mean loss of every learner; NaN stands for a run that a learner does not have."""
+    """Return the mean loss of every learner; NaN marks a run that a learner does not have."""
     flat = values.reshape(len(values), -1)
     mean: Floats = np.nanmean(flat, axis=1) if np.isnan(flat).any() else flat.mean(axis=1)
     return mean
@@ -246,7 +237,7 @@ def problem_from_losses(
     ordered = losses.reorder([names[k] for k in positions])
     same = np.may_share_memory(array, values)
     return Problem(
-        # do not copy what the ordered losses hold
+        # do not copy the ordered losses
         values=values_of(ordered.values) if same else np.ascontiguousarray(array[positions]),
         names=tuple(names[k] for k in positions),
         design=design,
@@ -286,8 +277,8 @@ def _as_worst(losses: Losses) -> tuple[MissingLosses | None, Losses | None]:
         return None, None
     design = losses.design
     if absent.any() and not several:
-        kept = ~absent[:, np.newaxis] if axis == 2 else ~absent[np.newaxis]
-        design = design.select(np.broadcast_to(kept, (design.runs, design.folds)))
+        present_cells = ~absent[:, np.newaxis] if axis == 2 else ~absent[np.newaxis]
+        design = design.select(np.broadcast_to(present_cells, (design.runs, design.folds)))
     counts = lacking[:, present].sum(axis=1).tolist()
     names = losses.algorithms
     unit = {1: "data set", 2: "run", 3: "fold"}[axis]

@@ -23,9 +23,9 @@ _SQUARES_FIT = (1e-100, 1e100)
 class ProblemStack:
     """B tables of losses of the same learners, each in its order of preference.
 
-    `values` is (B, K, runs, folds) or (B, K, data sets); `places` (B, K) tells which learner
-    stands where. `like` is the problem of one of the tables: its design and preference hold for
-    all of them.
+    `values` is (B, K, runs, folds) or (B, K, data sets); `places` (B, K) holds the
+    learner at each position. `like` is the problem of one of the tables; all of them have its
+    design and preference.
     """
 
     values: Floats
@@ -199,14 +199,14 @@ def _stay_alone(stack: ProblemStack) -> Any:
     return odd
 
 
-NOBODY = -1
-"""The position that stands for no learner."""
+NO_LEARNER = -1
+"""Marks a position without a learner."""
 
 
 class Decided(NamedTuple):
-    """Decisions on B tables of K learners, by their places in the order of preference.
+    """Decisions on B tables of K learners, by their positions in the order of preference.
 
-    `order` (B, K) is best first, `NOBODY` where a procedure orders no more; `recommended` (B,).
+    `order` (B, K) is best first, `NO_LEARNER` at positions that a procedure leaves open.
     `claims[b, i, j]`: i is shown to be better than j. `pvalue` and `adjusted_pvalue` (B, K, K)
     are NaN for pairs that were not tested. `tests` are the tests that were used.
     """
@@ -229,8 +229,8 @@ def untested(tables: int, learners: int, *tests: str) -> Decided:
     """Return decisions without claims and recommendations."""
     square = (tables, learners, learners)
     return Decided(
-        recommended=np.full(tables, NOBODY),
-        order=np.full((tables, learners), NOBODY),
+        recommended=np.full(tables, NO_LEARNER),
+        order=np.full((tables, learners), NO_LEARNER),
         claims=np.zeros(square, dtype=bool),
         pvalue=np.full(square, np.nan),
         adjusted_pvalue=np.full(square, np.nan),
@@ -240,7 +240,7 @@ def untested(tables: int, learners: int, *tests: str) -> Decided:
 
 def only(recommended: Ints, learners: int) -> Ints:
     """Return (B, K): an order that holds the recommended learner alone."""
-    order = np.full((len(recommended), learners), NOBODY)
+    order = np.full((len(recommended), learners), NO_LEARNER)
     order[:, 0] = recommended
     return order
 

@@ -21,19 +21,19 @@ whether one learner beats all that are preferred to it; or what its `reasons` sa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedure(FunctionEntry):
-    """What the library knows of one procedure."""
+    """A registered procedure."""
 
     title: str = ""
     """Its name at the start of a sentence."""
     decides_by: DecidesBy = "reasons"
     takes_test: bool = False
-    """It decides from pairwise tests, which may be chosen, with a correction."""
+    """It decides from pairwise tests with a correction, and the user may choose the test."""
     options: tuple[str, ...] = ()
-    """What of the decision may be chosen: correction, family, control, margin, rope, guard."""
+    """Settings that it accepts: correction, family, control, margin, rope, guard."""
     proved_with: str = ""
     """The only correction with which an error rate is proved; empty: with any that promises one."""
     takes_losses: bool = True
-    """It decides from losses; otherwise it wants scores or posteriors of every instance."""
+    """It decides from losses; otherwise from scores or posteriors of every instance."""
     many: str = ""
     """The same procedure on a stack of tables; without it `order_many` takes them one by one."""
 

@@ -104,7 +104,7 @@ class PreferencePath(Presented):
     position: int
 
     def _columns(self) -> dict[str, Any]:
-        """One row per place in the preference."""
+        """Return one row per position in the preference."""
         return {
             "position": self.positions,
             "recommended": [order[0] for order in self.orders],
@@ -120,14 +120,16 @@ class PreferencePath(Presented):
             if order[0] == self.learner
         ]
         if len(best) == len(self.positions):
-            return f"{learner} is recommended wherever it stands in the preference."
+            return f"{learner} is recommended at every position in the preference."
         if not best:
-            return f"{learner} is never recommended, wherever it stands in the preference."
-        places = f"place{'' if len(best) == 1 else 's'} {shortened([str(p) for p in best])}"
-        where = ", where it stands" if self.position in best else f"; it stands at {self.position}"
+            return f"{learner} is not recommended at any position in the preference."
+        positions = f"position{'' if len(best) == 1 else 's'} {shortened([str(p) for p in best])}"
+        current = f"; its current position is {self.position}"
+        if self.position in best:
+            current = ", its current one" if len(best) == 1 else ", including its current one"
         return (
-            f"{learner} is recommended at {places} of {len(self.positions)} in the "
-            f"preference{where}."
+            f"{learner} is recommended at {positions} of {len(self.positions)} in the "
+            f"preference{current}."
         )
 
 

@@ -264,7 +264,7 @@ class Settings:
         return replace(self, **{**left, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-ready; `from_dict` reads it back.
+        """Return the settings for JSON; `from_dict` reads them back.
 
         A test of the caller's is written by its qualified name and a fingerprint of its source, a
         calibration in full. A Generator cannot be written: give a seed.

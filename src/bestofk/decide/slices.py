@@ -223,24 +223,15 @@ def order_slices(
     decide: Callable[[str], Decision],
     *,
     by: str,
-    alpha: float | None = None,
 ) -> Slices:
     """Decide in every slice, and adjust the p-values of all pairs in all slices together.
 
-    Parameters
-    ----------
-    whole : Decision
-        The decision from all data.
-    names : tuple of str
-        The slices.
-    decide : callable
-        Returns the decision of a slice.
-    by : str
-        The column of the slices.
-    alpha : float, optional
-        Chance of any false claim in all slices; by default that of `whole`.
+    - `whole`: The decision from all data.
+    - `names`: The slices.
+    - `decide`: Returns the decision of a slice.
+    - `by`: The column of the slices.
     """
-    alpha = whole.alpha if alpha is None else alpha
+    alpha = whole.alpha
     check_slices(names, by)
     decisions: dict[str, Decision] = {}
     left_out: dict[str, str] = {}

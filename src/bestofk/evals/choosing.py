@@ -335,7 +335,7 @@ class _Decided:
 
     @cached_property
     def binary(self) -> bool:
-        """Whether the items are independent, of one task, and right or wrong."""
+        """True if the items are independent, of one task, and right or wrong."""
         plain = self.labelled is None and not self.scores.clusters and len(self.scores.tasks) == 1
         return plain and bool(np.isin(self.table.values, (0.0, 1.0)).all())
 
@@ -836,18 +836,11 @@ def choose_by_slice(
 ) -> Slices:
     """Choose in every slice of the items, with one family over all slices.
 
-    Parameters
-    ----------
-    whole : ModelChoice
-        The choice from all items.
-    evals : Evals
-        The logs.
-    groups : Evals
-        The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
-    by : str
-        The key, or ``"task"``.
-    arguments : mapping
-        The arguments of `choose_model`.
+    - `whole`: The choice from all items.
+    - `evals`: The logs.
+    - `groups`: The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
+    - `by`: The key, or ``"task"``.
+    - `arguments`: The arguments of `choose_model`.
     """
     codes, names = evals.item_task, evals.tasks
     if by != "task":
@@ -869,14 +862,9 @@ def choose_by_metric(
 ) -> Slices:
     """Choose by each of several metrics, with one family over all of them.
 
-    Parameters
-    ----------
-    whole : ModelChoice
-        The choice by the first metric.
-    logs : mapping of str to Evals
-        The same logs, read by each metric.
-    arguments : mapping
-        The arguments of `choose_model`.
+    - `whole`: The choice by the first metric.
+    - `logs`: The same logs, read by each metric.
+    - `arguments`: The arguments of `choose_model`.
     """
 
     def decide(name: str) -> Decision:

@@ -85,7 +85,7 @@ def detectable_errors(alpha: float, power: float = POWER) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemPlan(Presented):
-    """What these items could show about two models, and what would settle the comparison.
+    """The differences that these items can show, and the items that would settle a comparison.
 
     Attributes
     ----------
@@ -140,23 +140,15 @@ class ItemPlan(Presented):
 class MoreItems(Presented):
     """The chance that more items decide between the recommended model and its nearest rival.
 
-    Attributes
-    ----------
-    pair : tuple of two str
-        The models.
-    items, more : int
-        Current and additional items.
-    chance : float
-        The chance that the test of all items shows a difference, over the true differences that
-        the current items allow.
-    chance_if_observed : float
-        The same if the true difference is the observed one.
-    settled : bool
-        Whether the difference is shown already.
-    needed : int or None
-        Items that show `difference` with probability 0.8; None if there is no such difference.
-    difference : float or None
-        A difference to plan for.
+    - `pair`: The models.
+    - `items`, `more`: Current and additional items.
+    - `chance`: The chance that the test of all items shows a difference, over the true differences
+      that the current items allow.
+    - `chance_if_observed`: The same if the true difference is the observed one.
+    - `settled`: Whether the difference is shown already.
+    - `needed`: Items that show `difference` with probability 0.8; None if there is no such
+      difference.
+    - `difference`: A difference to plan for.
     """
 
     pair: tuple[str, str]
@@ -181,14 +173,10 @@ def chance_to_decide(
     The first number averages over the true differences that the current items allow (a flat
     prior); the second takes the observed difference as true.
 
-    Parameters
-    ----------
-    difference, error, df : float
-        The observed difference, its standard error and the degrees of freedom.
-    items, more : int
-        Current and additional items.
-    power : callable
-        The power of the test for a difference with a number of items.
+    - `difference`, `error`, `df`: The observed difference, its standard error and the degrees of
+      freedom.
+    - `items`, `more`: Current and additional items.
+    - `power`: The power of the test for a difference with a number of items.
     """
     total = items + more
     if not (isfinite(error) and error > 0.0):

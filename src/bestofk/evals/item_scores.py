@@ -278,13 +278,9 @@ def score_ranges(
 ) -> tuple[Floats, Floats, Ints]:
     """Return the smallest and the largest mean of every item that the missing scores allow.
 
-    Returns
-    -------
-    low, high : ndarray of shape (K, n)
-        The means if every missing score is 0, and if it is 1. An item that a learner never ran
-        has one missing score.
-    missing : ndarray of shape (K,)
-        The number of missing scores.
+    - `low`, `high` (K, n): The means if every missing score is 0, and if it is 1. An item that a
+      learner never ran has one missing score.
+    - `missing` (K,): The number of missing scores.
     """
     score, counts = counted_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
@@ -303,12 +299,8 @@ def missing_scores(
     The worst score is 0 (or 1, if lower is better) for scores between 0 and 1, else the worst that
     occurs. A sample that failed or hit a limit has the worst score in both.
 
-    Returns
-    -------
-    worst, best : ndarray of shape (K, n)
-        The means.
-    missing : ndarray of shape (K, n)
-        The number of missing scores.
+    - `worst`, `best` (K, n): The means.
+    - `missing` (K, n): The number of missing scores.
     """
     score, counts = counted_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
@@ -415,12 +407,8 @@ def _common_items(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[
 def pass_at(n: Any, c: Any, k: int) -> Floats:
     """Return the chance that at least one of k answers is right: 1 - C(n - c, k) / C(n, k).
 
-    Parameters
-    ----------
-    n, c : array_like of int
-        The numbers of answers (at least k) and of right answers.
-    k : int
-        The number of answers drawn without replacement.
+    - `n`, `c`: The numbers of answers (at least k) and of right answers.
+    - `k`: The number of answers drawn without replacement.
 
     References
     ----------
@@ -438,10 +426,7 @@ def pass_at(n: Any, c: Any, k: int) -> Floats:
 def pass_all(n: Any, c: Any, k: int) -> Floats:
     """Return the chance that all of k answers are right: C(c, k) / C(n, k).
 
-    Parameters
-    ----------
-    n, c, k
-        As for `pass_at`.
+    - `n`, `c`, `k`: As for `pass_at`.
 
     References
     ----------
@@ -492,17 +477,8 @@ def passed_items(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
     count = scores.count[:, index]
     right = np.rint(scores.mean[:, index] * count).astype(np.int64)
     mean = (pass_all if every else pass_at)(count, right, k)
-    tasks, task = dense_names(scores.task[index], scores.tasks)
-    clusters, cluster = scores.clusters, np.arange(len(index), dtype=np.int32)
-    if clusters:
-        clusters, cluster = dense_names(scores.cluster[index], scores.clusters)
     return replace(
-        scores,
-        tasks=tasks,
-        task=task,
-        clusters=clusters,
-        cluster=cluster,
-        items=tuple(scores.items[i] for i in index),
+        scores.only_items(enough),
         mean=mean,
         # one number per item, whatever its number of epochs
         count=np.ones_like(count),

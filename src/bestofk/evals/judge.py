@@ -46,16 +46,11 @@ def with_truth(evals: Evals, labels: Evals) -> Evals:
 class JudgeBias:
     """A judge and the human labels on the answers of one model.
 
-    Attributes
-    ----------
-    name : str
-        The model.
-    agreement : float or None
-        Share of labelled items with the same score; None if the two use different scales.
-    correlation : float
-        Of the two scores over the labelled items; NaN if one of them is constant.
-    bias, low, high : float or None
-        Mean score of the judge minus mean label, and its 95 % interval.
+    - `name`: The model.
+    - `agreement`: Share of labelled items with the same score; None if the two use different
+      scales.
+    - `correlation`: Of the two scores over the labelled items; NaN if one of them is constant.
+    - `bias`, `low`, `high`: Mean score of the judge minus mean label, and its 95 % interval.
     """
 
     name: str
@@ -70,23 +65,15 @@ class JudgeBias:
 class JudgeCheck(Presented):
     """The agreement and the bias of a judge, measured by human labels.
 
-    Attributes
-    ----------
-    truth : str
-        The name of the labels.
-    labelled, items : int
-        Items with labels of all models, and all items.
-    models : tuple of JudgeBias
-        One for each model.
-    means : tuple of two floats
-        Mean score of the judge on labelled items and on the others; NaN if there are no others.
-    pvalue : float
-        Of the hypothesis that these two means are equal, as for a random sample of items.
-    open_pair : tuple of two str, or None
-        The recommended model and its nearest rival, if their difference is not shown.
-    labels_to_settle : int or None
-        Labelled items that would show the observed difference of that pair with probability 0.8;
-        None if labels of all items would not be enough.
+    - `truth`: The name of the labels.
+    - `labelled`, `items`: Items with labels of all models, and all items.
+    - `models`: One for each model.
+    - `means`: Mean score of the judge on labelled items and on the others; NaN if there are no
+      others.
+    - `pvalue`: Of the hypothesis that these two means are equal, as for a random sample of items.
+    - `open_pair`: The recommended model and its nearest rival, if their difference is not shown.
+    - `labels_to_settle`: Labelled items that would show the observed difference of that pair with
+      probability 0.8; None if labels of all items would not be enough.
     """
 
     truth: str

@@ -78,18 +78,11 @@ def rival_bounds(
 ) -> tuple[RivalBounds, ...]:  # fmt: skip
     """Return the bounds of one model against each other one, for losses between low and high.
 
-    Parameters
-    ----------
-    best : int
-        Index of the recommended model.
-    names : sequence
-        The models, in the order of the family.
-    low, high : ndarray of shape (K, n)
-        The smallest and the largest loss of every item.
-    family : Family
-        The hypotheses and their correction.
-    clusters, strata : array_like
-        Cluster and stratum of each item.
+    - `best`: Index of the recommended model.
+    - `names`: The models, in the order of the family.
+    - `low`, `high` (K, n): The smallest and the largest loss of every item.
+    - `family`: The hypotheses and their correction.
+    - `clusters`, `strata`: Cluster and stratum of each item.
 
     Notes
     -----

@@ -26,19 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgainstModel(Presented):
-    """How a model compares with the one that `against` names.
+    """The comparison of a model with the one that `against` names.
 
-    Attributes
-    ----------
-    name, against : str
-        The two models.
-    difference : float
-        The mean of `name` minus that of `against`, in the user's metric.
-    at_most : float
-        How much worse `name` may be, with confidence 1 - alpha for all models together.
-    verdict : {"within", "beyond", "open", "depends"}
-        Shown to be worse by less than the margin; shown to be worse by more; neither; or it
-        depends on the missing scores.
+    - `name`, `against`: The two models.
+    - `difference`: The mean of `name` minus that of `against`, in the user's metric.
+    - `at_most`: How much worse `name` may be, with confidence 1 - alpha for all models together.
+    - `verdict` {"within", "beyond", "open", "depends"}: Shown to be worse by less than the margin;
+      shown to be worse by more; neither; or it depends on the missing scores.
     """
 
     name: str

@@ -24,12 +24,8 @@ _SAMPLE = ("cost", "price", "cost_per_item", "cost_per_sample", "per_item", "per
 class Price:
     """The price of one model, in the currency of all prices.
 
-    Parameters
-    ----------
-    input, output : float
-        For a million input tokens and a million output tokens; NaN if unknown.
-    sample : float
-        For one sample without token counts; NaN if unknown.
+    - `input`, `output`: For a million input tokens and a million output tokens; NaN if unknown.
+    - `sample`: For one sample without token counts; NaN if unknown.
     """
 
     input: float = float("nan")
@@ -46,13 +42,10 @@ class Price:
 def read_prices(prices: Any) -> dict[str, Price]:
     """Read prices by model from a file or a mapping.
 
-    Parameters
-    ----------
-    prices : path or mapping
-        A table (CSV, TSV, JSONL, JSON, Parquet) with the column ``model`` and either ``input`` and
-        ``output``, prices for a million tokens, or ``cost``, the price of a sample. Or a mapping
-        of names to ``(input, output)``, to a price of a sample, or to a mapping with these keys. A
-        JSON file may contain such a mapping.
+    - `prices`: A table (CSV, TSV, JSONL, JSON, Parquet) with the column ``model`` and either
+      ``input`` and ``output``, prices for a million tokens, or ``cost``, the price of a sample. Or
+      a mapping of names to ``(input, output)``, to a price of a sample, or to a mapping with these
+      keys. A JSON file may contain such a mapping.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What to read from evaluation logs: metric, filter, task, cluster, and which of several runs."""
+"""Choose what to read from evaluation logs: metric, filter, task, cluster, runs."""
 
 from __future__ import annotations
 
@@ -107,20 +107,13 @@ def unknown_name(
 class EvalRun:
     """One run of a model on a task, as a log states it.
 
-    Parameters
-    ----------
-    model, task : str
-        The names of the model and of the task.
-    time : str
-        When it ran, in a form that sorts.
-    settings : mapping of str to str
-        Settings that make another learner of the same model: prompts, solvers, temperatures.
-    complete : bool
-        Whether the run finished.
-    content : object
-        Anything that the reader needs to read the run.
-    where : str
-        The file.
+    - `model`, `task`: The names of the model and of the task.
+    - `time`: When it ran, in a form that sorts.
+    - `settings`: Settings that make another learner of the same model: prompts, solvers,
+      temperatures.
+    - `complete`: Whether the run finished.
+    - `content`: Anything that the reader needs to read the run.
+    - `where`: The file.
     """
 
     model: str

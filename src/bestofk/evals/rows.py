@@ -231,17 +231,11 @@ class EvalRows:
     ) -> int:
         """Return the code of an item of a task.
 
-        Parameters
-        ----------
-        task, name : object
-            The names that identify it.
-        cluster : object, optional
-            The group of items that it belongs to, the same for every learner.
-        fingerprint : str, optional
-            A hash of its content. Reading stops if two learners have different content under one
-            name.
-        where : str
-            The file, for the error message.
+        - `task`, `name`: The names that identify it.
+        - `cluster`: The group of items that it belongs to, the same for every learner.
+        - `fingerprint`: A hash of its content. Reading stops if two learners have different content
+          under one name.
+        - `where`: The file, for the error message.
         """
         task_code = self.tasks.get(task)
         if task_code is None:

@@ -105,16 +105,10 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
 class JsonParts:
     """A JSON object with one long array, or a long array, read one element at a time.
 
-    Parameters
-    ----------
-    text : str
-        The object or the array.
-    stream : tuple of str
-        The keys that lead to the array.
-    where : str
-        The name of the text in errors.
-    file_size : int, optional
-        The size of the compressed file that contains the text, if it is compressed.
+    - `text`: The object or the array.
+    - `stream`: The keys that lead to the array.
+    - `where`: The name of the text in errors.
+    - `file_size`: The size of the compressed file that contains the text, if it is compressed.
 
     Examples
     --------
@@ -385,7 +379,7 @@ class Source:
         self.model: str | None = None
         """The name of the model, if the user states it."""
         self.named = named
-        """Whether the user named the file itself, not a folder."""
+        """True if the user named the file itself, not a folder."""
         self.root = path.parent if root is None else root
 
     @cached_property
@@ -438,7 +432,7 @@ class Source:
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether the first bytes contain NUL and the file is not Parquet."""
+        """True if the first bytes contain NUL and the file is not Parquet."""
         return b"\0" in self.head[:4096] and self.head[:4] != b"PAR1"
 
     @cached_property

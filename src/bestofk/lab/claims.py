@@ -27,7 +27,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FalseClaims(Presented):
-    """How often a decision makes a false claim.
+    """The rate of decisions that make a false claim.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ def false_claims(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Chosen(Presented):
-    """How good the learner is that a decision recommends.
+    """The quality of the learner that a decision recommends.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ DFS = np.arange(2, 101)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TypeOneError(Presented):
-    """How often a test rejects when the learners are equal.
+    """The rate at which a test rejects equality of equal learners.
 
     Attributes
     ----------

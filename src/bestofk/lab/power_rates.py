@@ -62,7 +62,7 @@ class PowerPoint(Presented):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Power(Presented):
-    """How often a test detects a difference, on one problem or on several.
+    """The rate at which a test detects a difference, on one or several problems.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from bestofk.stats.tails import normal_quantile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement(Presented):
-    """How often verdicts agree, by both published definitions.
+    """The rate at which verdicts agree, by both published definitions.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Agreement(Presented):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Replicability(Presented):
-    """Whether a test gives the same verdict on other splits of the same data.
+    """The agreement of a test's verdicts on different splits of the same data.
 
     Attributes
     ----------

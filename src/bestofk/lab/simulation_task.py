@@ -176,7 +176,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
 
     @property
     def by_instance(self) -> bool:
-        """Whether there is one loss for each instance of one test set, as in `compare`."""
+        """True if there is one loss for each instance of one test set, as in `compare`."""
         return self.plan.kind == "holdout" and self.loss.name == "zero-one"
 
     def design(self, splits: Splits) -> Design:

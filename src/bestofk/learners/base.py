@@ -49,10 +49,10 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _in_threads = True
-    """Whether fits can run in threads: kernels release the interpreter and share no state."""
+    """True if fits can run in threads: kernels release the interpreter and share no state."""
 
     _splits_share_most = False
-    """Whether most of the work of a plan is done once for all its splits."""
+    """True if most of the work of a plan is done once for all its splits."""
 
     classes_: npt.NDArray[Any]
     class_codes_: Codes

@@ -112,43 +112,43 @@ class RuleSearch:
 
     def rules(self) -> list[Rule]:
         """Return the rules: build, optimize, and add rules for positive rows not covered."""
-        found = self._deleted(self._built([]))
+        rules = self._deleted(self._built([]))
         for _ in range(self.optimizations):
-            for k in range(len(found)):
-                found[k] = self._optimized(found, k)
-            found = self._deleted(self._built(found))
-        return found
+            for k in range(len(rules)):
+                rules[k] = self._optimized(rules, k)
+            rules = self._deleted(self._built(rules))
+        return rules
 
-    def _built(self, found: list[Rule]) -> list[Rule]:
+    def _built(self, rules: list[Rule]) -> list[Rule]:
         """Add rules, grown on all rows that are left, until no more are useful."""
-        found = list(found)
-        left = ~self._any(found)
-        shortest = self.description_length(found)
+        rules = list(rules)
+        left = ~self._any(rules)
+        shortest = self.description_length(rules)
         while (left & self.positive).any():
             rule = self.grown((), left)
             rows = left & covered(rule, self.values)
             right = int((rows & self.positive).sum())
             if not rule or 2 * right <= int(rows.sum()):
                 break
-            length = self.description_length([*found, rule])
+            length = self.description_length([*rules, rule])
             if length > shortest + MAX_EXTRA_BITS:
                 break
             shortest = min(shortest, length)
-            found.append(rule)
+            rules.append(rule)
             left &= ~rows
-        return found
+        return rules
 
-    def _optimized(self, found: list[Rule], k: int) -> Rule:
+    def _optimized(self, rules: list[Rule], k: int) -> Rule:
         """Return rule k, its replacement or its revision: the one of the shortest description."""
-        before, after = self._any(found[:k]), self._any(found[k + 1 :])
+        before, after = self._any(rules[:k]), self._any(rules[k + 1 :])
         part = self._parts()
         grow, prune = ~before & part, ~before & ~after & ~part
-        choices = [found[k]]
-        for start in ((), found[k]):
+        choices = [rules[k]]
+        for start in ((), rules[k]):
             rule = self._pruned(self.grown(start, grow & covered(start, self.values)), prune)
             if rule:
                 choices.append(rule)
-        lengths = [self.description_length([*found[:k], c, *found[k + 1 :]]) for c in choices]
+        lengths = [self.description_length([*rules[:k], c, *rules[k + 1 :]]) for c in choices]
         return choices[int(np.argmin(lengths))]
 
     def _parts(self) -> Flags:
@@ -169,16 +169,16 @@ class RuleSearch:
         best = int(np.argmax(right[1:])) + 1 if rule else 0
         return rule[:best] if not rule or right[best] >= right[0] else ()
 
-    def _deleted(self, found: list[Rule]) -> list[Rule]:
+    def _deleted(self, rules: list[Rule]) -> list[Rule]:
         """Delete rules, the last first, whose deletion shortens the description."""
-        found = list(found)
-        length = self.description_length(found)
-        for k in reversed(range(len(found))):
-            without = found[:k] + found[k + 1 :]
+        rules = list(rules)
+        length = self.description_length(rules)
+        for k in reversed(range(len(rules))):
+            without = rules[:k] + rules[k + 1 :]
             shorter = self.description_length(without)
             if shorter < length:
-                found, length = without, shorter
-        return found
+                rules, length = without, shorter
+        return rules
 
     def _any(self, rules: list[Rule]) -> Flags:
         rows = np.zeros(len(self.values), dtype=np.bool_)
@@ -461,8 +461,8 @@ class Furia(ProbabilisticClassifier):
                 degrees = memberships(rule, values)
                 supports[:, code] += self.certainties_[code][k] * degrees[-1]
                 # the antecedents before the first one with membership 0
-                kept = (degrees[1:] > 0).sum(axis=0)
-                worth = np.where(kept > 0, self._worths[code][k][kept], 0.0)
+                satisfied = (degrees[1:] > 0).sum(axis=0)
+                worth = np.where(satisfied > 0, self._worths[code][k][satisfied], 0.0)
                 stretched[:, code] = np.maximum(stretched[:, code], worth)
         uncovered = ~(supports > 0).any(axis=1)
         supports[uncovered] = stretched[uncovered]

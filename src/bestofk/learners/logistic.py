@@ -50,7 +50,7 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        """Whether the gradient norm is within the tolerance."""
+        """True if the gradient norm is within the tolerance."""
         return self.norm <= TOLERANCE
 
     def inputs(self, design: Floats) -> Floats:

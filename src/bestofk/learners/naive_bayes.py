@@ -70,19 +70,13 @@ class NaiveBayes(ProbabilisticClassifier):
         self._cardinality = encoded.cardinality
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        return kernel.shares_of_rows(values, self._cardinality, **self._tables())
+        return kernel.shares_of_rows(values, self._cardinality, self._tables())
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        return kernel.choose_classes(values, self._cardinality, **self._tables())
+        return kernel.choose_classes(values, self._cardinality, self._tables())
 
-    def _tables(self) -> dict[str, Floats]:
-        return {
-            "table": self.table_,
-            "prior": self.prior_,
-            "precision": self.precision_,
-            "mean": self.mean_,
-            "deviation": self.deviation_,
-        }
+    def _tables(self) -> kernel.Tables:
+        return self.table_, self.prior_, self.precision_, self.mean_, self.deviation_
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         marks = SplitMarks.of(splits)

@@ -53,19 +53,12 @@ class Adapted(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     The conversions do not change what the learner can learn.
 
-    Parameters
-    ----------
-    estimator : estimator
-        The learner.
-    codes : bool
-        Pass the training labels as 0, 1, ...; convert predictions back to labels.
-    words : tuple of str
-        Nominal columns to pass as text, with a separate text for missing cells; the argument
-        ``cat_features`` of `fit` lists them.
-    texts : tuple of str
-        Nominal columns whose categories are passed as text, such as ``"True"`` for True.
-    rename : bool
-        Rename the columns to x1, x2, ...
+    - `estimator`: The learner.
+    - `codes`: Pass the training labels as 0, 1, ...; convert predictions back to labels.
+    - `words`: Nominal columns to pass as text, with a separate text for missing cells; the argument
+      ``cat_features`` of `fit` lists them.
+    - `texts`: Nominal columns whose categories are passed as text, such as ``"True"`` for True.
+    - `rename`: Rename the columns to x1, x2, ...
 
     Examples
     --------
@@ -178,12 +171,8 @@ def stops_early(estimator: Any) -> bool:
 class EarlyStopped(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Hold out some of the training rows, on which a boosted learner stops its fit early.
 
-    Parameters
-    ----------
-    estimator : estimator
-        An XGBoost, LightGBM or CatBoost estimator with early stopping.
-    random_state : int or None
-        Determines the rows that are held out.
+    - `estimator`: An XGBoost, LightGBM or CatBoost estimator with early stopping.
+    - `random_state`: Determines the rows that are held out.
     """
 
     def __init__(self, estimator: Any, *, random_state: Any = None) -> None:
@@ -305,18 +294,11 @@ _DECLARING_PACKAGES = ("sklearn", "bestofk")
 class AcceptedInput:
     """The input that a learner accepts without preparation.
 
-    Attributes
-    ----------
-    missing : bool
-        Missing numbers.
-    categories : bool
-        Nominal columns as categories.
-    text : bool
-        Nominal columns of any other type, too.
-    columns : bool
-        All columns as they are, because it selects columns by name or type itself.
-    cat_features : bool
-        Nominal columns as text that the argument ``cat_features`` of `fit` lists.
+    - `missing`: Missing numbers.
+    - `categories`: Nominal columns as categories.
+    - `text`: Nominal columns of any other type, too.
+    - `columns`: All columns as they are, because it selects columns by name or type itself.
+    - `cat_features`: Nominal columns as text that the argument ``cat_features`` of `fit` lists.
     """
 
     missing: bool = False
@@ -550,26 +532,15 @@ def quiet(estimator: Any) -> Any:
 class Preparation(Presented):
     """How the columns were prepared for one learner.
 
-    Attributes
-    ----------
-    one_of_n : int
-        Nominal columns that became 1-of-n inputs.
-    filled : int
-        Missing numbers that took the mean of the training rows.
-    zeros : int
-        Missing nominal cells whose 1-of-n inputs are all zero.
-    modes : int
-        Missing nominal cells that took the most frequent value of the training rows.
-    words : int
-        Missing nominal cells that count as a separate value.
-    form : str
-        The form in which the rows were passed, if not the declared one.
-    codes : bool
-        Labels were passed as 0, 1, ...
-    held_out : bool
-        A tenth of the training rows was held out, to stop the fit early.
-    itself : bool
-        The learner prepares the columns itself, as its description says.
+    - `one_of_n`: Nominal columns that became 1-of-n inputs.
+    - `filled`: Missing numbers that took the mean of the training rows.
+    - `zeros`: Missing nominal cells whose 1-of-n inputs are all zero.
+    - `modes`: Missing nominal cells that took the most frequent value of the training rows.
+    - `words`: Missing nominal cells that count as a separate value.
+    - `form`: The form in which the rows were passed, if not the declared one.
+    - `codes`: Labels were passed as 0, 1, ...
+    - `held_out`: A tenth of the training rows was held out, to stop the fit early.
+    - `itself`: The learner prepares the columns itself, as its description says.
 
     Examples
     --------
@@ -591,7 +562,7 @@ class Preparation(Presented):
 
     @property
     def columns_changed(self) -> bool:
-        """Whether bestofk changed columns or filled numbers."""
+        """True if bestofk changed columns or filled numbers."""
         return not self.itself and bool(self.one_of_n or self.filled)
 
     def explain(self) -> str:
@@ -679,15 +650,10 @@ def _cells(count: int) -> str:
 class ReadyLearner:
     """The estimator that is fitted inside the folds of a data set.
 
-    Attributes
-    ----------
-    estimator
-        The learner, with its preparation if it needs one.
-    form : str
-        The form of the rows: ``"encoded"``, ``"array"``, ``"frame"`` (columns of settled types)
-        or ``"given"`` (as the user passed them).
-    done : Preparation
-        How the columns are prepared.
+    - `estimator`: The learner, with its preparation if it needs one.
+    - `form`: The form of the rows: ``"encoded"``, ``"array"``, ``"frame"`` (columns of settled
+      types) or ``"given"`` (as the user passed them).
+    - `done`: How the columns are prepared.
     """
 
     estimator: Any

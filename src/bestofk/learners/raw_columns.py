@@ -27,18 +27,13 @@ class RawColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     categorical with the values that were declared. A value that was not declared counts as
     missing. Other columns, such as identifiers that the comparison left out, are dropped.
 
-    Parameters
-    ----------
-    columns : tuple of (name, values)
-        The columns in order. `values` are the declared values of a nominal column, None for
-        numbers.
-    form : {"frame", "array", "given"}
-        The form of the result: a data frame, an array of numbers, or the rows as they come.
-    named : bool
-        Whether columns are found by name only. If False, rows without these names are taken by
-        position.
-    dtype : str
-        The type of the numbers of an array.
+    - `columns`: The columns in order. `values` are the declared values of a nominal column, None
+      for numbers.
+    - `form` {"frame", "array", "given"}: The form of the result: a data frame, an array of numbers,
+      or the rows as they come.
+    - `named`: Whether columns are found by name only. If False, rows without these names are taken
+      by position.
+    - `dtype`: The type of the numbers of an array.
 
     Examples
     --------

@@ -27,27 +27,27 @@ class Learner:
     summary: str
     paper: str
     numeric: bool = True
-    """Whether it accepts numeric columns."""
+    """True if it accepts numeric columns."""
     nominal: bool = True
-    """Whether it accepts nominal columns as they are."""
+    """True if it accepts nominal columns as they are."""
     missing: bool = True
-    """Whether it accepts missing cells."""
+    """True if it accepts missing cells."""
     multiclass: bool = True
-    """Whether it accepts more than two classes."""
+    """True if it accepts more than two classes."""
     whole_plan: bool = True
-    """Whether it evaluates all the splits of a plan at once."""
+    """True if it evaluates all the splits of a plan at once."""
     unstable: bool = False
-    """Whether its predictions depend strongly on the training rows."""
+    """True if its predictions depend strongly on the training rows."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
     task: Task = "classification"
-    """What it predicts: classes or numbers."""
+    """Its targets: classes or numbers."""
     in_panel: bool = False
-    """Whether it runs if the user names no learners."""
+    """True if it runs if the user names no learners."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that differ from the defaults of the class."""
     historical: bool = False
-    """Whether it is mainly of interest to repeat published results; listed after the others."""
+    """True if it is mainly of interest to repeat published results; listed after the others."""
 
     def load(self) -> type[Any]:
         """Import the class."""

@@ -827,22 +827,22 @@ def _value_text(value: Any) -> str:
     return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 3]}..."
 
 
-def call_of(text: str, kind: str) -> tuple[str, dict[str, Any]]:
-    """Return name and parameters of ``name(param=value)``; messages call it `kind`.
+def problem_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Return name and parameters of the problem ``name(param=value)``.
 
     Examples
     --------
-    >>> call_of("nmc(scale='std')", "learner")
-    ('nmc', {'scale': 'std'})
+    >>> problem_call("gaussian(bayes_error=0.1)")
+    ('gaussian', {'bayes_error': 0.1})
     """
-    call = parse_call(text, kind)
+    call = parse_call(text, "problem")
     if call.arguments:
         raise ArgumentError(
-            f"Every parameter of {kind} {text!r:.200} must be written as name=value; got "
+            f"Every parameter of problem {text!r:.200} must be written as name=value; got "
             f"{call.arguments[0]!r:.80}."
         )
     if any(map(_contains_call, call.settings.values())):
-        raise ArgumentError(f"The parameters of {kind} {text!r:.200} must be literals.")
+        raise ArgumentError(f"The parameters of problem {text!r:.200} must be literals.")
     return call.target, call.settings
 
 

@@ -137,7 +137,7 @@ class Split(NamedTuple):
     metric: str
     """Empty if the name does not say."""
     scorer: bool
-    """Whether the name has the form of scikit-learn's scorers, for which higher is better."""
+    """True if the name has the form of scikit-learn's scorers, for which higher is better."""
 
 
 def split_of(name: str) -> Split | None:

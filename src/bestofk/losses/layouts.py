@@ -53,9 +53,9 @@ class Cells:
     tells_apart: Callable[[int, int], tuple[str, str] | None] = lambda _i, _j: None
     """An unused column that distinguishes two cells, with its value in the first."""
     direction_source: str = ""
-    """What shows the direction, if not the name of the numbers."""
+    """The source of the direction, if it is not the name of the numbers."""
     instances: bool = False
-    """Whether the folds are the instances of one test set."""
+    """True if the folds are the instances of one test set."""
 
     def describe(self, at: dict[str, int]) -> str:
         """Describe the cell with these codes."""

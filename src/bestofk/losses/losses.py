@@ -306,14 +306,10 @@ PathLike = str | os.PathLike[str]
 class Metric:
     """The user's metric, in which losses are displayed.
 
-    Attributes
-    ----------
-    name : str
-        ``"error"``, ``"accuracy"``, ``"AUC"``, ...
-    higher_is_better : bool
-        Whether the user's numbers are scores; the library uses losses, ``offset - score``.
-    offset : float
-        1 for scores whose maximum is 1, else 0.
+    - `name`: ``"error"``, ``"accuracy"``, ``"AUC"``, ...
+    - `higher_is_better`: Whether the user's numbers are scores; the library uses losses, ``offset -
+      score``.
+    - `offset`: 1 for scores whose maximum is 1, else 0.
     """
 
     name: str = "loss"
@@ -527,7 +523,7 @@ class Losses:
 
     @property
     def complete(self) -> bool:
-        """Whether no cell is missing."""
+        """True if no cell is missing."""
         return not self.missing.any()
 
     @cached_property

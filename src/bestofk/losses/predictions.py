@@ -32,10 +32,7 @@ def truth_column(columns: Mapping[str, Any]) -> str | None:
     A column such as ``y_true`` or ``label`` holds the truth. One such as ``y`` or ``class`` holds
     it if the other columns hold predictions: the same labels, or names such as ``pred_a``.
 
-    Parameters
-    ----------
-    columns : mapping of name to array_like
-        The columns of the table.
+    - `columns`: The columns of the table.
 
     Examples
     --------

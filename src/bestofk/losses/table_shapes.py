@@ -199,12 +199,8 @@ def without_aside_columns(
 ) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Separate the columns of learners from those of their spreads, ranks, sizes and times.
 
-    Returns
-    -------
-    names : dict
-        The name of the learner by column.
-    left_out : dict
-        The other columns by the reason.
+    - `names`: The name of the learner by column.
+    - `left_out`: The other columns by the reason.
     """
     plain = {normal(column): column for column in columns}
     bases = {*plain, *(mean for column in columns if (mean := _mean_of(column)))}

@@ -150,18 +150,12 @@ def obtain(
 ) -> list[Array]:
     """Return the array of every piece, from the store or computed and stored.
 
-    Parameters
-    ----------
-    pieces : sequence of ArrayPiece
-        The work with its names.
-    function : callable
-        ``function(piece.argument)`` returns the array; at the top level of a module, so that
-        other processes can import it.
-    request : Request, optional
-        Its `engine`, `jobs`, `scheduler` and `store` determine where the work is done and stored;
-        the arrays do not depend on them.
-    say : callable, optional
-        Called with progress lines; by default that of the request.
+    - `pieces`: The work with its names.
+    - `function`: ``function(piece.argument)`` returns the array; at the top level of a module, so
+      that other processes can import it.
+    - `request`: Its `engine`, `jobs`, `scheduler` and `store` determine where the work is done and
+      stored; the arrays do not depend on them.
+    - `say`: Called with progress lines; by default that of the request.
 
     Examples
     --------

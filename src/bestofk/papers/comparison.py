@@ -38,33 +38,21 @@ class Cell:
 class ComparedNumbers:
     """Recomputed numbers next to the published ones.
 
-    Parameters
-    ----------
-    table : str
-        Heading of the table.
-    rows, columns : tuple of str
-        Names of rows and columns.
-    ours, printed : array (rows, columns)
-        NaN if there is no number.
-    low, high : array (rows, columns)
-        Limits of our number if both sides measure the same: chance (in ours and in the print) and
-        rounding. See `share_limits`, `mean_limits` and `rounding_limits`.
-    level : float
-        Probability that a cell lies outside its limits by chance.
-    judged : array of bool, optional
-        The cells that are counted (None: all with finite limits).
-    unjudged_because : str
-        The reason why some cells are not judged, such as ``"2 draws are too few"``.
-    digits : int
-        Digits after the decimal point.
-    unit : str
-        Unit of the numbers in the summary, such as ``"point"``.
-    target : float, optional
-        A difference up to which two figures count as equal in practice, whatever chance allows.
-    corner : str
-        Heading of the column of row names.
-    note : str
-        Explanation below the table.
+    - `table`: Heading of the table.
+    - `rows`, `columns`: Names of rows and columns.
+    - `ours`, `printed`: NaN if there is no number.
+    - `low`, `high`: Limits of our number if both sides measure the same: chance (in ours and in the
+      print) and rounding. See `share_limits`, `mean_limits` and `rounding_limits`.
+    - `level`: Probability that a cell lies outside its limits by chance.
+    - `judged`: The cells that are counted (None: all with finite limits).
+    - `unjudged_because`: The reason why some cells are not judged, such as ``"2 draws are too
+      few"``.
+    - `digits`: Digits after the decimal point.
+    - `unit`: Unit of the numbers in the summary, such as ``"point"``.
+    - `target`: A difference up to which two figures count as equal in practice, whatever chance
+      allows.
+    - `corner`: Heading of the column of row names.
+    - `note`: Explanation below the table.
 
     Examples
     --------
@@ -528,27 +516,17 @@ def _silent(line: str) -> None:
 class Request:
     """The settings of a reproduction.
 
-    Parameters
-    ----------
-    tables : tuple of str
-        Names of tables (``"1"``, ``"fig3"``); empty for all.
-    variant : str
-        One of the reproduction's variants.
-    runs : int or None
-        Repetitions of the experiment; None for the default of the reproduction.
-    jobs : int
-        Number of workers; -1 for one per core.
-    engine, scheduler : str
-        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"`` or ``"dask"``, and
-        the address of the cluster (whose workers need the data sets at the same paths).
-    store : str or None
-        The store of finished work (see `bestofk.run.store.store.open_store`).
-    data : Path or None
-        Folder of the data sets; None for the environment variable BESTOFK_DATA.
-    seed : int
-        Fixes all random choices.
-    say : callable
-        Called with progress lines.
+    - `tables`: Names of tables (``"1"``, ``"fig3"``); empty for all.
+    - `variant`: One of the reproduction's variants.
+    - `runs`: Repetitions of the experiment; None for the default of the reproduction.
+    - `jobs`: Number of workers; -1 for one per core.
+    - `engine`, `scheduler`: As for `compare`: ``"auto"``, ``"serial"``, ``"processes"`` or
+      ``"dask"``, and the address of the cluster (whose workers need the data sets at the same
+      paths).
+    - `store`: The store of finished work (see `bestofk.run.store.store.open_store`).
+    - `data`: Folder of the data sets; None for the environment variable BESTOFK_DATA.
+    - `seed`: Fixes all random choices.
+    - `say`: Called with progress lines.
     """
 
     tables: tuple[str, ...] = ()

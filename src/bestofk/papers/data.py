@@ -69,15 +69,10 @@ COLLECTIONS: Registry[Collection] = Registry(
 def locate(collection: str, names: Sequence[str], folder: Path | None = None) -> dict[str, Path]:
     """Return the files of data sets by name.
 
-    Parameters
-    ----------
-    collection : str
-        ``"uci"`` or ``"keel"``.
-    names : sequence of str
-        Names of its data sets.
-    folder : Path, optional
-        The folder of the collections (``folder/uci/iris.csv``); by default the environment
-        variable BESTOFK_DATA.
+    - `collection`: ``"uci"`` or ``"keel"``.
+    - `names`: Names of its data sets.
+    - `folder`: The folder of the collections (``folder/uci/iris.csv``); by default the environment
+      variable BESTOFK_DATA.
 
     Raises
     ------

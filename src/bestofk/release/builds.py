@@ -63,18 +63,11 @@ def read_build(
 ) -> Build:
     """Return the scores of one build.
 
-    Parameters
-    ----------
-    source : path, Evals, Losses, Study, mapping or sequence of numbers
-        Paths are evaluation logs, tables of items, or stores of studies.
-    where : {"new", "baseline"}
-        The argument, for messages.
-    name : str, optional
-        The name of the build; by default that of the model.
-    model : str, optional
-        Which model, if there are several.
-    reading : mapping
-        Options of `read_evals`.
+    - `source`: Paths are evaluation logs, tables of items, or stores of studies.
+    - `where` {"new", "baseline"}: The argument, for messages.
+    - `name`: The name of the build; by default that of the model.
+    - `model`: Which model, if there are several.
+    - `reading`: Options of `read_evals`.
     """
     options = dict(reading)
     if isinstance(source, str | os.PathLike) or _is_paths(source):

@@ -88,7 +88,7 @@ class GateResult(Presented):
     needed: int | None
     """Units with which an equally good build is shown to be within the margin."""
     repeated: bool
-    """Whether the ledger already holds these scores, so that nothing was spent."""
+    """True if the ledger already holds these scores, so that nothing was spent."""
     undecided_passes: bool
     notes: tuple[str, ...] = ()
     ledger: str | None = None
@@ -337,18 +337,9 @@ def accept(
 ) -> Ledger:
     """Make a build the anchor, whatever its scores, and record it in the ledger.
 
-    Parameters
-    ----------
-    new, build, model, **reading
-        As for `gate`.
-    ledger : path
-        An existing ledger.
-    reason : str
-        Why, for the record.
-
-    Returns
-    -------
-    Ledger
+    - `new`, `build`, `model`, `**reading`: As for `gate`.
+    - `ledger`: An existing ledger.
+    - `reason`: Why, for the record.
     """
     accepted = read_build(new, "new", name=build, model=model, reading=reading)
     with locked(ledger):

@@ -130,10 +130,7 @@ def exchangeable_pvalue(totals: Floats) -> float:
     the sum over clusters is Lugannani and Rice's saddlepoint approximation, with Daniels'
     correction if the losses are whole numbers.
 
-    Parameters
-    ----------
-    totals : ndarray of shape (builds, clusters)
-        Sums of losses; the first row is the tested build.
+    - `totals` (builds, clusters): Sums of losses; the first row is the tested build.
 
     References
     ----------

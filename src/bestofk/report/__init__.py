@@ -1,1 +1,1 @@
-"""What a report shows of a choice between language models: costs, items, tasks, what is missing."""
+"""Tables, figures and the HTML page of results."""

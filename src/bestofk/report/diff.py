@@ -1,4 +1,4 @@
-"""What changed between two decisions, studies or files written by ``--json``."""
+"""Compare two decisions, studies or files written by ``--json``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PairChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Presented):
-    """What changed from one result to another.
+    """The changes from one result to another.
 
     Attributes
     ----------

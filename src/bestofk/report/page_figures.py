@@ -52,18 +52,16 @@ def drawn(
     return DrawnFigure(name=figure, title=title, caption=caption, variants=variants_of(layout))
 
 
-def variants_of(
-    layout: Callable[[Paper], Picture], phone: float = PHONE_PIXELS
-) -> tuple[tuple[Markup, float], ...]:
+def variants_of(layout: Callable[[Paper], Picture]) -> tuple[tuple[Markup, float], ...]:
     """Return a figure as SVG with its width in pixels, and again for phones if it is wider."""
     wide = layout(ANY_PAPER)
     variants = [(Markup(svg(wide)), _pixels(wide))]
-    if _pixels(wide) > phone and len(variants[0][0]) <= MAX_CHARACTERS:
-        narrow = layout(Paper(width=phone / PIXELS_PER_POINT))
+    if _pixels(wide) > PHONE_PIXELS and len(variants[0][0]) <= MAX_CHARACTERS:
+        narrow = layout(Paper(width=PHONE_PIXELS / PIXELS_PER_POINT))
         # A layout with smaller text is shown larger, so it needs narrower paper.
         scale = _pixels(narrow) / narrow.width
         if scale > PIXELS_PER_POINT:
-            narrow = layout(Paper(width=max(MIN_WIDTH, phone / scale)))
+            narrow = layout(Paper(width=max(MIN_WIDTH, PHONE_PIXELS / scale)))
         variants.append((Markup(svg(narrow)), _pixels(narrow)))
     return tuple(variants)
 

@@ -634,7 +634,7 @@ def _rows_table(value: Result) -> OutputTable:
 
 
 def rows_table(
-    name: str, title: str, columns: Mapping[Any, Sequence[Any] | np.ndarray], note: str = ""
+    name: str, title: str, columns: Mapping[Any, Sequence[Any] | np.ndarray]
 ) -> OutputTable:
     """Return columns as a table; their names and cells decide how they are printed."""
     return OutputTable(
@@ -644,7 +644,6 @@ def rows_table(
             Column(str(key), str(key).replace("_", " ").capitalize(), _kind(str(key), cells), cells)
             for key, cells in ((key, _cells(values)) for key, values in columns.items())
         ),
-        note=note,
     )
 
 

@@ -582,16 +582,10 @@ def more_time(
     The estimate assumes that the same run gets as far again, and then needs the time of the
     missing fits.
 
-    Parameters
-    ----------
-    experiment : Experiment
-        What was run.
-    results : mapping
-        The finished cells.
-    cut : mapping
-        The cells that were being fitted when the time was up, and the seconds they had taken.
-    budget : float
-        Seconds.
+    - `experiment`: What was run.
+    - `results`: The finished cells.
+    - `cut`: The cells that were being fitted when the time was up, and the seconds they had taken.
+    - `budget`: Seconds.
     """
     spent: dict[int, list[float]] = {}
     for cell, result in results.items():

@@ -150,7 +150,7 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
 
 
 def cost_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> dict[str, Cost]:
-    """Mean fit time and predict time of every learner over its cells, and the size of its model.
+    """Return the mean fit and predict time of every learner, and the size of its model.
 
     The size is that of the first fold of every data set, which alone is weighed.
     """
@@ -178,21 +178,12 @@ MAX_FAILED_SHARE = 0.1
 class OtherMetric(Presented):
     """A metric that did not decide.
 
-    Attributes
-    ----------
-    loss : str
-        The name of the loss, as the caller gave it.
-    name : str
-        The name of the user's metric.
-    higher_is_better : bool
-    means : mapping of name to float
-        The mean of every learner that has one, in the user's metric.
-    recommended : str or None
-        The learner that this metric would recommend; None if it cannot decide.
-    agrees : bool or None
-        Whether that is the recommended learner; None if it cannot decide.
-    undecided : str
-        Why it cannot decide.
+    - `loss`: The name of the loss, as the caller gave it.
+    - `name`: The name of the user's metric.
+    - `means`: The mean of every learner that has one, in the user's metric.
+    - `recommended`: The learner that this metric would recommend; None if it cannot decide.
+    - `agrees`: Whether that is the recommended learner; None if it cannot decide.
+    - `undecided`: Why it cannot decide.
     """
 
     loss: str

@@ -224,13 +224,13 @@ def estimate(
         raise ArgumentError(f"population must be at least {dataset.n}, the number of rows.")
     name, estimator = next(iter(named_learners([learner]).items()))
     counts = _Counts(estimator, dataset, folds, test_share, samples, random_state)
-    found = []
+    estimates = []
     for method in chosen:
         errors, n = counts.of(method)
-        found.append(_with_intervals(method, errors, n, level, population))
+        estimates.append(_with_intervals(method, errors, n, level, population))
     return ErrorEstimates(
         learner=name, dataset=dataset.name, rows=dataset.n, level=level, population=population,
-        estimates=tuple(found),
+        estimates=tuple(estimates),
     )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 def predicted_in_plan(
     estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[CellIndex]
 ) -> dict[tuple[int, int], Codes]:
-    """Predicted codes by (run, fold), all folds of the runs in `group`."""
+    """Return the predicted codes by (run, fold) for all folds of the runs in `group`."""
     predicted: dict[tuple[int, int], Codes] = {}
     on_all_rows = [cell for cell in group if cell.run < splits.runs]
     if on_all_rows:
@@ -142,7 +142,7 @@ class _Runner:
     weights: str | None = None
     """The argument of `fit` that takes the weights of the rows."""
     said: str = ""
-    """How the rows are handed, where not as declared."""
+    """The form of the rows, if it is not the declared one."""
 
     @classmethod
     def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:
@@ -225,7 +225,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
     def _nested(self, dataset: int, run: int, group: Sequence[CellIndex]) -> Iterator[CellResult]:
-        """Cells of a run whose folds one model serves: fitted once, the folds in their order."""
+        """Yield the cells of a run whose folds share one fitted model, fold by fold."""
         splits = self.experiment.splits[dataset]
         first = Fold(self.rows(dataset), splits.train(run, 0), splits.test(run, 0))
         others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
@@ -392,7 +392,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if learner not in self._trusts:
             try:
                 self._trusts[learner] = is_trusted(self.experiment.learners[learner].estimator)
-            except Exception:  # whatever a stranger's class raises
+            except Exception:  # a user's class may raise anything
                 self._trusts[learner] = False
         return self._trusts[learner]
 
@@ -581,7 +581,7 @@ def may_write(estimator: Any) -> bool:
 
 
 def model_size(model: Any) -> int | None:
-    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled.
+    """Return the bytes of the pickled model without copying its arrays; None if that fails.
 
     The same in whichever process it was fitted: what a process happens to hold once or twice, or
     under which name it can import a class, does not count.

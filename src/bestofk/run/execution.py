@@ -1,4 +1,4 @@
-"""How a comparison runs, as one value that is checked when it is made."""
+"""The settings of a run, checked when they are created."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def _is_for(learner: NamedLearner, task: str) -> bool:
     try:
         check = is_classifier if task == "classification" else is_regressor
         return bool(check(learner.estimator))
-    except Exception:  # whatever a stranger's class raises; its fits will say
+    except Exception:  # a user's class may raise anything; its fits report it
         return False
 
 
@@ -559,22 +559,15 @@ def default_plan(
     use of nested runs; within a budget of time, which might end before the nested runs do. Fewer
     than ten rows have fewer folds, of two rows or more.
 
-    Parameters
-    ----------
-    rows : int
-        Rows of the (smallest) data set.
-    datasets : int
-        How many there are.
-    procedure, test
-        As for `order`.
-    budget : float, optional
-        As for `compare`.
-    groups : int, optional
-        Groups of the data set with the fewest, which then stay whole: the same plans of groups,
-        and with fewer than ten of them one run in which every group is a fold.
-    settle : {None, "plan", "limit"}
-        As for `StopRule`, if the comparison stops early. It then runs the nested runs of one run
-        before the next run, so a budget does not matter. The limit is for ten runs of ten folds.
+    - `rows`: Rows of the (smallest) data set.
+    - `datasets`: How many there are.
+    - `procedure`, `test`: As for `order`.
+    - `budget`: As for `compare`.
+    - `groups`: Groups of the data set with the fewest, which then stay whole: the same plans of
+      groups, and with fewer than ten of them one run in which every group is a fold.
+    - `settle` {None, "plan", "limit"}: As for `StopRule`, if the comparison stops early. It then
+      runs the nested runs of one run before the next run, so a budget does not matter. The limit is
+      for ten runs of ten folds.
 
     Examples
     --------
@@ -633,22 +626,13 @@ _STEMS = (
 def advice_for_unstable(
     learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
 ) -> str | None:
-    """Return which plan and test to use instead, where the learners are unstable or the rows few.
+    """Return which plan and test to use instead if the learners are unstable or the rows few.
 
-    Parameters
-    ----------
-    learners : names, estimators, or a mapping of name to either
-        What is compared.
-    n_rows : int
-        Rows of the data set.
-    plan : str or Plan
-        What was asked for.
-
-    Returns
-    -------
-    str or None
-        Two sentences, to be said where the corrected t test decided; None where the plan has no
-        runs of folds, or the learners are stable and the rows many.
+    - `learners`: The compared learners.
+    - `n_rows`: Rows of the data set.
+    - `plan`: The requested plan.
+    - Returns: Two sentences for decisions by the corrected t test. None if the plan has no runs of
+      folds, or if the learners are stable and the rows many.
 
     Examples
     --------

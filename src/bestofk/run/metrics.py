@@ -60,7 +60,7 @@ class Loss:
     methods: tuple[str, ...] = ()
     """Methods of a model, of which it needs one; none if `needs` says it all."""
     reads_model: bool = False
-    """Whether it may read more of a fitted model and its rows than predictions."""
+    """True if it may read more of a fitted model and its rows than predictions."""
 
 
 def loss_shown(name: str) -> str:
@@ -188,9 +188,9 @@ def one_minus_auc(
 def _one_minus_weighted_auc(
     positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats
 ) -> float:
-    levels, place = np.unique(scores, return_inverse=True)
+    levels, level = np.unique(scores, return_inverse=True)
     ups, downs = (
-        np.bincount(place[side], weights=weights[side], minlength=len(levels))
+        np.bincount(level[side], weights=weights[side], minlength=len(levels))
         for side in (positive, ~positive)
     )
     if not (ups.sum() and downs.sum()):
@@ -236,11 +236,11 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
             f"a cost matrix must be {len(classes)} x {len(classes)} finite numbers, rows "
             f"true and columns predicted in the order {list(classes)}; got shape {matrix.shape}."
         )
-    place = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
+    code_of = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
 
     def each(y_true: Labels, y_pred: Labels) -> Floats:
-        rows = [place[label] for label in y_true.tolist()]
-        columns = [place[label] for label in y_pred.tolist()]
+        rows = [code_of[label] for label in y_true.tolist()]
+        columns = [code_of[label] for label in y_pred.tolist()]
         return matrix[rows, columns]
 
     def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
@@ -895,14 +895,9 @@ _PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_functi
 class Answers:
     """A fitted model that caches its predictions of the test rows for several scorers.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted; other attributes are passed through.
-    X : rows
-        The test rows.
-    predictions : dict
-        Its predictions of the test rows, by the name of the method.
+    - `model`: Fitted; other attributes are passed through.
+    - `X`: The test rows.
+    - `predictions`: Its predictions of the test rows, by the name of the method.
     """
 
     classes_: Labels

@@ -45,16 +45,10 @@ MEANS = {
 class HeldOutRows:
     """The rows of one test set, without their features.
 
-    Attributes
-    ----------
-    truth : ndarray, shape (n,)
-        True labels or numbers.
-    classes : ndarray or None
-        All classes in order; None for numbers.
-    weights : ndarray or None
-        Weight of each row.
-    groups : ndarray or None
-        Group of each row. Groups, not rows, are then the independent units.
+    - `truth` (n,): True labels or numbers.
+    - `classes`: All classes in order; None for numbers.
+    - `weights`: Weight of each row.
+    - `groups`: Group of each row. Groups, not rows, are then the independent units.
     """
 
     truth: Labels
@@ -81,7 +75,7 @@ class HeldOutRows:
 
     @property
     def plain(self) -> bool:
-        """Whether rows have neither weights nor groups."""
+        """True if rows have neither weights nor groups."""
         return self.weights is None and self.groups is None
 
 
@@ -353,18 +347,11 @@ def held_out_losses(
 ) -> Losses:
     """Return the table of losses on one test set.
 
-    Parameters
-    ----------
-    loss : Loss
-        The metric.
-    rows : HeldOutRows
-        The rows.
-    predictions : mapping of name to sequence of ModelPredictions
-        For every model its predictions, one for each repetition.
-    dataset, account
-        As for `Losses`.
-    **design
-        More facts for the design, such as ``n_train``.
+    - `loss`: The metric.
+    - `rows`: The rows.
+    - `predictions`: For every model its predictions, one for each repetition.
+    - `dataset`, `account`: As for `Losses`.
+    - `**design`: More facts for the design, such as ``n_train``.
     """
     refuse_untestable(loss)
     table = np.stack(
@@ -506,15 +493,10 @@ def order_predictions_by(
 ) -> tuple[Decision, Slices]:
     """Decide from predictions on all rows and in every slice, with one family over all slices.
 
-    Parameters
-    ----------
-    y_true : str
-        The column of true values.
-    predictions : DataFrame, mapping of name to array, or path of a table
-    by : str
-        The column of slices.
-    **arguments
-        As for `order_predictions`.
+    - `y_true`: The column of true values.
+    - `predictions`: DataFrame, mapping of name to array, or path of a table.
+    - `by`: The column of slices.
+    - `**arguments`: As for `order_predictions`.
     """
     columns = {name: np.asarray(cells) for name, cells in _columns(predictions, {})[0].items()}
     if by not in columns:
@@ -611,14 +593,14 @@ def compare_fitted(
     named = _named_models(models)
     truth = _one_axis(row_values["y_true"], "y_test")
     n = len(truth)
-    found = {name: _predictions_of(name, model, X_test, n) for name, model in named.items()}
-    is_classifier = any(one.classes is not None for one in found.values())
+    predictions = {name: _predictions_of(name, model, X_test, n) for name, model in named.items()}
+    is_classifier = any(one.classes is not None for one in predictions.values())
     classes = None
     if is_classifier or infer_target(truth, "auto").task == "classification":
-        known = [one.classes for one in found.values() if one.classes is not None]
-        classes = _classes(truth, {name: one.labels for name, one in found.items()}, known)
+        known = [one.classes for one in predictions.values() if one.classes is not None]
+        classes = _classes(truth, {name: one.labels for name, one in predictions.items()}, known)
     loss = as_loss(scoring or ("squared" if classes is None else "zero-one"), classes=classes)
-    read = {name: [one.aligned(classes)] for name, one in found.items()}
+    read = {name: [one.aligned(classes)] for name, one in predictions.items()}
     rows = _test_rows(truth, classes, row_values)
     return _decide(
         loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,

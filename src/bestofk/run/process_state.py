@@ -57,10 +57,8 @@ def restored_process_state(methods: ClassMethods | None = None) -> Iterator[None
 class ClassMethods:
     """The methods of classes, restored after a fit that replaced some of them.
 
-    Parameters
-    ----------
-    estimators : iterable
-        Learners; their classes, base classes and the classes of their parameters are included.
+    - `estimators`: Learners; their classes, base classes and the classes of their parameters are
+      included.
     """
 
     def __init__(self, estimators: Iterable[Any]) -> None:

@@ -19,16 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication(Presented):
-    """How a decision came out on other random splits.
+    """The decisions on other random splits.
 
-    Attributes
-    ----------
-    times : int
-        Repetitions over other random splits (and other seeds of the learners).
-    same_best, same_order : int
-        How many of them gave the same best learner, and the same whole order.
-    bests : mapping of name to int
-        How often each learner came out best; ``"none"`` if there was no best one.
+    - `times`: Repetitions over other random splits (and other seeds of the learners).
+    - `same_best`, `same_order`: How many of them gave the same best learner, and the same whole
+      order.
+    - `bests`: How often each learner was the best; ``"none"`` if there was no best one.
     """
 
     times: int

@@ -64,13 +64,8 @@ _WHOLE = ("size", "n_train", "n_test")
 class ResultTable(MutableMapping[CellIndex, CellResult]):
     """Results by cell, stored in columns; a `CellResult` is built on access.
 
-    Parameters
-    ----------
-    folds : sequence of sequence of int
-        For every data set the number of folds of each of its runs.
-    learners, repetitions : int
-    key : callable
-        ``key(cell)`` returns the key of a cell.
+    - `folds`: For every data set the number of folds of each of its runs.
+    - `key`: ``key(cell)`` returns the key of a cell.
     """
 
     def __init__(

@@ -34,32 +34,17 @@ def run_task(
 ) -> Mapping[ItemT, ResultT]:
     """Return the result of each item, read from the store or else evaluated and stored.
 
-    Parameters
-    ----------
-    task : Task
-        The task of the items.
-    items : sequence
-        Items with the same key share their result.
-    engine : Engine
-        Evaluates the items; results do not depend on it.
-    store : Store, optional
-        An open store; it receives each result as it arrives.
-    progress : Progress, optional
-        Receives the progress of the run.
-    deadline : float, optional
-        End of the run, on the clock of `time.monotonic`.
-    stop : callable, optional
-        ``stop(item, result)`` returns the error that ends the run, or None to continue.
-    retry_failed : bool
-        Retry all stored failures. By default, retry only those that may pass now
-        (`Task.may_pass_now`).
-    cut : dict, optional
-        Receives the items that the deadline cut off, with the seconds that each had taken.
-
-    Returns
-    -------
-    mapping
-        Results by item; with a deadline, some items may be missing.
+    - `task`: The task of the items.
+    - `items`: Items with the same key share their result.
+    - `engine`: Evaluates the items; results do not depend on it.
+    - `store`: An open store; it receives each result as it arrives.
+    - `progress`: Receives the progress of the run.
+    - `deadline`: End of the run, on the clock of `time.monotonic`.
+    - `stop`: ``stop(item, result)`` returns the error that ends the run, or None to continue.
+    - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
+      (`Task.may_pass_now`).
+    - `cut`: Receives the items that the deadline cut off, with the seconds that each had taken.
+    - Returns: Results by item; with a deadline, some items may be missing.
 
     Raises
     ------

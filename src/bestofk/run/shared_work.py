@@ -37,21 +37,13 @@ def _next_count(count: int, seconds: float) -> int:
 class SharedWork(Generic[ItemT, ResultT]):
     """The items that this process has claimed, and those that others have.
 
-    Parameters
-    ----------
-    task : Task
-        The task of the items.
-    store : Store
-        The store that all processes write to.
-    claims : Claims
-        The claims of this process.
-    keys : mapping of item to str
-        All items to evaluate, with their keys.
-    settle : callable
-        ``settle(key, result)`` accepts a result of another process.
-    is_stale : callable
-        ``is_stale(key, result)`` tells whether the store had the result before the run and it must
-        be evaluated again.
+    - `task`: The task of the items.
+    - `store`: The store that all processes write to.
+    - `claims`: The claims of this process.
+    - `keys`: All items to evaluate, with their keys.
+    - `settle`: ``settle(key, result)`` accepts a result of another process.
+    - `is_stale`: ``is_stale(key, result)`` tells whether the store had the result before the run
+      and it must be evaluated again.
     """
 
     def __init__(

@@ -91,19 +91,19 @@ class Study(Reported):
     plan, loss, random_state
         How it was run.
     spec : StudySpec or None
-        All that was asked: fingerprints, versions and the command line, if there was one.
+        The specification: fingerprints, versions and the command line, if there was one.
     store : str
         Where the cells are, without a password.
     replication : Replication or None
-        How often other random splits gave the same decision, where that was asked for.
+        How often other random splits gave the same decision, if requested.
     settings : Settings or None
         The settings of the decision.
     data_account : tuple of str
-        What was understood of the data: the target, dates, what was left out.
+        Notes on the data: the target, dates, columns left out.
     data_left_out : tuple of str
-        Those of these sentences that say which columns are not used.
+        The notes that name unused columns.
     preparation : mapping of data set to mapping of learner to Preparation
-        What was done to the rows inside the folds.
+        How the rows were prepared inside the folds.
     """
 
     decision: Decision | None
@@ -134,7 +134,7 @@ class Study(Reported):
     data_left_out: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
     race: Race | None = None
-    """How far every learner ran, of a comparison that stops when it is settled."""
+    """How far every learner ran, if the comparison stopped early."""
     experiment: Experiment | None = field(default=None, repr=False)
     """The learners and data that were run, for refits; None if opened from a store."""
 

@@ -63,10 +63,7 @@ class Block(Generic[ItemT]):
 class BlockSizer:
     """Number of items in a block of about half a second, estimated from the rate of results.
 
-    Parameters
-    ----------
-    workers : int
-        Number of processes or threads that evaluate the blocks.
+    - `workers`: Number of processes or threads that evaluate the blocks.
     """
 
     def __init__(self, *, workers: int = 1) -> None:
@@ -168,11 +165,11 @@ class Task(ABC, Generic[ItemT, ResultT]):
     @property
     @abstractmethod
     def trusted(self) -> bool:
-        """Whether items cannot crash a process, so that this process may evaluate them."""
+        """True if items cannot crash a process, so that this process may evaluate them."""
 
     @property
     def in_threads(self) -> bool:
-        """Whether several threads may evaluate items at once, each with its own evaluator.
+        """True if several threads may evaluate items at once, each with its own evaluator.
 
         This pays off if nearly all of the work releases the interpreter lock.
         """

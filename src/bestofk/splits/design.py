@@ -28,15 +28,11 @@ class Subsets:
     Tests use them to estimate how much a mean loss would vary with other data. They do not enter
     any reported mean.
 
-    Parameters
-    ----------
-    kind : {"halves", "nested"}
-        ``"halves"``: the rows are halved at random, and each half is cross-validated separately;
-        runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``: one run for every pair
-        i < j of folds of every run. One model is trained without either fold and tested on fold
-        i, then on fold j.
-    runs, folds : int
-        The number of such runs, and the number of folds that each run tests.
+    - `kind` {"halves", "nested"}: ``"halves"``: the rows are halved at random, and each half is
+      cross-validated separately; runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``:
+      one run for every pair i < j of folds of every run. One model is trained without either fold
+      and tested on fold i, then on fold j.
+    - `runs`, `folds`: The number of such runs, and the number of folds that each run tests.
 
     Examples
     --------
@@ -74,7 +70,7 @@ class Subsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """How the losses were produced.
+    """The design that produced the losses.
 
     Parameters
     ----------
@@ -185,7 +181,7 @@ class Design:
 
     @property
     def on_test_set(self) -> bool:
-        """Whether the folds are the instances (or groups of instances) of one test set."""
+        """True if the folds are the instances (or groups of instances) of one test set."""
         return self.kind.startswith("test-set")
 
     @property

@@ -42,7 +42,7 @@ class Specification:
     form: str = ""
     """The name of a registered plan that marks the rows with its own function."""
     grouped: bool = False
-    """Whether the plan requires groups."""
+    """True if the plan requires groups."""
     column: str = ""
     """The column that holds the fold of every row."""
 
@@ -261,7 +261,7 @@ class Plan(Specification):
 
     @property
     def is_random(self) -> bool:
-        """Whether another seed gives other splits."""
+        """True if another seed gives other splits."""
         return self.kind not in ("loo", "time") if self.source is None else self.source.is_random
 
     def reseeded(self, seed: int) -> Plan:

@@ -27,7 +27,7 @@ class PlanEntry:
     by_keyword: tuple[str, ...] = ()
     """Further numbers that can be passed by keyword only."""
     by_name: bool = True
-    """Whether the specification starts with the name; if not, its pattern identifies the plan."""
+    """True if the specification starts with the name; if not, its pattern identifies the plan."""
     fixed: Mapping[str, int] = field(default_factory=dict)
     """Numbers that are always the same: runs, folds."""
     function: str = ""
@@ -37,7 +37,7 @@ class PlanEntry:
     integers, the fold that tests each row; for the kind "resample" it returns (folds, n) booleans,
     whether a split tests the row."""
     needs: str = ""
-    """What the plan needs besides the rows: ``"groups"``, or a ``"column"`` that it names."""
+    """Other input of the plan: ``"groups"``, or a ``"column"`` that it names."""
     family: str = ""
     explanation: tuple[str, ...] = ()
     """Three plain sentences: what it does, when it is right, and when it is not."""

@@ -111,7 +111,7 @@ class Splits:
 
     @property
     def leaves_out(self) -> bool:
-        """Whether a row may neither train nor test; kernels for whole plans do not support that."""
+        """True if a row may neither train nor test; kernels for whole plans do not support that."""
         return self.design.kind not in ("cv", "loo", "bootstrap") and self.marks.dtype.kind != "b"
 
     @property

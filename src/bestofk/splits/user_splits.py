@@ -42,7 +42,7 @@ class SplitSource:
 
     @property
     def is_random(self) -> bool:
-        """Whether another seed gives other splits."""
+        """True if another seed gives other splits."""
         return self.splitter is not None and _draws(self.splitter)
 
     def splits(

@@ -97,16 +97,10 @@ def bradley_terry(
 ) -> Strengths:
     """Fit the strengths and their covariance to battles.
 
-    Parameters
-    ----------
-    first, second : ndarray of int, shape (n,)
-        Indices of both players of a battle.
-    outcome : ndarray of int, shape (n,)
-        0 if the second player won, 1 for a tie, 2 if the first player won.
-    players : int
-        K. Every player must be connected with every other one, see `unbeaten_group`.
-    clusters : ndarray of int, optional
-        Codes 0, 1, ... of groups of battles that may depend on each other.
+    - `first`, `second` (n,): Indices of both players of a battle.
+    - `outcome` (n,): 0 if the second player won, 1 for a tie, 2 if the first player won.
+    - `players`: K. Every player must be connected with every other one, see `unbeaten_group`.
+    - `clusters`: Codes 0, 1, ... of groups of battles that may depend on each other.
 
     Examples
     --------

@@ -29,23 +29,14 @@ MAX_VERTICES = 1 << 12
 class IntervalTest(Presented):
     """A paired test on intervals of losses.
 
-    Attributes
-    ----------
-    test : str
-        ``"paired-t"``, ``"wilcoxon"`` or ``"sign"``.
-    pvalues : ndarray of shape (..., 2)
-        Smallest and largest p-value over all losses inside the intervals.
-    estimates : ndarray of shape (..., 2)
-        Smallest and largest mean difference ``a - b``.
-    verdicts : ndarray of str, shape (...)
-        ``"significant"`` if the largest p-value is at most `alpha`, ``"not significant"`` if the
-        smallest is above it, else ``"inconclusive"``.
-    alternative : str
-        As for the test.
-    alpha : float
-        Level of the verdicts.
-    names : (str, str)
-        Names of both learners in sentences.
+    - `test`: ``"paired-t"``, ``"wilcoxon"`` or ``"sign"``.
+    - `pvalues` (..., 2): Smallest and largest p-value over all losses inside the intervals.
+    - `estimates` (..., 2): Smallest and largest mean difference ``a - b``.
+    - `verdicts` (...): ``"significant"`` if the largest p-value is at most `alpha`, ``"not
+      significant"`` if the smallest is above it, else ``"inconclusive"``.
+    - `alternative`: As for the test.
+    - `alpha`: Level of the verdicts.
+    - `names`: Names of both learners in sentences.
     """
 
     test: str
@@ -228,14 +219,14 @@ def _cosine(d: Floats) -> Floats:
 
 def _largest_cosine(low: Floats, high: Floats) -> Floats:
     """Return the largest sum / norm in each box (boxes, n); NaN if the box is the origin."""
-    found = np.full(len(low), np.nan)
+    largest = np.full(len(low), np.nan)
     positive = high.sum(axis=1) > 0
     for box in np.flatnonzero(positive):
-        found[box] = _on_curve(low[box], high[box])
+        largest[box] = _on_curve(low[box], high[box])
     # all sums are negative or 0: the cosine is quasi-convex, and largest at a corner
     for box in np.flatnonzero(~positive & (np.abs(low) + np.abs(high)).any(axis=1)):
-        found[box] = _at_corners(low[box], high[box])
-    return found
+        largest[box] = _at_corners(low[box], high[box])
+    return largest
 
 
 def _on_curve(low: Floats, high: Floats) -> float:

@@ -32,12 +32,8 @@ def wrong_counts(rate: float, n: int, half_unit: float) -> Ints:
 def mcnemar_bounds(wrong_a: Any, wrong_b: Any, n: int) -> tuple[float, float]:
     """Return the smallest and the largest p-value of McNemar's test over all joint outcomes.
 
-    Parameters
-    ----------
-    wrong_a, wrong_b : sequence of int
-        The possible numbers of wrong answers of each learner.
-    n : int
-        Number of items.
+    - `wrong_a`, `wrong_b`: The possible numbers of wrong answers of each learner.
+    - `n`: Number of items.
 
     Notes
     -----
@@ -85,14 +81,9 @@ def paired_t_bounds(
 ) -> tuple[float, float]:
     """Return the smallest and the largest p-value of the paired t test over all correlations.
 
-    Parameters
-    ----------
-    difference : tuple of float
-        Ends of the difference of the means.
-    deviations : tuple of float
-        The standard deviation of each learner over the n items.
-    half_unit : float
-        Half of the last digit to which they are rounded.
+    - `difference`: Ends of the difference of the means.
+    - `deviations`: The standard deviation of each learner over the n items.
+    - `half_unit`: Half of the last digit to which they are rounded.
 
     Examples
     --------

@@ -20,12 +20,8 @@ _ROOT5 = float(np.sqrt(5.0))
 def t_sf(t: Any, df: Any) -> Any:
     """Return P(T > t) for Student's t with `df` degrees of freedom.
 
-    Parameters
-    ----------
-    t : array_like
-        Values of the statistic; infinities are allowed.
-    df : float or array_like
-        Above 0; not necessarily an integer.
+    - `t`: Values of the statistic; infinities are allowed.
+    - `df`: Above 0; not necessarily an integer.
 
     Notes
     -----
@@ -212,8 +208,8 @@ def normal_quantile(p: Any) -> Any:
     return special.ndtri(np.asarray(p, dtype=np.float64))
 
 
-def binomial_at_most(k: Any, n: Any, p: float = 0.5) -> Any:
-    """Return P(X <= k) for the binomial distribution of `n` trials with probability `p`.
+def binomial_at_most(k: Any, n: Any) -> Any:
+    """Return P(X <= k) for the number of successes in `n` fair trials.
 
     Examples
     --------
@@ -226,12 +222,12 @@ def binomial_at_most(k: Any, n: Any, p: float = 0.5) -> Any:
 
     k, n = np.broadcast_arrays(np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64))
     inside = np.clip(k, 0.0, n)
-    tail = special.betainc(np.maximum(n - inside, 0.5), inside + 1.0, 1.0 - p)
+    tail = special.betainc(np.maximum(n - inside, 0.5), inside + 1.0, 0.5)
     return np.where(k >= n, 1.0, np.where(k < 0, 0.0, tail))
 
 
-def binomial_at_least(k: Any, n: Any, p: float = 0.5) -> Any:
-    """Return P(X >= k) for the binomial distribution of `n` trials with probability `p`.
+def binomial_at_least(k: Any, n: Any) -> Any:
+    """Return P(X >= k) for the number of successes in `n` fair trials.
 
     Examples
     --------
@@ -240,15 +236,7 @@ def binomial_at_least(k: Any, n: Any, p: float = 0.5) -> Any:
     >>> float(binomial_at_least(1000, 1000) * 2.0**1000)
     1.0
     """
-    k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    if p == 0.5:
-        return binomial_at_most(n - k, n)
-    from scipy import special
-
-    k, n = np.broadcast_arrays(k, n)
-    inside = np.clip(k, 1.0, n)
-    tail = special.betainc(inside, n - inside + 1.0, p)
-    return np.where(k <= 0, 1.0, np.where(k > n, 0.0, tail))
+    return binomial_at_most(np.subtract(n, k), n)
 
 
 def pvalue_of_count(k: Any, n: Any, alternative: Alternative) -> Any:

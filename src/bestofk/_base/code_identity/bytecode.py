@@ -111,12 +111,8 @@ PYTHON = f"python {sys.version_info.major}.{sys.version_info.minor}"
 def package_of(module: str, names: dict[str, Any] | None = None) -> str | None:
     """Return the name and version of the package of a module; None if its source counts.
 
-    Parameters
-    ----------
-    module : str
-        Its dotted name.
-    names : dict, optional
-        The namespace of the module, if it is not ``sys.modules[module]``.
+    - `module`: Its dotted name.
+    - `names`: The namespace of the module, if it is not ``sys.modules[module]``.
 
     Examples
     --------

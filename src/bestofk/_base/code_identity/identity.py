@@ -40,13 +40,9 @@ from bestofk._base.code_identity.parsed_source import ParsedFile, ParsedFunction
 class Identity:
     """The identity of code and its settings.
 
-    Attributes
-    ----------
-    digest : str
-        16 hexadecimal digits, the same in every process and on every machine as long as the code
-        does the same. If that is unknown, a new digest every time.
-    unknown : str
-        The reason why it is unknown, such as "it holds an object of ..."; else empty.
+    - `digest`: 16 hexadecimal digits, the same in every process and on every machine as long as the
+      code does the same. If that is unknown, a new digest every time.
+    - `unknown`: The reason why it is unknown, such as "it holds an object of ..."; else empty.
     """
 
     digest: str
@@ -165,7 +161,7 @@ class IdentityHasher:
 
     @property
     def depends_on_changed_data(self) -> bool:
-        """Whether the code changes data that it refers to."""
+        """True if the code changes data that it refers to."""
         return bool(self._data & self.writes or self._class_data & self.writes_attributes)
 
     def put(self, *parts: Any) -> None:

@@ -113,12 +113,8 @@ def json_bytes(text: str | bytes) -> int:
 class RowBudget:
     """Count the memory of the rows that a reader collects, and refuse too many.
 
-    Parameters
-    ----------
-    source : str
-        The name of the file in the error.
-    file_size : int
-        The size of the file.
+    - `source`: The name of the file in the error.
+    - `file_size`: The size of the file.
     """
 
     def __init__(self, source: str, *, file_size: int) -> None:

@@ -42,7 +42,7 @@ class ColumnSelection(NamedTuple):
 
 
 def read_named_columns(
-    path: Path, choose: Callable[[tuple[str, ...]], ColumnSelection], *, source: str | None = None
+    path: Path, choose: Callable[[tuple[str, ...]], ColumnSelection]
 ) -> Table | None:
     """Read the columns that `choose` selects, or return None if `read_table` has to read the file.
 
@@ -50,25 +50,18 @@ def read_named_columns(
     a Python object per cell. Return None if the file is small or unusual: an encoding other than
     UTF-8, a ragged row, text among numbers. `read_table` reads such files or reports the problem.
 
-    Parameters
-    ----------
-    path : Path
-        Delimited text or Parquet.
-    choose : callable
-        Receives the names of all columns.
-    source : str, optional
-        The name of the file in messages; its file name by default.
+    - `path`: Delimited text or Parquet.
+    - `choose`: Receives the names of all columns.
     """
     import pyarrow as pa
 
-    source = path.name if source is None else source
     try:
         if path.stat().st_size < MIN_FILE_BYTES:
             return None
         with path.open("rb") as file:
             start = file.read(4)
         read = _parquet if start == b"PAR1" else _delimited
-        return read(path, choose, source)
+        return read(path, choose, path.name)
     except (BestOfKError, OSError, UnicodeError, pa.ArrowException, StopIteration):
         return None
 

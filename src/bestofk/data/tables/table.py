@@ -183,7 +183,7 @@ class Table:
 
     @property
     def from_file(self) -> bool:
-        """Whether the source is a file, not something in memory."""
+        """True if the source is a file, not something in memory."""
         return not self.source.startswith("the ")
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Table:

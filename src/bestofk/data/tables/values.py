@@ -37,7 +37,7 @@ class Numbers(NamedTuple):
     bad_row: int | None
     reason: str
     form: Form = ""
-    """Whether the cells are percentages, have a spread, or have thousands separators."""
+    """True if the cells are percentages, have a spread, or have thousands separators."""
 
 
 def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str | None) -> Numbers:

@@ -38,7 +38,7 @@ class Planned(ABC):
     level: float
     """Two-sided level of one test."""
     unit: str
-    """What the design has several of."""
+    """The repeated units: runs, splits, data sets or instances."""
 
     @abstractmethod
     def power(self, difference: Floats) -> Floats:

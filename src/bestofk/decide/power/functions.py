@@ -439,19 +439,10 @@ _SKEW_SEED = 19920301
 def skew_corrected_t_power(effect: Any, n: int, level: float) -> Floats:
     """Return the probability that the skewness-corrected t test of `n` differences rejects.
 
-    Parameters
-    ----------
-    effect : array_like
-        The true difference over the standard deviation of one difference.
-    n : int
-        Number of differences: data sets or instances.
-    level : float
-        Two-sided level of the test.
-
-    Returns
-    -------
-    ndarray
-        The power, of the shape of `effect`; 0 for fewer than 2 differences.
+    - `effect`: The true difference over the standard deviation of one difference.
+    - `n`: Number of differences: data sets or instances.
+    - `level`: Two-sided level of the test.
+    - Returns: The power, of the shape of `effect`; 0 for fewer than 2 differences.
 
     Notes
     -----

@@ -40,7 +40,7 @@ class Needed(Presented):
 
     @property
     def feasible(self) -> bool:
-        """Whether some number is enough."""
+        """True if some number is enough."""
         return self.times is not None
 
     def explain(self) -> str:
@@ -103,7 +103,7 @@ class PairPlan(Presented):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSize(Presented):
-    """What a design can show, and what would settle the open pairs.
+    """The differences that a design can show, and the size that would settle the open pairs.
 
     Attributes
     ----------
@@ -112,8 +112,8 @@ class PlanSize(Presented):
     test : str
         The pairwise test.
     alpha, family, correction, comparisons
-        Error allowed for the whole family, which pairs it holds, how it is corrected, and how
-        many comparisons it makes.
+        Error allowed for the whole family, its pairs, its correction, and its number of
+        comparisons.
     level : float
         The level that the correction leaves to one pair at first, both sides together.
     power : float
@@ -122,15 +122,15 @@ class PlanSize(Presented):
         The requested difference; None for the observed difference of each pair.
     smallest_difference : float or None
         The smallest difference that a typical pair (the median of the pairs) can show with that
-        power; None where none can.
+        power; None if no difference can be shown.
     limit : float or None
-        The same for any number of runs (or splits) of the same rows; None where there is no
+        The same for any number of runs (or splits) of the same rows; None if there is no
         such limit.
     unit : str
-        What the design has several of: ``"runs"``, ``"splits"``, ``"data sets"`` or
+        The repeated units: ``"runs"``, ``"splits"``, ``"data sets"`` or
         ``"instances"``.
     reason : str
-        Why no difference can be shown; empty where one can.
+        Why no difference can be shown; empty if one can.
     pairs : tuple of PairPlan
         One row per pair.
     assumptions : tuple of str

@@ -14,7 +14,7 @@ from bestofk.decide.gather import no_pairs
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
 from bestofk.decide.problem_stack import (
-    NOBODY,
+    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,
@@ -72,7 +72,7 @@ def anova_choice(
     statistic = (
         f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
     )
-    if _if_equal(result.pvalue, alpha) == NOBODY:
+    if _if_equal(result.pvalue, alpha) == NO_LEARNER:
         best: Name | None = None
         reason = (
             f"The ANOVA choice finds no best: the means differ ({statistic}), and ANOVA cannot say "
@@ -148,7 +148,7 @@ def newman_keuls_choice(
     else:
         others = named(names[i] for i in sorted(group) if i != first)
         relation = f"and cannot be distinguished from {others}"
-    if rival != NOBODY:
+    if rival != NO_LEARNER:
         best: Name | None = None
         whose = called(names[chosen])
         of_these = (
@@ -178,20 +178,20 @@ def anova_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Return the ANOVA choice on every table of a stack."""
     best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
     by_preference = np.broadcast_to(np.arange(stack.learners), (len(stack), stack.learners))
-    order = np.where((best == NOBODY)[:, np.newaxis], NOBODY, by_preference)
+    order = np.where((best == NO_LEARNER)[:, np.newaxis], NO_LEARNER, by_preference)
     return untested(len(stack), stack.learners, "anova").with_order(order)
 
 
 def newman_keuls_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Return the Newman-Keuls choice on every table of a stack."""
     lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
-    best = np.where(lines.rival == NOBODY, lines.chosen, NOBODY)
+    best = np.where(lines.rival == NO_LEARNER, lines.chosen, NO_LEARNER)
     decided = untested(len(stack), stack.learners, "newman-keuls")
     return decided.with_order(only(best, stack.learners))
 
 
 def _parts(stack: ProblemStack) -> OneWayParts:
-    """Sums of squares of every table, found once for both choices."""
+    """Return the sums of squares of every table, computed once for both choices."""
     _samples(stack.like)
     parts: OneWayParts = stack.once("sums of squares", lambda: one_way_parts(stack.sample(1)))
     return parts
@@ -199,14 +199,14 @@ def _parts(stack: ProblemStack) -> OneWayParts:
 
 def _if_equal(pvalue: Any, alpha: float) -> Ints:
     """Return (...,): the most preferred learner if the means may be equal."""
-    return np.where(np.asarray(pvalue) <= alpha, NOBODY, 0)
+    return np.where(np.asarray(pvalue) <= alpha, NO_LEARNER, 0)
 
 
 class _Lines(NamedTuple):
-    """The most preferred learner on the line of the smallest mean, and who stands against it.
+    """The most preferred learner on the line of the smallest mean, and its rival.
 
     `rival` is the most preferred learner on the first other line that holds the chosen one and
-    somebody preferred to it; `NOBODY` where there is no such line.
+    a learner preferred to it; `NO_LEARNER` if there is no such line.
     """
 
     chosen: Ints
@@ -218,13 +218,13 @@ def _lines(order: Ints, ends: Ints) -> _Lines:
     K = order.shape[-1]
     at = np.arange(K)
     chosen = np.where(at < np.maximum(ends[..., :1], 1), order, K).min(axis=-1)
-    place = np.argmax(order == chosen[..., np.newaxis], axis=-1)
-    rival = np.full(chosen.shape, NOBODY)
+    position = np.argmax(order == chosen[..., np.newaxis], axis=-1)
+    rival = np.full(chosen.shape, NO_LEARNER)
     for start in range(1, K):
         end = ends[..., start]
         on_line = (at >= start) & (at < end[..., np.newaxis])
         first = np.where(on_line, order, K).min(axis=-1)
-        blocks = (rival == NOBODY) & (start <= place) & (place < end) & (first < chosen)
+        blocks = (rival == NO_LEARNER) & (start <= position) & (position < end) & (first < chosen)
         rival = np.where(blocks, first, rival)
     return _Lines(chosen, rival)
 

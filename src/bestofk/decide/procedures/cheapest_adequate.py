@@ -15,7 +15,7 @@ from bestofk.decide.gather import against_margin, margin_pvalues
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered
 from bestofk.decide.problem_stack import (
-    NOBODY,
+    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,
@@ -90,11 +90,11 @@ def cheapest_adequate(
     margins = against_margin(problem, tested.test_choice, margin, alpha=tested.alpha)
     means = np.array([tested.mean_losses[name] for name in problem.names])
     places, best = _adequate_first(margins.shown[np.newaxis], means[np.newaxis])
-    recommended: Name | None = None if best[0] == NOBODY else problem.names[int(best[0])]
+    recommended: Name | None = None if best[0] == NO_LEARNER else problem.names[int(best[0])]
     if margins.before_missing is not None:
         before = _adequate_first(margins.before_missing.shown[np.newaxis], means[np.newaxis])[1]
         tested.evidence.cache["adequate before missing"] = (
-            None if before[0] == NOBODY else problem.names[int(before[0])]
+            None if before[0] == NO_LEARNER else problem.names[int(before[0])]
         )
     return replace(
         tested,
@@ -145,4 +145,4 @@ def _adequate_first(shown: Bools, means: Floats) -> tuple[Ints, Ints]:
     adequate: Bools = np.logical_and.reduce(shown | np.eye(K, dtype=bool), axis=2)
     by_mean = np.argsort(np.argsort(means, axis=1, kind="stable"), axis=1, kind="stable")
     order = np.argsort(np.where(adequate, np.arange(K), K + by_mean), axis=1, kind="stable")
-    return order, np.where(adequate.any(axis=1), order[:, 0], NOBODY)
+    return order, np.where(adequate.any(axis=1), order[:, 0], NO_LEARNER)

@@ -16,7 +16,7 @@ from bestofk.decide.gather import against_margin
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import (
-    NOBODY,
+    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,
@@ -46,7 +46,7 @@ def most_wins(
     """Count every learner's significant wins over the others.
 
     All pairs are tested two-sided; the learner with most wins is the best. Learners with equally
-    many stand in order of preference, and there is no best when several have the most wins.
+    many are in order of preference, and there is no best if several have the most wins.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def most_wins(
     claimed = np.flatnonzero(evidence.better)
     counts, order, best = (part[0] for part in _counted(evidence.shown()[np.newaxis], minus_losses))
     tied = np.flatnonzero(counts == counts[order[0]])
-    recommended: Name | None = None if best == NOBODY else names[int(best)]
+    recommended: Name | None = None if best == NO_LEARNER else names[int(best)]
     top = int(counts[order[0]])
     if recommended is not None:
         compared = int(((evidence.first == tied[0]) | (evidence.second == tied[0])).sum())
@@ -126,7 +126,7 @@ def refuse_one_sided(family: str) -> None:
 
 
 def most_wins_many(stack: ProblemStack, settings: StackSettings) -> Decided:
-    """Most wins on every table of a stack."""
+    """Return the decisions by most wins on every table of a stack."""
     arguments = dict(settings.test_arguments)
     minus_losses = bool(arguments.pop("minus_losses", False))
     decided = tested_many(stack, settings._replace(test_arguments=arguments))
@@ -135,13 +135,13 @@ def most_wins_many(stack: ProblemStack, settings: StackSettings) -> Decided:
 
 
 def _counted(claims: Bools, minus_losses: bool) -> tuple[Ints, Ints, Ints]:
-    """Wins (B, K), the order (B, K) by them, and who alone has the most (B,)."""
+    """Return the wins (B, K), the order by wins (B, K), and the single winner, if any (B,)."""
     counts = claims.sum(axis=2)
     if minus_losses:
         counts = counts - claims.sum(axis=1)
     order = np.argsort(-counts, axis=1, kind="stable")
     top = np.take_along_axis(counts, order, axis=1)
-    return counts, order, np.where(top[:, 0] > top[:, 1], order[:, 0], NOBODY)
+    return counts, order, np.where(top[:, 0] > top[:, 1], order[:, 0], NO_LEARNER)
 
 
 def _wins(count: int, minus_losses: bool) -> str:

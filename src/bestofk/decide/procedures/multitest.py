@@ -169,7 +169,7 @@ def multitest(
 
 
 def multitest_many(stack: ProblemStack, settings: StackSettings) -> Decided:
-    """MultiTest on every table of a stack."""
+    """Return the decisions of MultiTest on every table of a stack."""
     from bestofk.decide.problem_stack import tested_many
 
     decided = tested_many(stack, settings)
@@ -225,7 +225,7 @@ def family_of(
 
 
 def rope_argument(test: Any, rope: float | None) -> dict[str, Any]:
-    """Return the rope as an argument of the test itself, where that is Bayesian."""
+    """Return the rope as an argument of the test, if the test is Bayesian."""
     from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
     if rope is None or not isinstance(test, str) or test == "auto":
@@ -286,7 +286,7 @@ def sort_by_overrides(overrides: Bools, means: Floats | None = None) -> Ints:
     lead, K = overrides.shape[:-2], overrides.shape[-1]
     tables = overrides.reshape(-1, K, K)
     order = np.tile(np.arange(K, dtype=np.int64), (len(tables), 1))
-    # where nothing overrides the preference, it is the order
+    # if nothing overrides the preference, it is the order
     moved = np.flatnonzero(tables.any(axis=(1, 2)))
     if moved.size:
         guarded = None
@@ -300,34 +300,34 @@ def _sorted(overrides: Bools, means: Floats | None) -> Ints:
     """Return the orders of tables (B, K, K)."""
     B, K = overrides.shape[:2]
     every = np.arange(B)
-    # int32 column sums: who loses an outgoing edge when column `taken` goes.
+    # int32 column sums: removing column `chosen` removes these outgoing edges
     outgoing = overrides.sum(axis=2, dtype=np.int32)
     columns = np.ascontiguousarray(overrides.transpose(0, 2, 1))
     order = np.empty((B, K), dtype=np.int64)
     for step in range(K):
         # An edge leads from a lower to a higher index, so a node without edges always remains.
-        taken = _take(outgoing, means)
-        order[:, step] = taken
-        outgoing -= columns[every, taken]
-        outgoing[every, taken] = -1
+        chosen = _next(outgoing, means)
+        order[:, step] = chosen
+        outgoing -= columns[every, chosen]
+        outgoing[every, chosen] = -1
     return order
 
 
-def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
+def _next(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
     """Return the next learner of each table; `outgoing` is -1 for those already ordered."""
     free = outgoing == 0
-    taken: npt.NDArray[np.intp]
+    chosen: npt.NDArray[np.intp]
     if means is None:
-        taken = np.argmax(free, axis=1)
-        return taken
+        chosen = np.argmax(free, axis=1)
+        return chosen
     struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf), axis=1)
     allowed = free & (means <= struck)
-    taken = np.argmax(allowed, axis=1)
-    lost = ~allowed[np.arange(len(taken)), taken]
+    chosen = np.argmax(allowed, axis=1)
+    lost = ~allowed[np.arange(len(chosen)), chosen]
     if lost.any():
-        # only where a test by ranks contradicts the means
-        taken[lost] = np.argmin(np.where(free[lost], means[lost], np.inf), axis=1)
-    return taken
+        # only if a test by ranks contradicts the means
+        chosen[lost] = np.argmin(np.where(free[lost], means[lost], np.inf), axis=1)
+    return chosen
 
 
 def steps_of(overrides: Bools, means: Floats | None = None) -> list[tuple[Ints, int, Ints]]:

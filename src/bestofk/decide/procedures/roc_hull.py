@@ -66,7 +66,7 @@ class HullVertex(Presented):
     slope_low: float
     slope_high: float
     learners: tuple[Name, ...]
-    """Those that reach it; none at (0, 0) and (1, 1), which need no classifier."""
+    """The learners that reach it; none at (0, 0) and (1, 1), which need no classifier."""
     thresholds: tuple[float, ...]
     """The threshold of each of `learners`."""
 
@@ -350,10 +350,10 @@ def _hull(
 
 
 def _counts(scores: Floats, truth: Any) -> tuple[Ints, Ints, Floats]:
-    """False and true positives at every distinct threshold, falling."""
-    thresholds, place = np.unique(-scores, return_inverse=True)
-    tp = np.cumsum(np.bincount(place, weights=truth)).astype(np.int64)
-    fp = np.cumsum(np.bincount(place, weights=~truth)).astype(np.int64)
+    """Return false and true positives at every distinct threshold, in descending order."""
+    thresholds, level = np.unique(-scores, return_inverse=True)
+    tp = np.cumsum(np.bincount(level, weights=truth)).astype(np.int64)
+    fp = np.cumsum(np.bincount(level, weights=~truth)).astype(np.int64)
     return (
         np.concatenate(([0], fp)),
         np.concatenate(([0], tp)),
@@ -362,7 +362,7 @@ def _counts(scores: Floats, truth: Any) -> tuple[Ints, Ints, Floats]:
 
 
 def _upper_hull(points: Ints) -> list[tuple[int, int]]:
-    """Corners of the upper hull by rising false positives (Andrew's monotone chain)."""
+    """Return the corners of the upper hull by ascending false positives (Andrew's chain)."""
     hull: list[tuple[int, int]] = []
     tallest = {int(x): int(y) for x, y in points}  # sorted, so the largest y of each x stays
     start = (0, 0)

@@ -15,7 +15,7 @@ from bestofk.decide.gather import compare_in, no_pairs
 from bestofk.decide.preference import Name, PreferenceLike, without_noise
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import (
-    NOBODY,
+    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,
@@ -153,11 +153,11 @@ def test_first(
 
 
 def test_first_many(stack: ProblemStack, settings: StackSettings) -> Decided:
-    """TestFirst on every table of a stack."""
+    """Return the decisions of TestFirst on every table of a stack."""
     K = stack.learners
     smallest = _smallest(stack.means)
     decided = untested(len(stack), K)
-    # a family of K - 1 tests, whoever has the smallest mean
+    # a family of K - 1 tests, whichever learner has the smallest mean
     settings = settings._replace(family="control")
     recommended, tests = smallest.copy(), []
     for group in groups_of(stack, settings, one_sided=True):
@@ -173,13 +173,13 @@ def test_first_many(stack: ProblemStack, settings: StackSettings) -> Decided:
                 values = stack.rows(some).sample(choice.axes)
                 pvalue = _against_preferred(choice, values, first).pvalue
             else:
-                # MultiTest has settings the same
+                # MultiTest uses the same settings
                 places = np.arange(first)
                 pvalue = known[which[:, np.newaxis], places * K - places * (places + 1) // 2
                                + first - places - 1]  # fmt: skip
             adjusted = _adjusted(family, pvalue)
             beaten = adjusted <= family.alpha
-            recommended[some[~beaten.all(axis=1)]] = NOBODY
+            recommended[some[~beaten.all(axis=1)]] = NO_LEARNER
             decided.claims[some, first, :first] = beaten
             decided.pvalue[some, :first, first] = pvalue
             decided.adjusted_pvalue[some, :first, first] = adjusted
@@ -212,13 +212,13 @@ def _against_preferred(choice: Choice, values: Floats, first: int) -> _Against:
 
 
 def _adjusted(family: Family, pvalue: Floats) -> Floats:
-    """Over K - 1 tests: those that need not be made count as not rejected."""
+    """Adjust for K - 1 tests; those that are not needed count as not rejected."""
     made = pvalue.shape[-1]
     every = np.ones((*pvalue.shape[:-1], family.size))
     every[..., :made] = pvalue
     return family.adjust(every)[..., :made]
 
 
-# pytest would take the paper's name for a test of ours.
+# pytest would collect a function with this name as a test
 test_first.__test__ = False  # type: ignore[attr-defined]
 test_first_many.__test__ = False  # type: ignore[attr-defined]

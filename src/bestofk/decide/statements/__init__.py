@@ -22,7 +22,7 @@ Kind = Literal[
     "bootstrap", "bound", "metric", "note", "expectation", "next", "replication", "preparation",
     "run", "data",
 ]  # fmt: skip
-"""What a statement says; views select statements by it.
+"""The kind of a statement; views select statements by it.
 
 verdict      what to do, and why
 hint         a cost that a preference would take into account
@@ -60,24 +60,14 @@ HEADLINE: tuple[Kind, ...] = ("verdict", "hint", "left out")
 class Statement:
     """A sentence of a result.
 
-    Attributes
-    ----------
-    kind : str
-        What it says; see `Kind`.
-    text : str
-        The sentence.
-    lead : str
-        Its first words if they say what to do (``"Use nmc"``); `text` begins with them.
-    reason : str
-        Its part after the list of learners, for views that show the list themselves.
-    short : str
-        The statement in a few words, for views that have one line for it.
-    parts : tuple of str and Advice
-        The parts of `text`, if it contains advice, which each view writes in its own form.
-    learners : tuple of names
-        The learners it is about.
-    numbers : mapping
-        Its numbers by name, in the user's metric.
+    - `kind`: See `Kind`.
+    - `text`: The sentence.
+    - `lead`: Its first words if they say what to do (``"Use nmc"``); `text` begins with them.
+    - `reason`: Its part after the list of learners, for views that show the list themselves.
+    - `short`: The statement in a few words, for views that have one line for it.
+    - `parts`: The parts of `text`, if it contains advice, which each view writes in its own form.
+    - `learners`: The learners it is about.
+    - `numbers`: Its numbers by name, in the user's metric.
     """
 
     kind: Kind

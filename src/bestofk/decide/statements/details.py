@@ -1,4 +1,4 @@
-"""What a decision says besides its verdict: standings, ranking, preference, evidence."""
+"""Statements of a decision after its verdict: standings, ranking, preference, evidence."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _QUALITIES = {
     "complexity": "are simpler",
     "latency": "are faster",
 }
-"""What is preferred if a cost is measured."""
+"""Words for the preferred learners by measured cost."""
 
 
 def standing_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -89,7 +89,7 @@ _STANDING_WORDS = {
 
 
 def _in_family(decision: Decision, standing: Standing) -> bool:
-    """Whether the pair was tested at all, if only in the other direction."""
+    """Return whether the pair was tested, in either direction."""
     assert decision.recommended is not None
     return decision.evidence.row(standing.name, decision.recommended) is not None
 
@@ -444,7 +444,7 @@ class Promise(NamedTuple):
 
     text: str
     bounded: bool = True
-    """Whether the sentence bounds an error rate."""
+    """True if the sentence bounds an error rate."""
 
 
 def promise(decision: Decision) -> Promise:

@@ -14,17 +14,13 @@ if TYPE_CHECKING:
 class Estimand(NamedTuple):
     """The quantity that a comparison estimates.
 
-    Attributes
-    ----------
-    subject : {"learners", "models"}
-        Learners, trained again and again, or models that were fitted once.
-    quantity : {"mean", "typical"}
-        The difference of the means, or the typical (median) difference.
-    training_size : int or None
-        Training rows of a fit; None if they are unknown or differ between data sets.
-    population : str
-        Where the result holds: ``"rows"``, ``"groups"``, ``"data sets"``, ``"items"``,
-        ``"clusters"``, ``"time"``, ``"seeds"`` or ``"splits"``.
+    - `subject` {"learners", "models"}: Learners, trained again and again, or models that were
+      fitted once.
+    - `quantity` {"mean", "typical"}: The difference of the means, or the typical (median)
+      difference.
+    - `training_size`: Training rows of a fit; None if they are unknown or differ between data sets.
+    - `population`: Where the result holds: ``"rows"``, ``"groups"``, ``"data sets"``, ``"items"``,
+      ``"clusters"``, ``"time"``, ``"seeds"`` or ``"splits"``.
     """
 
     subject: str

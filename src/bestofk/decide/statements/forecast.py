@@ -1,4 +1,4 @@
-"""What to expect of the recommended learner, and what would settle an open comparison."""
+"""Statements about the expected loss, and about the next step for an open comparison."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from bestofk.decide.statements.wording import (
     shown_means,
     some,
     versus,
+    words_of_texts,
 )
 
 if TYPE_CHECKING:
@@ -147,10 +148,7 @@ def _has_smallest(decision: Decision, equal: Sequence[Name]) -> str:
     texts = shown_means(decision)
     if equal:
         return f"shares the {metric.smallest} {metric.mean} ({texts[best]}) with {named(equal)}"
-    if len(texts) == 2:
-        other = next(text for name, text in texts.items() if name != best)
-        return f"has the {metric.smaller} {metric.mean} ({versus(texts[best], other)})"
-    return f"has the {metric.smallest} {metric.mean} ({texts[best]})"
+    return words_of_texts(best, texts, metric)
 
 
 def _all_equal(decision: Decision) -> str:
@@ -440,7 +438,7 @@ def _cheapest_adequate(decision: Decision) -> list[Statement | str]:
     two = len(decision.by_preference) == 2
     other = "the other" if two else "any other"
     texts = shown_means(decision)
-    has = _best_mean(decision)
+    has = words_of_texts(decision.smallest_mean, texts, decision.metric)
     if best is None:
         none = "neither" if two else "none"
         return [
@@ -459,12 +457,3 @@ def _cheapest_adequate(decision: Decision) -> list[Statement | str]:
         ]  # fmt: skip
     against = "" if two else f", against {texts[best]}"
     return [_use(decision, rest, mean_follows=True), f"{called(smallest)} {has}{against}."]
-
-
-def _best_mean(decision: Decision) -> str:
-    """Return ``has the lowest mean error (0.2)``, about the learner with the best mean."""
-    smallest, metric, texts = decision.smallest_mean, decision.metric, shown_means(decision)
-    if len(texts) == 2:
-        other = next(text for name, text in texts.items() if name != smallest)
-        return f"has the {metric.smaller} {metric.mean} ({versus(texts[smallest], other)})"
-    return f"has the {metric.smallest} {metric.mean} ({texts[smallest]})"

@@ -105,8 +105,12 @@ def uncertainty_of(decision: Decision) -> float | None:
 
 def mean_words(name: Name, losses: Mapping[Name, float], metric: Metric) -> str:
     """Return ``has the lowest mean error (0.07)``; of two, ``lower ... (0.07 vs 0.1)``."""
-    texts = mean_texts(losses, metric)
-    if len(losses) == 2:
+    return words_of_texts(name, mean_texts(losses, metric), metric)
+
+
+def words_of_texts(name: Name, texts: Mapping[Name, str], metric: Metric) -> str:
+    """Return the words of `mean_words` for means that are texts already."""
+    if len(texts) == 2:
         other = next(text for one, text in texts.items() if one != name)
         return f"has the {metric.smaller} {metric.mean} ({versus(texts[name], other)})"
     return f"has the {metric.smallest} {metric.mean} ({texts[name]})"

@@ -191,7 +191,7 @@ def _pvalues(gains: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledItems(Presented):
-    """Whether the items so far settle the decision of the full plan.
+    """The decision of the full plan, as far as the items so far settle it.
 
     Attributes
     ----------

@@ -192,7 +192,7 @@ def _rivals(
     unranked = verdict.unranked_pairs()[learner]
     if not verdict.stated:
         return unranked & candidates, True
-    # learners that are already ranked override nobody
+    # learners that are already ranked override no other
     rivals = verdict.possible[learner] & ~verdict.sure[learner] & among
     rivals[: learner + 1] = False
     against = np.where(rivals & now.overrides[learner], now.t[learner], -np.inf)

@@ -43,14 +43,9 @@ class PlannedUnits:
     The bounded quantity is not a statistic but the evidence: -log p of the two-sided test with
     the sign of its direction. With ties and zeros the p-value is no function of the rank sum.
 
-    Attributes
-    ----------
-    kind : {"ranks", "signs"}
-        Wilcoxon's signed rank test, or the sign test.
-    runs : int
-        Number of planned units.
-    span : float or None
-        Losses lie between 0 and this; None if they are unbounded.
+    - `kind` {"ranks", "signs"}: Wilcoxon's signed rank test, or the sign test.
+    - `runs`: Number of planned units.
+    - `span`: Losses lie between 0 and this; None if they are unbounded.
     """
 
     kind: UnitTest
@@ -242,14 +237,10 @@ def _evidence_bound(sizes: tuple[int, ...], against: float, left: int) -> float:
 class TiePatterns(NamedTuple):
     """All possible rankings of the remaining units among the finished ones.
 
-    Attributes
-    ----------
-    ranks : (patterns, groups) array
-        Twice the midrank of every group of tied finished units.
-    alike : (patterns,) array
-        The row of `tails` of every pattern.
-    tails : (kinds, sums) array
-        P(W <= w), w = 0, 1, ... in halves of a rank, under random signs of all units.
+    - `ranks` (patterns, groups): Twice the midrank of every group of tied finished units.
+    - `alike` (patterns,): The row of `tails` of every pattern.
+    - `tails` (kinds, sums): P(W <= w), w = 0, 1, ... in halves of a rank, under random signs of all
+      units.
     """
 
     ranks: Ints

@@ -24,7 +24,7 @@ MAX_LISTED_PAIRS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RacedLearner(Presented):
-    """How far one learner ran.
+    """The progress of one learner.
 
     Attributes
     ----------
@@ -279,7 +279,7 @@ class Raced:
 
     @property
     def settled(self) -> bool:
-        """Whether the last look is settled."""
+        """True if the last look is settled."""
         return self.looks[-1].settled
 
 

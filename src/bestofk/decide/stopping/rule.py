@@ -98,17 +98,11 @@ Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "passed
 class StopReason:
     """The reason why a learner needs no more runs.
 
-    Attributes
-    ----------
-    kind : str
-        The learner is recommended; or the learner `by` has the smaller mean, overrides it, is
-        recommended and preferred to it, or is recommended in its place; or its rank is settled.
-    exact : bool
-        Whether the rest of the plan cannot change this; otherwise it holds up to the risk.
-    by : str
-        The other learner.
-    place : int
-        The rank in the order.
+    - `kind`: The learner is recommended; or the learner `by` has the smaller mean, overrides it, is
+      recommended and preferred to it, or is recommended in its place; or its rank is settled.
+    - `exact`: Whether the rest of the plan cannot change this; otherwise it holds up to the risk.
+    - `by`: The other learner.
+    - `place`: The rank in the order.
     """
 
     kind: Kind

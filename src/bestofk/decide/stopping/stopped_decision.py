@@ -26,7 +26,7 @@ class StoppedPair(Pair):
     """One pair, on the runs that both learners completed."""
 
     settled: bool = True
-    """Whether the claim of the full plan about this pair is settled."""
+    """True if the claim of the full plan about this pair is settled."""
 
     @property
     def verdict(self) -> str:

@@ -117,9 +117,9 @@ def problem(text: str, **settings: Any) -> Problem:
     Traceback (most recent call last):
     bestofk._base.errors.UnknownNameError: There is no problem 'binery': did you mean 'binary'?
     """
-    from bestofk.learners.specification import call_of
+    from bestofk.learners.specification import problem_call
 
-    name, text_settings = call_of(text, "problem")
+    name, text_settings = problem_call(text)
     maker = PROBLEMS[name].load()
     settings = {**text_settings, **settings}
     parameters = inspect.signature(maker).parameters

@@ -39,13 +39,9 @@ DECLARED: dict[str, Kernel] = {}
 class Kernel:
     """A function of the kernel library.
 
-    Parameters
-    ----------
-    name : str
-        Its name in C.
-    signature : str
-        Its arguments: ``f64`` and ``i64`` are numbers, ``*f64`` is an array to read, ``&f64`` is
-        an array to write. The function returns an integer.
+    - `name`: Its name in C.
+    - `signature`: Its arguments: ``f64`` and ``i64`` are numbers, ``*f64`` is an array to read,
+      ``&f64`` is an array to write. The function returns an integer.
     """
 
     __slots__ = ("_checks", "_function", "name", "signature")

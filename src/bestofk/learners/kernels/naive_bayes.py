@@ -28,6 +28,10 @@ _MIXED_PLAN = Kernel(
 )
 
 
+Tables = tuple[Floats, Floats, Floats, Floats, Floats]
+"""Table, prior, precision, mean and deviation."""
+
+
 def offsets(cardinality: Codes) -> Codes:
     """Return the first table line of each nominal column."""
     return np.concatenate(([0], np.cumsum(cardinality))).astype(np.int64)
@@ -40,8 +44,8 @@ def table_lines(values: Floats, cardinality: Codes) -> npt.NDArray[np.int32]:
     return lines
 
 
-def fit(encoded: Encoded) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Return table, prior, precision, mean and deviation (see `NaiveBayes`)."""
+def fit(encoded: Encoded) -> Tables:
+    """Return the tables of `NaiveBayes`."""
     n, d, c = encoded.n, encoded.d, encoded.n_classes
     offset = offsets(encoded.cardinality)
     table, prior = np.empty((offset[-1] + 1, c)), np.empty(c)
@@ -54,42 +58,26 @@ def fit(encoded: Encoded) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     return table, prior, precision, mean, deviation
 
 
-def shares_of_rows(
-    values: Floats,
-    cardinality: Codes,
-    *,
-    table: Floats,
-    prior: Floats,
-    precision: Floats,
-    mean: Floats,
-    deviation: Floats,
-) -> Floats:
+def shares_of_rows(values: Floats, cardinality: Codes, tables: Tables) -> Floats:
     """Return the normalised products of every row."""
+    table, prior, *moments = tables
     values = np.ascontiguousarray(values, dtype=np.float64)
     shares = np.empty((len(values), len(prior)))
     _SHARES(
-        values, table_lines(values, cardinality), *values.shape, table, prior, len(prior),
-        precision, mean, deviation, shares,
+        values, table_lines(values, cardinality), *values.shape, table, prior, len(prior), *moments,
+        shares,
     )  # fmt: skip
     return shares
 
 
-def choose_classes(
-    values: Floats,
-    cardinality: Codes,
-    *,
-    table: Floats,
-    prior: Floats,
-    precision: Floats,
-    mean: Floats,
-    deviation: Floats,
-) -> Codes:
+def choose_classes(values: Floats, cardinality: Codes, tables: Tables) -> Codes:
     """Return the first class with the largest product of every row."""
+    table, prior, *moments = tables
     values = np.ascontiguousarray(values, dtype=np.float64)
     predicted = np.empty(len(values), dtype=np.int64)
     _CHOOSE(
         values, table_lines(values, cardinality), *values.shape, table, len(table), prior,
-        len(prior), precision, mean, deviation, predicted,
+        len(prior), *moments, predicted,
     )  # fmt: skip
     return predicted
 

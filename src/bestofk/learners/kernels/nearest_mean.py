@@ -30,16 +30,10 @@ _PLAN = Kernel("nearest_mean_plan", f"{_DATA} *i64 i64 i64 i64 &i64 &i64")
 class Limbs:
     """The limbs of all numeric columns.
 
-    Parameters
-    ----------
-    digits : array of int64, shape (n, total number of limbs)
-        Limbs with the sign of the number; missing cells are 0.
-    first : array of int64, shape (columns + 1,)
-        Column j has the limbs ``first[j]`` (lowest) to ``first[j + 1] - 1``.
-    low : array of int64, shape (columns,)
-        Exponent of the unit of the lowest limb.
-    width : int
-        Bits of a limb.
+    - `digits` (n, total number of limbs): Limbs with the sign of the number; missing cells are 0.
+    - `first` (columns + 1,): Column j has the limbs ``first[j]`` (lowest) to ``first[j + 1] - 1``.
+    - `low` (columns,): Exponent of the unit of the lowest limb.
+    - `width`: Bits of a limb.
     """
 
     digits: Codes

@@ -21,15 +21,10 @@ _CUT = Kernel("cut_by_mark", "*i64 *i64 i64 i64 *i64 i64 i64 &i64 &i64")
 class SplitMarks:
     """Split s tests the rows with ``marks[wanted[s, 0]] == wanted[s, 1]``, trains on the others.
 
-    Parameters
-    ----------
-    marks : (m, n) int64
-        The fold that tests each row, one line per run; or 0 (tested) and 1 (not tested), one
-        line per split.
-    wanted : (splits, 2) int64
-        Line and mark of each split, in the order (run, fold).
-    n_marks : int
-        One more than the largest mark in the table or in `wanted`.
+    - `marks`: The fold that tests each row, one line per run; or 0 (tested) and 1 (not tested), one
+      line per split.
+    - `wanted`: Line and mark of each split, in the order (run, fold).
+    - `n_marks`: One more than the largest mark in the table or in `wanted`.
     """
 
     marks: Codes

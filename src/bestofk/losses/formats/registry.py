@@ -39,7 +39,7 @@ class LossFormat:
     summary: str
     """The files and objects that can be read, in a line."""
     reads: str
-    """What becomes a learner, a data set and a fold, in a line."""
+    """One line: which parts become the learner, the data set and the fold."""
     columns: str
     """``package.module:name`` of the function that returns the columns to read."""
     recognise: str = ""

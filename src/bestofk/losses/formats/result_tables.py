@@ -40,22 +40,13 @@ class ReadOptions:
 class ToolColumns:
     """A table in one of the three layouts, and the columns to read.
 
-    Parameters
-    ----------
-    table : Table
-        With the columns below.
-    roles : dict of str to str
-        The column of each role (algorithm, dataset, run, fold, repetition, instance, loss).
-    metric : str or None
-        The metric to read if a column names several.
-    layout : str or None
-        ``"long"``, ``"wide"`` or ``"cv-results"``; None to detect it from the columns.
-    loss_name : str or None
-        The name of the numbers, if it is not that of their column.
-    higher_is_better : bool or None
-        The direction of the numbers according to the tool.
-    direction_source : str
-        What states the direction, such as "the study".
+    - `table`: With the columns below.
+    - `roles`: The column of each role (algorithm, dataset, run, fold, repetition, instance, loss).
+    - `metric`: The metric to read if a column names several.
+    - `layout`: ``"long"``, ``"wide"`` or ``"cv-results"``; None to detect it from the columns.
+    - `loss_name`: The name of the numbers, if it is not that of their column.
+    - `higher_is_better`: The direction of the numbers according to the tool.
+    - `direction_source`: What states the direction, such as "the study".
     """
 
     table: Table

@@ -64,12 +64,9 @@ Verdicts = npt.NDArray[np.int8]
 class DrawnWinners:
     """The best algorithm and the test set size on each of 32 data sets.
 
-    Attributes
-    ----------
-    winners, sizes : ndarray of int, shape (32,)
-        The algorithm with error 0.20, and the number of objects in a test set.
-    errors : ndarray of shape (5, 32)
-        Theoretical error of each algorithm on each data set.
+    - `winners`, `sizes` (32,): The algorithm with error 0.20, and the number of objects in a test
+      set.
+    - `errors` (5, 32): Theoretical error of each algorithm on each data set.
     """
 
     winners: npt.NDArray[np.int64]
@@ -176,16 +173,10 @@ def simulate_null(simulations: int, rng: np.random.Generator) -> Floats:
 class Scalar:
     """P-values of the scalar tests for S simulations.
 
-    Attributes
-    ----------
-    anova, friedman : ndarray of shape (S,)
-        P-values of the hypothesis that all five algorithms are equal.
-    bootstrap_a : ndarray of shape (S, 5)
-        P-values of each algorithm against the mean of all.
-    t, wilcoxon, bootstrap_a_pairs : ndarray of shape (S, 10)
-        Unadjusted p-values of each pair.
-    differences : ndarray of shape (S, 10)
-        Mean of the first algorithm of the pair minus that of the second.
+    - `anova`, `friedman` (S,): P-values of the hypothesis that all five algorithms are equal.
+    - `bootstrap_a` (S, 5): P-values of each algorithm against the mean of all.
+    - `t`, `wilcoxon`, `bootstrap_a_pairs` (S, 10): Unadjusted p-values of each pair.
+    - `differences` (S, 10): Mean of the first algorithm of the pair minus that of the second.
     """
 
     anova: Floats

@@ -38,27 +38,14 @@ def halves(
 ) -> tuple[Marks, npt.NDArray[np.uint32]]:
     """Mark the rows of the second half, and draw seeds for the learner.
 
-    Parameters
-    ----------
-    name : str
-        The data set; part of the seed, so that data sets are independent.
-    y : array (n,)
-        Class codes.
-    learner : str
-        One of the five learners.
-    design : str
-        ``"own"`` or ``"shared"``.
-    runs : range
-        The runs; the halves of a run do not depend on the other runs.
-    seed : int
-        Determines all random choices.
-
-    Returns
-    -------
-    marks : array (runs * 5, n) of bool
-        Fold 1 tests the rows that are True, fold 0 the others.
-    seeds : array (runs * 5, 2)
-        One seed per fit.
+    - `name`: The data set; part of the seed, so that data sets are independent.
+    - `y`: Class codes.
+    - `learner`: One of the five learners.
+    - `design`: ``"own"`` or ``"shared"``.
+    - `runs`: The runs; the halves of a run do not depend on the other runs.
+    - `seed`: Determines all random choices.
+    - `marks`: Fold 1 tests the rows that are True, fold 0 the others.
+    - `seeds`: One seed per fit.
     """
     n = len(y)
     streams = [[seed, crc32(name.encode()), run] for run in runs]
@@ -132,7 +119,7 @@ class Prepared:
 
     @property
     def unknown(self) -> bool:
-        """Whether any value is unknown."""
+        """True if any value is unknown."""
         return bool(np.isnan(self.values).any())
 
     def encoded(self) -> Encoded:

@@ -172,10 +172,10 @@ class Comparisons:
     critical_difference: float | None = None
     alpha: float = 0.05
     higher_is_better: bool = False
-    """Whether a larger score is better."""
+    """True if a larger score is better."""
     p_words: str = "the adjusted p-value"
     two_sided: bool = True
-    """Whether the tests were two-sided; one-sided tests miss some differences."""
+    """True if the tests were two-sided; one-sided tests miss some differences."""
     note: str = ""
     interval_note: str = ""
     noun: str = "learner"

@@ -126,7 +126,7 @@ _HEAD = 4
 
 
 class _Fits(NamedTuple):
-    """Whether a text fits into a width, and the font for it."""
+    """True if a text fits into a width, and the font for it."""
 
     width: float
     size: float

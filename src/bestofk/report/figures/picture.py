@@ -146,7 +146,7 @@ class Shape:
     opacity: float = 1.0
     closed: bool = False
     smooth: bool = False
-    """Whether the points after the first are Bezier control points, three per curve."""
+    """True if the points after the first are Bezier control points, three per curve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,7 +108,7 @@ class FigureEntry:
     """Names of the classes that it draws."""
     summary: str
     several: bool = False
-    """Whether it also draws a list of them."""
+    """True if it also draws a list of them."""
     needs: Callable[[Decision], bool] | None = None
     """Requirement on an order."""
     shows: Callable[[Any], bool] | None = None

@@ -1,1 +1,1 @@
-"""Where work is done: in this process, in worker processes, on a cluster."""
+"""Run tasks in this process, in worker processes, or on a cluster."""

@@ -66,28 +66,18 @@ def run_on_dask(
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks on a Dask cluster and yield results as they arrive.
 
-    Parameters
-    ----------
-    task : Task
-        The task of the items. Each worker receives it once.
-    blocks : iterable of Block
-        Consumed lazily, as the cluster has free threads.
-    sizer : BlockSizer, optional
-        Receives the number of blocks that are sent at once before the first one is requested.
-    jobs : int
-        Number of blocks evaluated at the same time; -1 uses all threads of the cluster. Without a
-        scheduler, the number of threads of the local cluster.
-    scheduler : str, Client or cluster, optional
-        Address of the cluster, a `distributed.Client` or a Dask cluster; by default a local cluster
-        is started.
-    timeout : float, optional
-        Time limit of one item, in seconds.
-    deadline : float, optional
-        End of the run, on the clock of `time.monotonic`.
-    cut : dict, optional
-        Receives the items that the deadline cut off, with the seconds since they were sent.
-    pools : list, optional
-        Holds the connection between two calls for the same task; the caller closes it.
+    - `task`: The task of the items. Each worker receives it once.
+    - `blocks`: Consumed lazily, as the cluster has free threads.
+    - `sizer`: Receives the number of blocks that are sent at once before the first one is
+      requested.
+    - `jobs`: Number of blocks evaluated at the same time; -1 uses all threads of the cluster.
+      Without a scheduler, the number of threads of the local cluster.
+    - `scheduler`: Address of the cluster, a `distributed.Client` or a Dask cluster; by default a
+      local cluster is started.
+    - `timeout`: Time limit of one item, in seconds.
+    - `deadline`: End of the run, on the clock of `time.monotonic`.
+    - `cut`: Receives the items that the deadline cut off, with the seconds since they were sent.
+    - `pools`: Holds the connection between two calls for the same task; the caller closes it.
 
     Raises
     ------

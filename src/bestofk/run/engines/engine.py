@@ -52,23 +52,16 @@ class Rounds:
 class Engine:
     """How to run a task.
 
-    Parameters
-    ----------
-    name : str
-        ``"serial"`` evaluates one item after the other, in this process or, if there is a timeout
-        or a deadline, in one watched process. ``"threads"``, ``"processes"`` and ``"dask"`` do what
-        their names say. ``"auto"`` uses threads if all learners are built in and there is no
-        timeout or deadline. Otherwise it uses this process if there is little work and the task is
-        trusted (all learners are scikit-learn's or built in), and worker processes if not.
-    jobs : int
-        Number of workers; -1 means one per core.
-    scheduler : str, Client or cluster, optional
-        Address of a Dask scheduler, a `distributed.Client` or a Dask cluster; by default a local
-        cluster is started. It makes ``"auto"`` the engine ``"dask"``.
-    timeout : float, optional
-        Time limit of one fit, in seconds.
-    rounds : Rounds, optional
-        Lets several runs of one task share their workers.
+    - `name`: ``"serial"`` evaluates one item after the other, in this process or, if there is a
+      timeout or a deadline, in one watched process. ``"threads"``, ``"processes"`` and ``"dask"``
+      do what their names say. ``"auto"`` uses threads if all learners are built in and there is no
+      timeout or deadline. Otherwise it uses this process if there is little work and the task is
+      trusted (all learners are scikit-learn's or built in), and worker processes if not.
+    - `jobs`: Number of workers; -1 means one per core.
+    - `scheduler`: Address of a Dask scheduler, a `distributed.Client` or a Dask cluster; by default
+      a local cluster is started. It makes ``"auto"`` the engine ``"dask"``.
+    - `timeout`: Time limit of one fit, in seconds.
+    - `rounds`: Lets several runs of one task share their workers.
     """
 
     name: str = "auto"

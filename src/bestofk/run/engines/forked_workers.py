@@ -167,15 +167,10 @@ class ForkServer:
 class WorkerSource:
     """Create workers for one task.
 
-    Parameters
-    ----------
-    packed : bytes, str or None
-        The pickled task, or the path of its file. Bytes are kept in an unnamed file, which the
-        system removes.
-    evaluator : ItemEvaluator or None
-        The evaluator of the task, for workers that are forks of this process.
-    threads : int
-        Threads of the numerical libraries.
+    - `packed`: The pickled task, or the path of its file. Bytes are kept in an unnamed file, which
+      the system removes.
+    - `evaluator`: The evaluator of the task, for workers that are forks of this process.
+    - `threads`: Threads of the numerical libraries.
     """
 
     def __init__(

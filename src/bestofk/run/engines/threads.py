@@ -131,16 +131,10 @@ def run_in_threads(
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks in up to `jobs` threads and yield results as they arrive.
 
-    Parameters
-    ----------
-    task : Task
-        A task with `in_threads`.
-    blocks : iterator of Block
-        Consumed lazily, one for each idle thread.
-    jobs : int
-        Number of threads.
-    evaluators : list, optional
-        Holds evaluators between two calls for the same task.
+    - `task`: A task with `in_threads`.
+    - `blocks`: Consumed lazily, one for each idle thread.
+    - `jobs`: Number of threads.
+    - `evaluators`: Holds evaluators between two calls for the same task.
     """
     pool = _ThreadPool(task, jobs, [] if evaluators is None else evaluators)
     try:

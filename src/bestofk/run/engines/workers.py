@@ -84,24 +84,14 @@ def run_in_workers(
 
     If part of the task cannot be pickled, the workers are forks of this process.
 
-    Parameters
-    ----------
-    task : Task
-        The task of the items.
-    blocks : iterable of Block
-        Consumed lazily, one for each idle worker.
-    jobs : int
-        Number of workers.
-    timeout : float, optional
-        Time limit of one item, in seconds. Its worker is killed after that.
-    deadline : float, optional
-        End of the run, on the clock of `time.monotonic`. Unfinished items get no result.
-    here : bool
-        Fork the workers from this process if the system can; they start immediately.
-    cut : dict, optional
-        Receives the items that the deadline cut off, with the seconds that each had taken.
-    pools : list, optional
-        Holds the pool between two calls for the same task; the caller closes it.
+    - `task`: The task of the items.
+    - `blocks`: Consumed lazily, one for each idle worker.
+    - `jobs`: Number of workers.
+    - `timeout`: Time limit of one item, in seconds. Its worker is killed after that.
+    - `deadline`: End of the run, on the clock of `time.monotonic`. Unfinished items get no result.
+    - `here`: Fork the workers from this process if the system can; they start immediately.
+    - `cut`: Receives the items that the deadline cut off, with the seconds that each had taken.
+    - `pools`: Holds the pool between two calls for the same task; the caller closes it.
     """
     pool = pools.pop() if pools else _new_pool(task, jobs, timeout, deadline, here=here)
     if pool is None:

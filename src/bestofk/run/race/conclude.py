@@ -90,14 +90,13 @@ def _decision(
     assert outcome.family is not None
     verdict = last.look.exact if race.exact else last.look.verdict
     names = tuple(spec.learners[number].name for number in outcome.prefer)
-    found = evidence_so_far(
+    evidence = evidence_so_far(
         last.losses, names, outcome.test, outcome.family, verdict, metric=metric
     )
     shown_losses = last.losses[..., : outcome.test.outer]
-    ranking = order_so_far(found, verdict, shown_losses, settled=race.settled)
+    ranking = order_so_far(evidence, verdict, shown_losses, settled=race.settled)
     means = {name: _mean(row) for name, row in zip(names, shown_losses, strict=True)}
     shown = stated_order(outcome.preference, np.arange(len(names)), ranking[:1])
-    evidence = found
     if not np.array_equal(shown, np.arange(len(names))):
         family, order = outcome.family, shown.tolist()
         at = None if family.control is None else order.index(family.control)
@@ -145,11 +144,11 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
     assert outcome.family is not None
     last, rule, test = outcome.looks[-1], outcome.planned.rule, outcome.test
     names = [spec.learners[number].name for number in outcome.prefer]
-    # what the whole plan decides is settled, be it by a hair
+    # the decision of the whole plan is settled, however close it is
     settled = last.look.settled or outcome.whole
     _, _, exact = still_open(last.look.exact, outcome.family, rule.target)
     exact = (exact and settled) or outcome.whole
-    # at the end of all runs there is nobody to go on with: those that were open before still are
+    # after the last run, the pairs that were open before it are still open
     undecided = [one.look.open_pairs for one in outcome.looks if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
     ended = "settled" if settled else "unfinished" if outcome.cut else "runs"

@@ -37,16 +37,10 @@ _SPLITS = ("resample", "bootstrap")
 class PlannedRace:
     """A rule, and the test of the plan that it curtails.
 
-    Attributes
-    ----------
-    rule : StopRule
-    test : PlannedT or PlannedUnits
-        Of runs, or of data sets; without the step of the losses, which is known after the first
-        run.
-    design : Design
-        Of all splits that there are; with ``settle="limit"`` more than those of the plan.
-    foreseen : Foreseen
-        The test and the family of the plan.
+    - `test`: The planned test of runs or data sets. The step of the losses is known only after the
+      first run.
+    - `design`: The design of all splits; with ``settle="limit"`` there are more than in the plan.
+    - `foreseen`: The test and the family of the plan.
     """
 
     rule: StopRule
@@ -56,7 +50,7 @@ class PlannedRace:
 
     @property
     def unit(self) -> str:
-        """What the race goes by."""
+        """The unit of the race."""
         return "data set" if isinstance(self.test, PlannedUnits) else "run"
 
     @property

@@ -105,21 +105,12 @@ class RecordedLook:
 class RaceOutcome:
     """The outcome of a race.
 
-    Attributes
-    ----------
-    planned : PlannedRace
-    results : mapping of CellIndex to CellResult
-        All requested cells.
-    whole : bool
-        The race needed all runs of the plan, or was impossible: decide from the whole plan.
-    cut : bool
-        The time was up before it was settled.
-    prefer : tuple of int
-        Numbers of the learners in the order of preference.
-    looks : tuple of RecordedLook
-        Every look, by that order.
-    test, family
-        What was curtailed.
+    - `results`: All requested cells.
+    - `whole`: The race needed all runs of the plan, or was impossible: decide from the whole plan.
+    - `cut`: The time was up before it was settled.
+    - `prefer`: Numbers of the learners in the order of preference.
+    - `looks`: Every look, by that order.
+    - `test`, `family`: What was curtailed.
     """
 
     planned: PlannedRace

@@ -50,7 +50,7 @@ class ClaimOutcome:
     claimed: frozenset[str]
     """Keys that this process has claimed."""
     stored: frozenset[str]
-    """Those of them for which the store has a result."""
+    """The claims for which the store has a result."""
 
 
 class Claims:

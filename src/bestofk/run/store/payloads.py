@@ -19,16 +19,10 @@ MAX_QUERIED_PAYLOADS = 500
 class Payload:
     """A stored result of work other than a cell of a comparison.
 
-    Attributes
-    ----------
-    digest : str
-        Digest of everything that the data depend on.
-    name : str
-        Which result of the work this is.
-    kind : str
-        The kind of work, for people who inspect the store.
-    data : bytes
-        The result.
+    - `digest`: Digest of everything that the data depend on.
+    - `name`: Which result of the work this is.
+    - `kind`: The kind of work, for people who inspect the store.
+    - `data`: The result.
     """
 
     digest: str

@@ -51,24 +51,15 @@ def open_store(
 ) -> Store:
     """Open a store, or create it.
 
-    Parameters
-    ----------
-    store : path, URL or None
-        None means memory. A path or ``"sqlite:///x.db"`` names an SQLite file.
-        ``"postgresql+psycopg://user:password@host/database"`` names a PostgreSQL database.
-    create : bool
-        Whether to create a store that does not exist.
-    read_only : bool
-        Open for reading only; implies ``create=False``.
-    busy_timeout : float
-        Seconds to wait for a lock of another process.
-    patience : float
-        Seconds to wait for a server that goes away after the store was opened, as in a restart.
+    - `store`: None means memory. A path or ``"sqlite:///x.db"`` names an SQLite file.
+      ``"postgresql+psycopg://user:password@host/database"`` names a PostgreSQL database.
+    - `create`: Whether to create a store that does not exist.
+    - `read_only`: Open for reading only; implies ``create=False``.
+    - `busy_timeout`: Seconds to wait for a lock of another process.
+    - `patience`: Seconds to wait for a server that goes away after the store was opened, as in a
+      restart.
 
-    Returns
-    -------
-    Store
-        A context manager that writes waiting results at the end.
+    - Returns: A context manager that writes waiting results at the end.
 
     Raises
     ------

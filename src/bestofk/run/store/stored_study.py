@@ -49,22 +49,13 @@ class StudyData:
 class StoredDecision:
     """The settings of a decision about a study, and notes for the reader.
 
-    Attributes
-    ----------
-    options : dict
-        What `bestofk.decide.Settings.to_dict` wrote.
-    created : str
-        Time in UTC and ISO 8601, for the reader only.
-    command : tuple of str
-        Arguments of the command line, if there was one, with passwords hidden.
-    fits : int or None
-        Number of fits that the decision used, if some were missing.
-    notes : tuple of str
-        The reason, in sentences.
-    replication : dict or None
-        How often other random splits gave the same decision, if requested.
-    race : dict or None
-        The rule for stopping before the end of the plan, if there was one.
+    - `options`: What `bestofk.decide.Settings.to_dict` wrote.
+    - `created`: Time in UTC and ISO 8601, for the reader only.
+    - `command`: Arguments of the command line, if there was one, with passwords hidden.
+    - `fits`: Number of fits that the decision used, if some were missing.
+    - `notes`: The reason, in sentences.
+    - `replication`: How often other random splits gave the same decision, if requested.
+    - `race`: The rule for stopping before the end of the plan, if there was one.
     """
 
     options: dict[str, Any]

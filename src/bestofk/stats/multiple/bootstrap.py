@@ -38,20 +38,13 @@ SHAPES = "(learners, data sets), with folds and repetitions as further axes"
 class BootstrapPairs(MultipleResult):
     """Result of Bootstrap-A with two learners, for several pairs.
 
-    Attributes
-    ----------
-    pairs : tuple of (int, int)
-        The learners compared.
-    estimates : ndarray of shape (pairs,)
-        Mean loss of the first minus that of the second.
-    pvalues, adjusted_pvalues : ndarray of shape (pairs,)
-        Two-sided p-values, before and after adjustment for the number of pairs.
-    correction : str
-        The correction of the p-values.
-    error_bound : ndarray of shape (pairs,)
-        Largest error of each p-value; 0 if it was counted exactly.
-    names : tuple of str
-        Names of the learners in sentences.
+    - `pairs`: The learners compared.
+    - `estimates` (pairs,): Mean loss of the first minus that of the second.
+    - `pvalues`, `adjusted_pvalues` (pairs,): Two-sided p-values, before and after adjustment for
+      the number of pairs.
+    - `correction`: The correction of the p-values.
+    - `error_bound` (pairs,): Largest error of each p-value; 0 if it was counted exactly.
+    - `names`: Names of the learners in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -359,15 +352,15 @@ def cell_means(losses: Any) -> Floats:
             ", which treats them as intervals.",
         )
     table = finite_array(losses, "losses", min_ndim=2)
-    check_shape(table, "losses", (2, 3, 4))
+    check_shape(table, (2, 3, 4))
     return mean_of(table.reshape(*table.shape[:2], -1), 2)
 
 
-def check_shape(table: Floats, where: str, ndims: tuple[int, ...]) -> None:
+def check_shape(table: Floats, ndims: tuple[int, ...]) -> None:
     """Raise an error if a table has other axes, fewer than 2 learners, or no losses."""
     if table.ndim not in ndims or table.shape[0] < 2 or table.size == 0:
         raise ArgumentError(
-            f"{where} must have the axes {SHAPES}, with at least 2 learners; "
+            f"losses must have the axes {SHAPES}, with at least 2 learners; "
             f"got an array of shape {table.shape}."
         )
 

@@ -177,7 +177,7 @@ def interval_cells(
         raise ArgumentError("bootstrap_b requires either losses or intervals.")
     if losses is not None:
         table = _numbers(losses, "losses")
-        check_shape(table, "losses", (2, 3, 4))
+        check_shape(table, (2, 3, 4))
         table = table.reshape(table.shape + (1,) * (4 - table.ndim))
         ends = repetition_intervals(table, interval, missing=missing, loss_range=loss_range)
     else:
@@ -414,25 +414,17 @@ def _range(values: Floats, missing: str, loss_range: tuple[float, float]) -> tup
 class IntervalPairs(MultipleResult):
     """Result of Bootstrap-B with two learners, for several pairs.
 
-    Attributes
-    ----------
-    pairs : tuple of (int, int)
-        The learners compared. The rule ``"paper"`` compares the first with the intervals of both,
-        so (i, j) and (j, i) may differ.
-    estimates : ndarray of shape (pairs, 2)
-        Smallest and largest mean loss of the first minus that of the second.
-    pvalues, adjusted_pvalues : ndarray of shape (pairs, 2)
-        Smallest and largest p-value, before and after adjustment for the number of pairs.
-    verdicts : tuple of str
-        ``"significant"``, ``"not significant"`` or ``"inconclusive"``, from the adjusted p-values.
-    alpha : float
-        The level of the verdicts.
-    correction, rule : str
-        The correction and the rule of the p-values.
-    error_bound : ndarray of shape (pairs, 2)
-        Largest error of each p-value; 0 if it was counted exactly.
-    names : tuple of str
-        Names of the learners in sentences.
+    - `pairs`: The learners compared. The rule ``"paper"`` compares the first with the intervals of
+      both, so (i, j) and (j, i) may differ.
+    - `estimates` (pairs, 2): Smallest and largest mean loss of the first minus that of the second.
+    - `pvalues`, `adjusted_pvalues` (pairs, 2): Smallest and largest p-value, before and after
+      adjustment for the number of pairs.
+    - `verdicts`: ``"significant"``, ``"not significant"`` or ``"inconclusive"``, from the adjusted
+      p-values.
+    - `alpha`: The level of the verdicts.
+    - `correction`, `rule`: The correction and the rule of the p-values.
+    - `error_bound` (pairs, 2): Largest error of each p-value; 0 if it was counted exactly.
+    - `names`: Names of the learners in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]

@@ -406,13 +406,9 @@ def _range_test(losses: npt.ArrayLike, alpha: float, test: str) -> NewmanKeulsRe
 def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Positions, Positions]:
     """Return the underlines of `newman_keuls` for many tables (..., K, L) at once.
 
-    Returns
-    -------
-    order : (..., K) array of int
-        Learners by ascending mean loss.
-    ends : (..., K) array of int
-        For each position in that order, the end (exclusive) of the underline that starts there; 0
-        if none does.
+    - `order` (..., K): Learners by ascending mean loss.
+    - `ends` (..., K): For each position in that order, the end (exclusive) of the underline that
+      starts there; 0 if none does.
 
     Examples
     --------

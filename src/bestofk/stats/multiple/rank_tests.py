@@ -30,15 +30,8 @@ from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 def average_ranks(values: Floats) -> Floats:
     """Return ranks along the last axis, 1 for the smallest; ties share their mean rank.
 
-    Parameters
-    ----------
-    values : ndarray of shape (..., n)
-        Finite values.
-
-    Returns
-    -------
-    ndarray of shape (..., n)
-        Whole or half numbers from 1 to n.
+    - `values` (..., n): Finite values.
+    - Returns: Whole or half numbers from 1 to n.
 
     Examples
     --------

@@ -54,7 +54,7 @@ class MultipleTest(FunctionEntry):
 
     @property
     def batch(self) -> bool:
-        """Whether leading axes are separate tests."""
+        """True if leading axes are separate tests."""
         return self.speed != "one by one"
 
 

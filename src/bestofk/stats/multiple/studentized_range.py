@@ -31,19 +31,10 @@ _NOISE = 1e-12
 def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
     """Return P(Q > q) for the range Q of `groups` normal means over an independent scale.
 
-    Parameters
-    ----------
-    q : array_like
-        Values of the statistic, at least 0.
-    groups : array_like of int
-        Number of means in the range, at least 2; broadcasts against `q`.
-    df : float
-        Degrees of freedom of the scale, above 0; infinite for a known scale.
-
-    Returns
-    -------
-    numpy.ndarray
-        Upper tail probabilities.
+    - `q`: Values of the statistic, at least 0.
+    - `groups`: Number of means in the range, at least 2; broadcasts against `q`.
+    - `df`: Degrees of freedom of the scale, above 0; infinite for a known scale.
+    - Returns: Upper tail probabilities.
 
     Notes
     -----

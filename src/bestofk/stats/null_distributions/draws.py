@@ -31,24 +31,14 @@ def drawn_tails(
 ) -> list[Tails]:
     """Estimate the tails of the sums of several tables from the same rearrangements.
 
-    Parameters
-    ----------
-    values : ndarray of shape (rows, blocks)
-        The values of all tables.
-    members : ndarray of int, shape (tables, choices)
-        The rows that each table draws from.
-    queries : ndarray of int, shape (tables, queries)
-        The rows at whose sums the tails of each table are needed.
-    resamples : int
-        Number m of random rearrangements.
-    generator : numpy.random.Generator
-        Source of the rearrangements. The draws depend only on the numbers of blocks, choices and
-        resamples.
+    - `values` (rows, blocks): The values of all tables.
+    - `members` (tables, choices): The rows that each table draws from.
+    - `queries` (tables, queries): The rows at whose sums the tails of each table are needed.
+    - `resamples`: Number m of random rearrangements.
+    - `generator`: Source of the rearrangements. The draws depend only on the numbers of blocks,
+      choices and resamples.
 
-    Returns
-    -------
-    list of Tails
-        (b + 1) / (m + 1) with b the number of rearrangements in the tail, ties included.
+    - Returns: (b + 1) / (m + 1) with b the number of rearrangements in the tail, ties included.
 
     Notes
     -----

@@ -54,14 +54,9 @@ class Inversion:
 
     The exponent to minimise is psi(s) = log E e^{-s Y} + s D.
 
-    Parameters
-    ----------
-    costs : ndarray of shape (choices, blocks)
-        Equally likely values; the smallest in each block is 0.
-    counts : ndarray of shape (blocks,)
-        Number of blocks that each column represents.
-    unit : float
-        Common unit of all costs and of all sums D; 0 if there is none.
+    - `costs` (choices, blocks): Equally likely values; the smallest in each block is 0.
+    - `counts` (blocks,): Number of blocks that each column represents.
+    - `unit`: Common unit of all costs and of all sums D; 0 if there is none.
     """
 
     costs: Floats
@@ -130,18 +125,11 @@ def _dot(values: Floats, counts: Floats) -> float:
 class Contour:
     """The line c + iu with the transform at the nodes evaluated so far.
 
-    Attributes
-    ----------
-    tilted : ndarray
-        Probabilities of the choices of each draw under the tilt c.
-    centres, variances : ndarray
-        Mean and variance of each draw under the tilt.
-    log_size, mean, variance : float
-        log E e^{-c Y}, and the mean and variance of Y under the tilt.
-    step : float
-        Distance between nodes.
-    end : float
-        The u at which the integration ends.
+    - `tilted`: Probabilities of the choices of each draw under the tilt c.
+    - `centres`, `variances`: Mean and variance of each draw under the tilt.
+    - `log_size`, `mean`, `variance`: log E e^{-c Y}, and the mean and variance of Y under the tilt.
+    - `step`: Distance between nodes.
+    - `end`: The u at which the integration ends.
     """
 
     sums: Inversion

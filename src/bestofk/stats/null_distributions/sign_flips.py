@@ -79,17 +79,9 @@ def two_sided(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return P(sum of sign-flipped a - b >= observed sum), ties included, for each pair.
 
-    Parameters
-    ----------
-    a, b : ndarray of shape (pairs, n)
-        Losses; flipping the sign of a - b exchanges the two.
-
-    Returns
-    -------
-    p : ndarray of shape (pairs,)
-        The tail. The lower tail is the upper tail of (b, a).
-    bounds : ndarray of shape (pairs, 2)
-        Bounds of the tail; both are `p` if it was counted exactly.
+    - `a`, `b` (pairs, n): Losses; flipping the sign of a - b exchanges the two.
+    - `p` (pairs,): The tail. The lower tail is the upper tail of (b, a).
+    - `bounds` (pairs, 2): Bounds of the tail; both are `p` if it was counted exactly.
 
     Notes
     -----
@@ -176,12 +168,8 @@ def _subset_sums(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 class Lattice:
     """Differences of many pairs as counts of whole steps.
 
-    Attributes
-    ----------
-    unit : float
-        The size of a step.
-    counts : ndarray of int, shape (pairs, 2 m + 1)
-        How many differences of a pair are -m, ..., 0, ..., m steps.
+    - `unit`: The size of a step.
+    - `counts` (pairs, 2 m + 1): How many differences of a pair are -m, ..., 0, ..., m steps.
     """
 
     unit: float
@@ -240,12 +228,8 @@ def _largest_size(values: Floats) -> float:
 def flipped_tails(numbers: Whole, totals: Whole) -> Floats:
     """Return P(sum of s e_i over sizes s and random signs e_i >= total) for each pair.
 
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (pairs, m)
-        How many differences have the size 1, ..., m.
-    totals : ndarray of int, shape (pairs,)
-        The observed sums.
+    - `numbers` (pairs, m): How many differences have the size 1, ..., m.
+    - `totals` (pairs,): The observed sums.
 
     Notes
     -----

@@ -44,16 +44,10 @@ MAX_HALF_SUMS, MAX_SUMS = 2**20, 2**36
 class StepGrid:
     """Rows of values in steps, block by block.
 
-    Attributes
-    ----------
-    positions : ndarray, shape (rows, blocks)
-        The steps. Only differences within a block are meaningful.
-    slack : float
-        Sums that differ by at most this many steps are ties.
-    method : {"meet", "convolve", "invert"}
-        How to compute the distribution of sums.
-    exact : bool
-        Whether the steps are whole numbers that represent the values without rounding.
+    - `positions` (rows, blocks): The steps. Only differences within a block are meaningful.
+    - `slack`: Sums that differ by at most this many steps are ties.
+    - `method` {"meet", "convolve", "invert"}: How to compute the distribution of sums.
+    - `exact`: Whether the steps are whole numbers that represent the values without rounding.
     """
 
     positions: Whole | Floats
@@ -81,16 +75,10 @@ def levelled(values: Floats) -> tuple[Floats, float]:
 def step_grid(values: Floats, *, choices: int, queries: int, tables: int = 1) -> StepGrid:
     """Express `values` of shape (rows, blocks) in steps, in whole ones if the values allow it.
 
-    Parameters
-    ----------
-    values : ndarray of shape (rows, blocks)
-        All values that will be summed or compared with a sum.
-    choices : int
-        Number of values to draw from in each block.
-    queries : int
-        Number of sums whose tails are needed.
-    tables : int
-        Number of sets of rows to draw from; with many, a fine common unit costs too much.
+    - `values` (rows, blocks): All values that will be summed or compared with a sum.
+    - `choices`: Number of values to draw from in each block.
+    - `queries`: Number of sums whose tails are needed.
+    - `tables`: Number of sets of rows to draw from; with many, a fine common unit costs too much.
 
     Notes
     -----
@@ -166,12 +154,8 @@ def _exponent(values: Floats) -> int:
 def tail_by_enumeration(costs: Floats, deficit: float) -> float | None:
     """Return P(Y <= deficit) for Y the sum of one draw from each column; None if it takes long.
 
-    Parameters
-    ----------
-    costs : ndarray of shape (choices, blocks)
-        Equally likely values; the smallest in each block is 0.
-    deficit : float
-        The bound, including the slack for ties.
+    - `costs` (choices, blocks): Equally likely values; the smallest in each block is 0.
+    - `deficit`: The bound, including the slack for ties.
 
     Notes
     -----
@@ -271,12 +255,9 @@ def _fair_coins(count: int) -> Floats:
 class Tails:
     """Probabilities that the sum is at most, or at least, each queried value.
 
-    Attributes
-    ----------
-    lower, upper : ndarray of shape (queries,)
-        P(S* <= s) and P(S* >= s), both with equality.
-    lower_bounds, upper_bounds : ndarray of shape (queries, 2)
-        Bounds of the two; both bounds are the probability itself if it was counted exactly.
+    - `lower`, `upper` (queries,): P(S* <= s) and P(S* >= s), both with equality.
+    - `lower_bounds`, `upper_bounds` (queries, 2): Bounds of the two; both bounds are the
+      probability itself if it was counted exactly.
     """
 
     lower: Floats
@@ -413,15 +394,10 @@ def all_sums(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
 class _Halves:
     """The distributions of the two halves of a sum, which is all that a tail needs.
 
-    Attributes
-    ----------
-    first, below, above : ndarray
-        Number of ways to reach each step with the first half of the blocks, and to reach at most
-        and at least that step.
-    second_below, second_above : ndarray
-        The same for the second half, last step first.
-    everything : float
-        Number of ways of both halves together.
+    - `first`, `below`, `above`: Number of ways to reach each step with the first half of the
+      blocks, and to reach at most and at least that step.
+    - `second_below`, `second_above`: The same for the second half, last step first.
+    - `everything`: Number of ways of both halves together.
     """
 
     first: Floats

@@ -13,6 +13,7 @@ from bestofk._base.checks import (
     Alternative,
     Floats,
     RandomState,
+    at_least_zero,
     generator,
     one_of,
     positive,
@@ -161,13 +162,7 @@ def _explain_many(result: PosteriorResult, a: str, b: str, alpha: float) -> str:
 
 def rope_half_width(rope: Any) -> float:
     """Return the half-width of the region of practical equivalence as a finite number >= 0."""
-    try:
-        width = float(rope)
-    except (TypeError, ValueError):
-        raise refuse("rope", "a number of at least 0", rope) from None
-    if not (np.isfinite(width) and width >= 0):
-        raise refuse("rope", "a number of at least 0", rope)
-    return width
+    return at_least_zero(rope, "rope", "a number of at least 0")
 
 
 def posterior_pvalue(not_right: Any, not_left: Any, alternative: Alternative) -> FloatOrArray:
@@ -444,22 +439,12 @@ def share_draws(
 ) -> Floats:
     """Draw the shares below, inside and above the region from the posterior of one pair.
 
-    Parameters
-    ----------
-    a, b : array_like, shape (n,)
-        Mean losses on the same n data sets.
-    rope : float
-        Differences from -rope to rope count as equivalence.
-    draws : int
-        Number of draws.
-    random_state : int, Generator or None
-        Source of the draws.
-
-    Returns
-    -------
-    (draws, 3) array
-        ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior. The
-        probabilities of `signed_rank_bayes` are how often each of them is the largest.
+    - `a`, `b` (n,): Mean losses on the same n data sets.
+    - `rope`: Differences from -rope to rope count as equivalence.
+    - `draws`: Number of draws.
+    - `random_state`: Source of the draws.
+    - Returns: ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior. The
+      probabilities of `signed_rank_bayes` are how often each of them is the largest.
 
     Examples
     --------

@@ -61,25 +61,14 @@ def calibrated_df(
 ) -> CalibratedDf:
     """Return the calibrated degrees of freedom of a variant for `runs` runs of `folds` folds.
 
-    Parameters
-    ----------
-    variant : str
-        One of the ten variants of `bestofk.stats.pairwise.repeated_kfold_t`.
-    runs, folds : int
-        The design.
-    alpha : float
-        The level at which the Type I error was measured. The table has 0.01, 0.025, 0.05 and 0.1;
-        the nearest is used.
-    rows : int
-        Size of the data set; the nearest measured size is used.
-    learners : two names
-        The pair; naive Bayes and C4.5 replace a pair that was not measured.
-
-    Returns
-    -------
-    CalibratedDf
-        `df`, `entry` (a description of the measurement) and `exact` (False if the design, size,
-        pair or level was replaced by the nearest one).
+    - `variant`: One of the ten variants of `bestofk.stats.pairwise.repeated_kfold_t`.
+    - `runs`, `folds`: The design.
+    - `alpha`: The level at which the Type I error was measured. The table has 0.01, 0.025, 0.05 and
+      0.1; the nearest is used.
+    - `rows`: Size of the data set; the nearest measured size is used.
+    - `learners`: The pair; naive Bayes and C4.5 replace a pair that was not measured.
+    - Returns: `df`, `entry` (a description of the measurement) and `exact` (False if the design,
+      size, pair or level was replaced by the nearest one).
 
     Raises
     ------
@@ -237,12 +226,12 @@ class Calibration(Presented):
 
     @property
     def calibratable(self) -> bool:
-        """Whether some df or some critical value keeps the level."""
+        """True if some df or some critical value keeps the level."""
         return self.df is not None or self.critical_value is not None
 
     @property
     def takes_df(self) -> bool:
-        """Whether the calibrated value is a df."""
+        """True if the calibrated value is a df."""
         return self.default_df is not None
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:

@@ -51,16 +51,10 @@ MIN_CLUSTERS_WITHOUT_NOTE = 12
 class Clusters:
     """The cluster of each instance and the stratum of each cluster.
 
-    Attributes
-    ----------
-    order : ndarray of int, shape (n,)
-        The instances, ordered by cluster.
-    starts : ndarray of int, shape (C,)
-        Start of each cluster in `order`.
-    sizes : ndarray of float, shape (C,)
-        Number of instances of each cluster.
-    stratum : ndarray of int, shape (C,)
-        Stratum of each cluster, from 0.
+    - `order` (n,): The instances, ordered by cluster.
+    - `starts` (C,): Start of each cluster in `order`.
+    - `sizes` (C,): Number of instances of each cluster.
+    - `stratum` (C,): Stratum of each cluster, from 0.
 
     Examples
     --------
@@ -79,7 +73,7 @@ class Clusters:
 
     @cached_property
     def _in_order(self) -> bool:
-        """Whether each instance is a cluster, in the order of the instances."""
+        """True if each instance is a cluster, in the order of the instances."""
         return np.array_equal(self.order, self.starts)
 
     @cached_property
@@ -106,14 +100,10 @@ class Clusters:
         cluster pulls the mean towards itself, which makes its own deviation too small; Bell and
         McCaffrey's CR2 corrects for this.
 
-        Parameters
-        ----------
-        totals : ndarray of shape (..., C)
-            Sums of the differences by cluster.
-        unit : float or array of shape (...)
-            The largest possible difference of one instance. If fewer than three clusters differ,
-            their variance is unreliable, and the standard error is at least unit / C, about that
-            of one differing cluster.
+        - `totals` (..., C): Sums of the differences by cluster.
+        - `unit` (...): The largest possible difference of one instance. If fewer than three
+          clusters differ, their variance is unreliable, and the standard error is at least unit /
+          C, about that of one differing cluster.
         """
         variance, df = self.variance(totals)
         return np.maximum(np.sqrt(variance), self.least_error(totals, unit)), df

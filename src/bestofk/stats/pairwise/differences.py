@@ -248,22 +248,12 @@ def agreeing_interval(
     interval are order statistics, which do not. If the two disagree about 0, the test decides: the
     one-sided test of "at most 0" either excludes 0 and everything below, or does not exclude 0.
 
-    Parameters
-    ----------
-    result : PairwiseResult
-        With `pvalue`, `direction` and `alternative`.
-    level : float
-        Coverage.
-    low, high : array_like
-        The ends before the move.
-    least, most : array_like
-        The smallest and the largest difference.
-
-    Returns
-    -------
-    Interval
-        A moved end is 0, or just beside 0 if 0 is excluded. If an end would pass the other one,
-        only the side is known, and the other end is the furthest difference on that side.
+    - `result`: With `pvalue`, `direction` and `alternative`.
+    - `level`: Coverage.
+    - `low`, `high`: The ends before the move.
+    - `least`, `most`: The smallest and the largest difference.
+    - Returns: A moved end is 0, or just beside 0 if 0 is excluded. If an end would pass the other
+      one, only the side is known, and the other end is the furthest difference on that side.
 
     Examples
     --------

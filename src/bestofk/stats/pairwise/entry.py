@@ -56,22 +56,17 @@ class Automatic:
 class Caution:
     """A measured error rate above alpha, which a verdict mentions.
 
-    Attributes
-    ----------
-    words : str
-        The sentences; may contain ``{units}``, ``{skewness}``,
-        ``{autocorrelation}`` and ``{effective}``.
-    when : str
-        ``"unstable learners"``: a comparison knows whether there are any; a table does not, and
-        the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
-        freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and
-        the differences of a pair are strongly skewed. ``"autocorrelated"``: successive
-        differences of a pair depend on each other; with `below`, so strongly that they have the
-        information of fewer. ``"graded scores"``: some losses are neither 0
-        nor 1. ``"unequal runs"``: a learner has fewer runs than others, and fewer than `below`.
-        ``"few rows"``: a data set of fewer than `below` rows, with losses that are not error rates.
-    below : int
-        Number of units, runs or rows.
+    - `words`: The sentences; may contain ``{units}``, ``{skewness}``, ``{autocorrelation}`` and
+      ``{effective}``.
+    - `when`: ``"unstable learners"``: a comparison knows whether there are any; a table does not,
+      and the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
+      freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and the
+      differences of a pair are strongly skewed. ``"autocorrelated"``: successive differences of a
+      pair depend on each other; with `below`, so strongly that they have the information of fewer.
+      ``"graded scores"``: some losses are neither 0 nor 1. ``"unequal runs"``: a learner has fewer
+      runs than others, and fewer than `below`. ``"few rows"``: a data set of fewer than `below`
+      rows, with losses that are not error rates.
+    - `below`: Number of units, runs or rows.
     """
 
     words: str

@@ -22,18 +22,11 @@ def two_parts(
 ) -> Prepared:
     """Return a function that applies a kernel to the differences of both parts.
 
-    Parameters
-    ----------
-    a, b : array_like, shape (..., runs * folds + subset_runs * subset_folds)
-        The losses of every fold of every run, followed by those of the runs on parts of the rows.
-    runs, folds, subset_runs, subset_folds : int
-        Sizes of the two parts.
-
-    Returns
-    -------
-    callable
-        ``apply(kernel, units)`` calls ``kernel(whole, part, noise)`` with differences of shape
-        (runs, folds, block) and (subset_runs, subset_folds, block); see `over_pairs`.
+    - `a`, `b` (..., runs * folds + subset_runs * subset_folds): The losses of every fold of every
+      run, followed by those of the runs on parts of the rows.
+    - `runs`, `folds`, `subset_runs`, `subset_folds`: Sizes of the two parts.
+    - Returns: ``apply(kernel, units)`` calls ``kernel(whole, part, noise)`` with differences of
+      shape (runs, folds, block) and (subset_runs, subset_folds, block); see `over_pairs`.
     """
     sizes = (
         whole(runs, "runs", at_least=1),

@@ -149,12 +149,8 @@ def pvalue_of_margin(wrong_a: Any, wrong_b: Any, margin: float) -> Floats:
 
     The statistic is Tango's score at the margin, which his interval inverts.
 
-    Parameters
-    ----------
-    wrong_a, wrong_b : array_like of 0 and 1, shape (..., n)
-        Errors on the same instances; leading axes broadcast.
-    margin : float
-        Above 0.
+    - `wrong_a`, `wrong_b` (..., n): Errors on the same instances; leading axes broadcast.
+    - `margin`: Above 0.
 
     References
     ----------

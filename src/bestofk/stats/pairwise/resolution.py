@@ -15,7 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, finite_array, probability, refuse, side, whole
+from bestofk._base.checks import (
+    Floats,
+    at_least_zero,
+    finite_array,
+    probability,
+    refuse,
+    side,
+    whole,
+)
 from bestofk.stats.pairwise.differences import loss_unit
 
 INSTANCES = 2.0
@@ -144,13 +152,7 @@ def resolution_step(resolution: Any) -> float:
     """Return the resolution as a finite number of at least 0; 0.0 for None."""
     if resolution is None:
         return 0.0
-    try:
-        step = float(resolution)
-    except (TypeError, ValueError):
-        raise refuse("resolution", "a number of at least 0, or None", resolution) from None
-    if not (np.isfinite(step) and step >= 0):
-        raise refuse("resolution", "a number of at least 0, or None", resolution)
-    return step
+    return at_least_zero(resolution, "resolution", "a number of at least 0, or None")
 
 
 def step_of(resolution: float | None, a: Floats, b: Floats) -> float:

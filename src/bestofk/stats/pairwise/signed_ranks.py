@@ -39,12 +39,8 @@ _ZEROS = {"wilcox": "wilcox", "drop": "wilcox", "pratt": "pratt", "split": "spli
 def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
     """Return P(W <= at) for each row of ranks; compute rows with the same ranks once.
 
-    Parameters
-    ----------
-    ranks : ndarray of int, shape (rows, n)
-        Doubled ranks; ranks of 0 are ignored.
-    at : ndarray of int, shape (rows,)
-        Values from 0 to the sum of the ranks.
+    - `ranks` (rows, n): Doubled ranks; ranks of 0 are ignored.
+    - `at` (rows,): Values from 0 to the sum of the ranks.
     """
     ordered = np.sort(ranks, axis=1)
     m = np.count_nonzero(ordered, axis=1)
@@ -210,15 +206,15 @@ def normal_tails(ranks: Ranks, at: Ranks) -> Floats:
     return np.asarray(np.where(nothing, 1.0, never_zero(normal_sf(-z))))
 
 
-def largest_within(n: int, tail: float, exact_up_to: int) -> int:
+def largest_within(n: int, tail: float) -> int:
     """Return the largest w with P(W <= w) <= `tail` for the ranks 1, ..., n; -1 if there is none.
 
     Examples
     --------
-    >>> largest_within(7, 0.025, 50), largest_within(5, 0.025, 50)
+    >>> largest_within(7, 0.025), largest_within(5, 0.025)
     (2, -1)
     """
-    if n <= exact_up_to:
+    if n <= EXACT_UP_TO:
         return int(np.searchsorted(untied_cdf(n), tail * (1 + 1e-12), side="right")) - 1
     ranks = 2 * np.arange(1, n + 1)[np.newaxis]
     total = n * (n + 1) // 2
@@ -592,7 +588,7 @@ def _hodges_lehmann_interval(result: PairwiseResult, level: float) -> Interval:
     a, b = result.losses
     n = a.shape[-1]
     total = n * (n + 1) // 2
-    cut = largest_within(n, tail_level(level, result.alternative), EXACT_UP_TO)
+    cut = largest_within(n, tail_level(level, result.alternative))
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:  # noqa: ARG001
         flat = np.sort(np.reshape(d, (n, -1)), axis=0)

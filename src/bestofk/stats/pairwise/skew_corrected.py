@@ -98,12 +98,8 @@ def skew_corrected(t: Any, skewness: Any, n: Any) -> Floats:
 def skew_corrected_ends(quantile: Any, skewness: Any, n: Any) -> tuple[Floats, Floats]:
     """Return both ends of the interval of the mean, as (mean - end) / standard error.
 
-    Parameters
-    ----------
-    quantile : array_like
-        Upper quantile of the reference distribution, at least 0.
-    skewness, n : array_like
-        As for `skew_corrected`.
+    - `quantile`: Upper quantile of the reference distribution, at least 0.
+    - `skewness`, `n`: As for `skew_corrected`.
 
     Examples
     --------
