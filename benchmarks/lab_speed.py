@@ -24,7 +24,9 @@ from bestofk.stats.pairwise.repeated_kfold import VARIANTS
 from timing import Row
 
 SETS = 1000
-OURS, SKLEARN, WEKA = 200, 2, 20
+OURS, SKLEARN, WEKA, PROCESSES = 200, 2, 20, 10_000
+"""Data sets of each side."""
+ENGINE = "processes"
 
 JAVA = """
 import java.lang.management.*;
@@ -69,21 +71,21 @@ public class Lab {
 """
 
 
-def ours(sets: int = OURS) -> float:
+def ours() -> float:
     lab.simulate(sets=3, n_jobs=1)
     begin = process_time()
-    lab.simulate(sets=sets, random_state=1, n_jobs=1, engine="serial")
-    return (process_time() - begin) * SETS / sets
+    lab.simulate(sets=OURS, random_state=1, n_jobs=1, engine="serial")
+    return (process_time() - begin) * SETS / OURS
 
 
-def sklearn(sets: int = SKLEARN) -> float:
+def sklearn() -> float:
     from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
     from sklearn.naive_bayes import BernoulliNB
     from sklearn.tree import DecisionTreeClassifier
 
     rng = np.random.default_rng(0)
     begin = 0.0
-    for one in range(sets + 1):
+    for one in range(SKLEARN + 1):
         X = (rng.random((300, 10)) < rng.random(10)).astype(float)
         y = rng.random(300) < 0.5
         if one == 1:  # the first one warms up
@@ -91,24 +93,24 @@ def sklearn(sets: int = SKLEARN) -> float:
         for learner in (BernoulliNB(), DecisionTreeClassifier(random_state=0)):
             folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=one)
             cross_val_score(learner, X, y, cv=folds)
-    return (process_time() - begin) * SETS / sets
+    return (process_time() - begin) * SETS / SKLEARN
 
 
-def weka(jar: str, sets: int = WEKA) -> float:
+def weka(jar: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "Lab.java")
         source.write_text(JAVA, encoding="utf-8")
         classpath = os.pathsep.join(str(path) for path in Path(jar).parent.glob("*.jar"))
         done = subprocess.run(
-            ["java", "-cp", classpath, str(source), str(sets)],
+            ["java", "-cp", classpath, str(source), str(WEKA)],
             check=True, capture_output=True, text=True,
         )  # fmt: skip
-    return float(done.stdout) * SETS / sets
+    return float(done.stdout) * SETS / WEKA
 
 
-def statistics(sets: int = SETS) -> float:
+def statistics() -> float:
     """Calibrate all eleven tests of 10x10 losses on 1,000 data sets; return seconds per test."""
-    simulation = lab.simulate(problem="normal(cv='10x10')", sets=sets)
+    simulation = lab.simulate(problem="normal(cv='10x10')", sets=SETS)
     tests = (*VARIANTS, "corrected-repeated-kfold-t")
     lab.calibrate(simulation=simulation)
     begin = process_time()
@@ -117,12 +119,12 @@ def statistics(sets: int = SETS) -> float:
     return (process_time() - begin) / len(tests)
 
 
-def two_processes(sets: int = 10_000) -> tuple[float, float]:
+def two_processes() -> tuple[float, float]:
     """Return the wall seconds of one and of two workers, start-up included."""
     seconds = []
     for jobs in (1, 2):
         begin = perf_counter()
-        lab.simulate(sets=sets, random_state=1, n_jobs=jobs, engine="processes")
+        lab.simulate(sets=PROCESSES, random_state=1, n_jobs=jobs, engine=ENGINE)
         seconds.append(perf_counter() - begin)
     return seconds[0], seconds[1]
 

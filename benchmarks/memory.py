@@ -17,6 +17,7 @@ import numpy as np
 
 from timing import Row
 
+ROWS, COLUMNS, FILE_ROWS, FILE_COLUMNS = 200_000, 50, 400_000, 25
 READ = """
 import pathlib, re, sys
 import numpy, pandas, pyarrow.csv
@@ -32,6 +33,10 @@ print(peak() - before)
 """
 
 
+LEAST = 0.01
+"""MiB; small data may add nothing to the peak."""
+
+
 def comparison() -> Row:
     from sklearn.dummy import DummyClassifier
     from sklearn.naive_bayes import GaussianNB
@@ -43,14 +48,13 @@ def comparison() -> Row:
     rng = np.random.default_rng(0)
     small = rng.normal(size=(200, 5))
     bk.compare(learners, small, (small[:, 0] > 0).astype(int), **options)
-    n, d = 200_000, 50
-    X = rng.normal(size=(n, d))
+    X = rng.normal(size=(ROWS, COLUMNS))
     y = (X[:, 0] > 0).astype(int)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     bk.compare(learners, X, y, **options)
     added = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
     limit = 3 * X.nbytes / 2**20
-    return f"memory-{n}x{d}", limit / added, added, limit
+    return f"memory-{ROWS}x{COLUMNS}", limit / max(added, LEAST), added, limit
 
 
 def reading() -> Row:
@@ -61,14 +65,14 @@ def reading() -> Row:
             [sys.executable, "-c", READ, str(path)], check=True, capture_output=True, text=True
         )
         added, limit = float(done.stdout), 3 * path.stat().st_size / 2**20
-    return "csv", limit / added, added, limit
+    return "csv", limit / max(added, LEAST), added, limit
 
 
-def write_data(path: Path, *, rows: int = 400_000, columns: int = 25) -> None:
+def write_data(path: Path) -> None:
     rng = np.random.default_rng(1)
     with path.open("w") as file:
-        print(*(f"c{k}" for k in range(columns)), "y", sep=",", file=file)
-        for row in rng.normal(size=(rows, columns)).tolist():
+        print(*(f"c{k}" for k in range(FILE_COLUMNS)), "y", sep=",", file=file)
+        for row in rng.normal(size=(FILE_ROWS, FILE_COLUMNS)).tolist():
             print(*row, "yes" if row[0] > 0 else "no", sep=",", file=file)
 
 

@@ -32,6 +32,7 @@ from bestofk.papers.multitest.tables import decide
 from timing import Row, best, one_thread
 
 TABLES = 300
+PAPER_SETS, PAPER_RUNS, PUBLISHED = 30, 1000, 100
 MEANS = np.array([0.30, 0.25, 0.22, 0.22, 0.24])
 LEARNERS, LIMIT_SECONDS = 3_000, 1.0
 RANKED, ITEMS, RANK_LIMIT_SECONDS = 1_000, 10_000, 5.0
@@ -45,7 +46,7 @@ def many_tables() -> Iterator[Row]:
     for name, entry in PROCEDURES.items():
         if not entry.takes_losses:
             continue
-        options: dict[str, Any] = {"procedure": name, "prior": "listed"}
+        options: dict[str, Any] = {"procedure": name, "prefer": "listed"}
         if name == "cheapest-adequate":
             options["margin"] = 0.01
         ours = best(lambda options=options: order_many(losses, **options), times=3)
@@ -59,10 +60,17 @@ def many_tables() -> Iterator[Row]:
 
 def paper_decisions() -> Iterator[Row]:
     rng = np.random.default_rng(0)
-    paper = np.round(MEANS[:, None, None] + rng.normal(0, 0.05, (30, 1000, 5, 5, 2)), 2)
+    paper = np.round(
+        MEANS[:, None, None] + rng.normal(0, 0.05, (PAPER_SETS, PAPER_RUNS, 5, 5, 2)), 2
+    )
     ours = best(lambda: decide(paper), times=3)
-    few = paper[0, :100]
-    peer = 30_000 / len(few) * best(lambda: _as_published(few), times=1, warm_up=False)
+    few = paper[0, :PUBLISHED]
+    peer = (
+        PAPER_SETS
+        * PAPER_RUNS
+        / len(few)
+        * best(lambda: _as_published(few), times=1, warm_up=False)
+    )
     yield "30,000 decisions of the paper", peer / ours, ours, peer
 
 
@@ -71,7 +79,7 @@ def _as_published(tables: Any) -> None:
         for procedure in ("anova-choice", "newman-keuls-choice"):
             order(table, procedure=procedure, prefer="listed")
         order(table, procedure="test-first", test="5x2cv-t", prefer="listed")
-        order(table, test="5x2cv-t", family="prior", guard=False, prefer="listed")
+        order(table, test="5x2cv-t", family="preference", guard=False, prefer="listed")
 
 
 def false_claims() -> Iterator[Row]:

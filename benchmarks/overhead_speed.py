@@ -8,23 +8,26 @@
   the same splits with its default score (limit: above 1).
 - ``outside-DATA``, for 10,000 rows and more: the same two, but only the seconds outside of fit and
   predict. Fits take more than 98 percent of the time there and vary by a few percent between turns.
-- ``whole-call-iris``: the whole call of `compare` (ten runs of ten folds, five fast learners, one
-  thread) against bare fits and predictions on sliced folds (limit: 1/1.15 = 0.870).
+- ``whole-call-DATA`` (part ``whole``): the whole call of `compare` (10x10, and 5x2 on 10,000 rows;
+  five fast learners, one thread) against bare copies, fits and predictions on sliced folds (limit:
+  1/1.05 = 0.952).
 - ``first-call-5x2`` (part ``calls``, with the same learners): the seconds in fit and predict over
-  those of the first call of `compare` in a process (only if measured alone; limit: 1/1.5).
+  those of the first call of `compare` in a process (only if measured alone; limit: 1/1.5). Garbage
+  of the imports before it is collected first.
 - ``nested-default``: the same for a later call with the default plan (limit: 1/1.1).
 - ``fixed``, ``per-cell``: 10 ms and 0.12 ms over the seconds outside of fit and predict per call
   and per cell, from the fastest calls with 5x2 and 10x10 (limit: 1).
 - ``mlxtend-5x2cv``: 5x2 losses of five learners and all 10 pairwise tests against mlxtend's
   `paired_ttest_5x2cv` for every pair (limit: 3.5; K fits per split instead of K (K - 1)).
 
-``python benchmarks/run.py overhead_speed:iris,mlxtend`` measures some data sets or the last part.
+``python benchmarks/run.py overhead_speed:iris,calls,whole,mlxtend`` measures some of the parts.
 The sides alternate, with a new seed of the learners in every round; ratios are medians over the
 rounds. Seconds are CPU seconds with one thread.
 """
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +40,10 @@ import numpy as np
 from timing import Row, one_thread, row, turns
 
 ROUNDS = {"iris": 15, "cancer": 15, "digits": 11, "10000x20": 7, "100000x20": 3}
+WHOLE = {"iris": "10x10", "cancer": "10x10", "digits": "10x10", "10000x20": "5x2"}
+CALLS = {"5x2": 50, "10x10": 500}
+"""Cells of the shorter and the longer plan."""
+CALL_ROUNDS = 12
 FAST_ON_MANY_ROWS = ("bayes", "logistic", "tree")
 
 
@@ -56,7 +63,7 @@ def learners(seed: int = 0) -> dict[str, Any]:
     }
 
 
-def data_sets() -> dict[str, tuple[Any, Any]]:
+def data_sets(names: Sequence[str] = tuple(ROUNDS)) -> dict[str, tuple[Any, Any]]:
     from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 
     scaled = {}
@@ -65,9 +72,13 @@ def data_sets() -> dict[str, tuple[Any, Any]]:
         ("cancer", load_breast_cancer),
         ("digits", load_digits),
     ):
+        if name not in names:
+            continue
         X, y = load(return_X_y=True)
         scaled[name] = ((X - X.mean(axis=0)) / (X.std(axis=0) + (X.std(axis=0) == 0)), y)
     for n in (10_000, 100_000):
+        if f"{n}x20" not in names:
+            continue
         scaled[f"{n}x20"] = make_classification(n, 20, n_informative=8, random_state=0)
     return scaled
 
@@ -136,9 +147,7 @@ def validated(X: Any, y: Any, pairs: Any, chosen: Sequence[str]) -> Callable[[],
 
 
 def overhead(only: Sequence[str]) -> Iterator[Row]:
-    for name, (X, y) in data_sets().items():
-        if only and name not in only:
-            continue
+    for name, (X, y) in data_sets(only or tuple(ROUNDS)).items():
         many = name == "100000x20"
         chosen = FAST_ON_MANY_ROWS if many else tuple(learners())
         first = {learner: learners()[learner] for learner in chosen}
@@ -213,31 +222,33 @@ def fast_learners() -> dict[str, Any]:
     }
 
 
-def whole_call() -> Row:
+def whole_call(name: str, plan: str) -> Row:
     """Call `compare` as users do, with one job."""
+    from sklearn.base import clone
+
     import bestofk as bk
 
-    X, y = data_sets()["iris"]
+    X, y = data_sets([name])[name]
     chosen = fast_learners()
-    splits = bk.plan("10x10", random_state=0).materialise(len(y), y)
+    splits = bk.plan(plan, random_state=0).materialise(len(y), y)
     folds = [(X[train], y[train], X[test], y[test]) for _, _, train, test in splits]
 
     def ours() -> None:
-        bk.compare(chosen, X, y, cv="10x10", n_jobs=1, progress=False)
+        bk.compare(chosen, X, y, cv=plan, n_jobs=1, progress=False)
 
     def by_hand() -> None:
         for X_train, y_train, X_test, y_test in folds:
             for model in chosen.values():
-                np.count_nonzero(model.fit(X_train, y_train).predict(X_test) != y_test)
+                np.count_nonzero(clone(model).fit(X_train, y_train).predict(X_test) != y_test)
 
-    return row("whole-call-iris", *turns(ours, by_hand, rounds=ROUNDS["iris"]))
+    return row(f"whole-call-{name}", *turns(ours, by_hand, rounds=ROUNDS[name] // 3))
 
 
-def calls(rounds: int = 12) -> Iterator[Row]:
+def calls() -> Iterator[Row]:
     """Measure whole calls of `compare` against the seconds in fit and predict."""
     import bestofk as bk
 
-    X, y = data_sets()["iris"]
+    X, y = data_sets(["iris"])["iris"]
     chosen = fast_learners()
     for model in chosen.values():
         model.fit(X, y).predict(X)
@@ -248,18 +259,21 @@ def calls(rounds: int = 12) -> Iterator[Row]:
             bk.compare(chosen, X, y, cv=plan, n_jobs=1, progress=False)
             return time.process_time() - begin, spent[0]
 
-    total, fits = call("5x2")
-    yield "first-call-5x2", fits / total, total, fits
-    total, fits = min((call(None) for _ in range(3)), key=lambda both: both[0] / both[1])
+    short, long = CALLS
+    gc.collect()
+    total, fits = call(short)
+    yield f"first-call-{short}", fits / total, total, fits
+    later = [call(None) for _ in range(CALL_ROUNDS // 4)]
+    total, fits = min(later, key=lambda both: both[0] / both[1])
     yield "nested-default", fits / total, total, fits
-    least = {"5x2": float("inf"), "10x10": float("inf")}
-    for _ in range(rounds):
+    least = dict.fromkeys(CALLS, float("inf"))
+    for _ in range(CALL_ROUNDS):
         for plan in least:
             total, fits = call(plan)
             least[plan] = min(least[plan], total - fits)
-    # 50 and 500 cells
-    cell = (least["10x10"] - least["5x2"]) / 450
-    yield "fixed", 0.010 / (least["5x2"] - 50 * cell), least["5x2"] - 50 * cell, 0.010
+    cell = (least[long] - least[short]) / (CALLS[long] - CALLS[short])
+    fixed = least[short] - CALLS[short] * cell
+    yield "fixed", 0.010 / fixed, fixed, 0.010
     yield "per-cell", 0.00012 / cell, cell, 0.00012
 
 
@@ -269,7 +283,7 @@ def mlxtend_pairs() -> Row:
 
     import bestofk as bk
 
-    X, y = data_sets()["cancer"]
+    X, y = data_sets(["cancer"])["cancer"]
 
     def ours() -> None:
         bk.compare(
@@ -280,15 +294,15 @@ def mlxtend_pairs() -> Row:
         for a, b in combinations(learners().values(), 2):
             paired_ttest_5x2cv(a, b, X, y, random_seed=0)
 
-    return row("mlxtend-5x2cv", *turns(ours, theirs, rounds=3))
+    return row("mlxtend-5x2cv", *turns(ours, theirs, rounds=CALL_ROUNDS // 4))
 
 
 def measure(only: Sequence[str] = ()) -> Iterator[Row]:
     with one_thread():
         if "calls" in only or not only:
             yield from calls()
-        if not only or "iris" in only:
-            yield whole_call()
+        if not only or "whole" in only:
+            yield from (whole_call(name, plan) for name, plan in WHOLE.items())
         yield from overhead(only)
         if not only or "mlxtend" in only:
             yield mlxtend_pairs()

@@ -106,7 +106,7 @@ def threads() -> Iterator[Row]:
 
 
 def workers() -> Iterator[Row]:
-    sets = data_sets()
+    sets = data_sets(("iris", "10000x20"))
     chosen = {name: learner for name, learner in learners().items() if name in ("tree", "forest")}
 
     def much_work(**options: Any) -> None:

@@ -1,24 +1,47 @@
-"""Measure start-up: importing bestofk, the help text, and answers to misspelt calls.
+"""Measure start-up: importing bestofk, the help text, misspelt calls, and a first run.
 
 - ``import-bestofk``: the time of `import numpy` over ours (limit: at least 1 / 1.6).
 - ``help``: 90 ms over ``bestofk --help`` (limit: at least 1).
 - ``refuse-...``: 0.3 CPU-seconds over those of a misspelt file, embedded name, option or learner
   (limit: at least 1).
+- ``panel-first``: a second run of the default learners on iris (5x2) over the first one with an
+  empty home folder (limit: 1 / 1.1).
+- ``panel-imports``: the import of all modules that the run loads, over the second run (limit:
+  1 / 1.4).
 
-Medians of alternating starts, in CPU-seconds: user and system time of the process.
+``python benchmarks/run.py start_up_speed:panel`` measures only the last two. Medians of alternating
+starts, in CPU-seconds: user and system time of the process. Modules are compiled before, as by an
+installation.
 """
 
 from __future__ import annotations
 
+import os
 import resource
 import statistics
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from timing import Row
+from timing import Row, row
 
-STARTS = 31
+STARTS, RUNS = 31, 5
+PANEL = ("compare", "iris", "--cv", "5x2", "--n-jobs", "1")
+MODULES = """
+import contextlib, io, sys
+from bestofk.cli.app import run
+with contextlib.redirect_stdout(io.StringIO()):
+    run(sys.argv[1:])
+print(*sys.modules)
+"""
+IMPORT = """
+import contextlib, importlib, sys
+for name in sys.stdin.read().split():
+    with contextlib.suppress(Exception):
+        importlib.import_module(name)
+"""
 REFUSAL_SECONDS, HELP_SECONDS = 0.3, 0.09
 REFUSED = {
     "refuse-file": ("compare", "chrun.csv"),
@@ -31,15 +54,43 @@ REFUSED = {
 """Calls with a mistake."""
 
 
-def cpu_seconds(*command: str, code: int = 0) -> float:
+def cpu_seconds(*command: str, code: int = 0, text: str = "", home: str | None = None) -> float:
+    environment = os.environ if home is None else {**os.environ, "HOME": home}
+    environment = {**environment, "PYTHONDONTWRITEBYTECODE": ""}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, check=False, capture_output=True)
+    done = subprocess.run(
+        command, check=False, capture_output=True, input=text.encode(), env=environment
+    )
     assert done.returncode == code, done.stderr
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def measure() -> list[Row]:
+def panel() -> Iterator[Row]:
+    python = sys.executable
+    command = (python, "-m", "bestofk", *PANEL)
+    listed = subprocess.run(
+        (python, "-c", MODULES, *PANEL), check=True, capture_output=True, text=True
+    ).stdout
+    cpu_seconds(*command)
+    first, second, imports = [], [], []
+    for _ in range(RUNS):
+        with tempfile.TemporaryDirectory() as home:
+            first.append(cpu_seconds(*command, home=home))
+            second.append(cpu_seconds(*command, home=home))
+            imports.append(cpu_seconds(python, "-c", IMPORT, text=listed, home=home))
+    yield row("panel-first", first, second)
+    yield row("panel-imports", second, imports)
+
+
+def measure(parts: Sequence[str] = ("start", "panel")) -> Iterator[Row]:
+    if "start" in parts:
+        yield from start()
+    if "panel" in parts:
+        yield from panel()
+
+
+def start() -> list[Row]:
     python = sys.executable
     script = str(Path(python).with_name("bestofk"))
     commands = {

@@ -1,6 +1,7 @@
 """Benchmarks run on small input; their timings are no tests."""
 
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -8,50 +9,64 @@ import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+
+
+def quick_learners(seed=0):
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
+
+    return {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(random_state=seed)}
+
+
 SMALL = {
     "battle_speed": ({"BATTLES": 3000}, ["plain", "clusters", "many-clusters"]),
     "compare_options_speed": ({"DATA": ("iris",), "ROUNDS": 1}, None),
+    "evals_speed": ({"ITEMS": 20, "REPEATS": 1}, ["table"]),
     "gate_speed": ({"ITEMS": 30, "BUILDS": 2}, ["binary", "graded"]),
+    "lab_speed": ({"SETS": 20, "OURS": 2, "SKLEARN": 1, "PROCESSES": 2, "ENGINE": "serial"}, None),
+    "memory": ({"ROWS": 500, "FILE_ROWS": 50, "FILE_COLUMNS": 2}, None),
     "neighbour_speed": ({"RUNS": 2, "PEER_SPLITS": 1, "SIZES": {"tiny": (40, 2, 1)}}, ["tiny"]),
     "ordering_speed": (
         {"TABLES": 2, "LEARNERS": 60, "RANKED": 4, "ITEMS": 30, "TEXT_SHAPES": ((4, 12),),
-         "INSTANCE_SHAPES": ((3, 40),)},
-        ["claims", "multitest", "ranks", "text", "instances"],
+         "INSTANCE_SHAPES": ((3, 40),), "PAPER_SETS": 1, "PAPER_RUNS": 2, "PUBLISHED": 1},
+        ["order_many", "paper", "claims", "multitest", "ranks", "text", "instances"],
     ),
-    "paper_learners_speed": ({"LARGE": ((60, 3, 2),)}, ["large"]),
-    "start_up_speed": ({"STARTS": 3, "REFUSED": {"refuse-file": ("compare", "chrun.csv")}}, None),
+    "overhead_speed": (
+        {"ROUNDS": {"iris": 3}, "WHOLE": {"iris": "2x2"}, "CALLS": {"2x2": 8, "4x2": 16},
+         "CALL_ROUNDS": 4, "learners": quick_learners, "fast_learners": quick_learners},
+        ["calls", "whole", "iris", "mlxtend"],
+    ),
+    "paper_learners_speed": ({"LARGE": ((60, 3, 2),), "TIMES": 1}, ["uci", "large"]),
+    "paper_speed": ({"SETS": 2, "PEER_SETS": 1, "RUNS": (2, 3)}, ["figure2"]),
+    "start_up_speed": (
+        {"STARTS": 3, "RUNS": 1, "PANEL": ("--help",),
+         "REFUSED": {"refuse-file": ("compare", "chrun.csv")}},
+        ["start", "panel"],
+    ),
     "statistics_speed": (
         {"LEARNERS": 6, "LOOP_LEARNERS": 5, "RESAMPLES": 200, "MEASURED_RESAMPLES": 100,
          "CHUNK": 50},
-        ["pairwise", "bootstrap"],
+        ["pairwise", "hierarchical", "bootstrap"],
     ),
     "tree_and_bayes_speed": ({"SETS": 1, "ROWS": 40, "COLUMNS": 3}, None),
 }  # fmt: skip
 """Constants that make a benchmark small, and the parts to run (None: it has no parts)."""
 IN_OTHER_TESTS = {
-    "dask_speed", "evals_speed", "growth", "parallel_speed", "report_speed", "stopping_speed",
-    "store_speed",
+    "dask_speed", "growth", "parallel_speed", "report_speed", "stopping_speed", "store_speed",
 }  # fmt: skip
 """Benchmarks with a case of their own, here or in tests/run/test_run_benchmarks.py."""
-TOO_SLOW = {
-    "lab_speed", "memory", "overhead_speed", "paper_speed",
-}  # fmt: skip
-"""Benchmarks of whole commands on real data, which take longer than a second."""
+WITHOUT_CASE = {
+    "battle_speed": {"peers"},  # packages that are not in the extra `test`
+    "paper_speed": {"table1", "table1-1000"},  # the data sets of the paper
+    "statistics_speed": {"friedman", "signed-rank"},  # the peers take seconds
+}
 
 
 def test_every_benchmark_has_a_case(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     run = import_module("run")
-    assert {*SMALL} | IN_OTHER_TESTS | TOO_SLOW == {*run.names()}
+    assert {*SMALL} | IN_OTHER_TESTS == {*run.names()}
     sys.modules.pop("run")
-
-
-@pytest.mark.parametrize("name", sorted(TOO_SLOW))
-def test_slow_benchmarks_can_be_imported(monkeypatch, name):
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    assert callable(import_module(name).measure)
-    for loaded in (name, "timing"):
-        sys.modules.pop(loaded, None)
 
 
 def test_the_report_benchmark_draws_all_figures(monkeypatch, capsys):
@@ -65,6 +80,10 @@ def test_the_report_benchmark_draws_all_figures(monkeypatch, capsys):
         sys.modules.pop(loaded, None)
 
 
+def _first(data_sets):
+    return data_sets()[:1]
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_small_cases_run(monkeypatch, name):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -74,11 +93,15 @@ def test_small_cases_run(monkeypatch, name):
         assert hasattr(module, constant)
         monkeypatch.setattr(module, constant, value)
     if name == "paper_learners_speed":
+        monkeypatch.delenv("BESTOFK_DATA", raising=False)
+        monkeypatch.setattr(module, "uci_sets", partial(_first, module.uci_sets))
         monkeypatch.setitem(module.PARTS, "large", lambda: module.large(module.LARGE, 1))
+    every = {*getattr(module, "PARTS", parts or ())}
+    assert every == {*(parts or ())} | WITHOUT_CASE.get(name, set())
     rows = list(module.measure() if parts is None else module.measure(parts))
     assert rows
     assert all(np.isfinite(row[1:]).all() and min(row[1:]) >= 0 for row in rows)
-    for loaded in (name, "timing"):
+    for loaded in (name, "timing", "growth", "tree_and_bayes_speed"):
         sys.modules.pop(loaded, None)
 
 

@@ -13,7 +13,6 @@ from bestofk._base.errors import ArgumentError, BestOfKError, DesignError, Unkno
 from bestofk._base.formatting import counted, joined, pvalue_words, rounded, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
-from bestofk.decide.interval_table import table_of
 from bestofk.decide.order import order
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.wording import called
@@ -174,6 +173,8 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     >>> {one.name: slices.verdict(one) for one in slices.slices}["0"]
     'a has the best mean; significantly better than b'
     """
+    from bestofk.decide.interval_table import table_of
+
     cells = table_of(source)
     if cells is None:
         raise ArgumentError("source must be a path or a data frame.")

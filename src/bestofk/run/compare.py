@@ -44,7 +44,6 @@ from bestofk.run.metrics import as_losses, check_losses, check_test_rows
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
 from bestofk.run.run_task import run_task
-from bestofk.run.slices import is_sliced, refuse_slices, study_slices
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -205,13 +204,15 @@ def compare(
         from bestofk.run.race.plan import long_enough
 
         plan = long_enough(plan, rule)
-    sliced = is_sliced(datasets)
+    sliced = datasets[0].by is not None
     if sliced:
         execution = replace(execution, keep_predictions=True)
     notes += seed_notes(named)
     experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
     check_settings(experiment, settings)
     if sliced:
+        from bestofk.run.slices import refuse_slices
+
         refuse_slices(experiment, stops=rule is not None)
     if learners is not None:
         refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
@@ -408,7 +409,9 @@ def run_comparison(
 
     if outcome is None:
         study = replace(whole_plan(), experiment=experiment)
-        if is_sliced(experiment.datasets) and not replicates:
+        if experiment.datasets[0].by is not None and not replicates:
+            from bestofk.run.slices import study_slices
+
             study = replace(study, slices=study_slices(study, experiment, results, settings))
         return study, spec
     from bestofk.run.race.conclude import conclude_race

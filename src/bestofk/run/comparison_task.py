@@ -252,6 +252,8 @@ class ComparisonTask(Task[CellIndex, CellResult]):
                 cell.run, cell.fold, cell.repetition,
             )  # fmt: skip
             by_digest.setdefault(digest, []).append(cell)
+            if experiment.caches_keys:
+                vars(experiment.key(cell))["digest"] = digest
         return by_digest
 
     def _scan(

@@ -123,6 +123,7 @@ _OF_FAILURES = ("n_train", "n_test", "warnings", "also")
 """Fields of a cell without a loss."""
 FIRST = (0, 0, 0)
 """The run, fold and repetition whose model size is measured."""
+_NOTHING = contextlib.nullcontext()
 
 
 def _turn(cell: CellIndex | CellKey) -> tuple[int, int, int]:
@@ -237,7 +238,8 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             known = next(iter(by_fold.values()))
             for fold in range(max(by_fold) + 1):
                 # a fold before it is predicted too, since a model may change as it predicts
-                result = self._evaluate_cell(replace(known, fold=fold), parts[fold], shared)
+                cell = by_fold.get(fold) or replace(known, fold=fold)
+                result = self._evaluate_cell(cell, parts[fold], shared)
                 if fold in by_fold:
                     yield result
 
@@ -348,9 +350,8 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         known: dict[str, Any] = fold.sizes
         with caught_warnings() as caught:
             try:
-                with contextlib.ExitStack() as around:
-                    if not self._trusted(cell.learner):
-                        around.enter_context(restored_process_state(self._class_methods))
+                trusted = self._trusted(cell.learner)
+                with _NOTHING if trusted else restored_process_state(self._class_methods):
                     (verdicts, spent), notes = self._fit_somehow(cell, key, fold, shared)
                 warnings = (*notes, *_said(caught))
                 return self._result(cell, verdicts, **known, **spent, warnings=warnings)

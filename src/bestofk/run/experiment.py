@@ -107,12 +107,17 @@ class Experiment:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_keys": {}}
 
+    @cached_property
+    def caches_keys(self) -> bool:
+        """Whether the keys are cached, as those of small experiments."""
+        return self.n_cells <= MAX_CACHED_KEYS
+
     def key(self, cell: CellIndex) -> CellKey:
-        """Return the key of a cell; keys of small experiments are cached."""
+        """Return the key of a cell."""
         key = self._keys.get(cell)
         if key is None:
             key = self._key(cell)
-            if len(self._keys) < MAX_CACHED_KEYS:
+            if self.caches_keys:
                 self._keys[cell] = key
         return key
 

@@ -40,11 +40,6 @@ MIN_ROWS = 25
 Names = npt.NDArray[np.object_]
 
 
-def is_sliced(datasets: Sequence[DataSet]) -> bool:
-    """Return whether the rows have slices."""
-    return datasets[0].by is not None
-
-
 def refuse_slices(experiment: Experiment, *, stops: bool) -> None:
     """Raise an error before the first fit if no slice can be decided about."""
     if stops:

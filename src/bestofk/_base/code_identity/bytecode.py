@@ -245,6 +245,7 @@ def _stated_version(about: Path) -> str:
     return ""
 
 
+@lru_cache(maxsize=8)
 def _read(path: Path) -> bytes | None:
     try:
         return path.read_bytes()
