@@ -83,10 +83,13 @@ def settling_amount(pair: PairPlan, *, groups: bool = False) -> str:
 
 
 def _settling_options(pair: PairPlan, *, groups: bool) -> list[Needed]:
-    """Return the feasible sizes that would settle a pair; none if it is settled."""
+    """Return the feasible sizes that would settle a pair; none if it is settled.
+
+    A plan that finds the present size large enough does not fit a pair that is still open.
+    """
     if pair.settled:
         return []
-    options = [needed for needed in pair.needed if needed.feasible]
+    options = [needed for needed in pair.needed if (needed.times or 0.0) > 1.0]
     if not groups:
         return options
     return [
