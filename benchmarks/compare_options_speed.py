@@ -21,6 +21,9 @@ from timing import Row, row, turns
 
 DATA = ("iris", "breast-cancer")
 ROUNDS = 9
+CV = "2x5"
+TREES = 20
+SPLITTERS = ("10x10", "group-kfold", "time", "resample")
 METRICS = {
     "two-metrics": ["accuracy", "log-loss"],
     "three-metrics": ["accuracy", "log-loss", "f1_macro"],
@@ -42,11 +45,11 @@ def metrics() -> Iterator[Row]:
     learners = {
         "logistic": LogisticRegression(max_iter=200),
         "tree": DecisionTreeClassifier(random_state=0),
-        "forest": RandomForestClassifier(n_estimators=20, random_state=0),
+        "forest": RandomForestClassifier(n_estimators=TREES, random_state=0),
         "bayes": GaussianNB(),
     }
     for name in DATA:
-        options = {"data": bk.load(name), "cv": "2x5"}
+        options = {"data": bk.load(name), "cv": CV}
         alone = comparison(learners, scoring=["accuracy"], **options)
         for label, losses in METRICS.items():
             together = comparison(learners, scoring=losses, **options)
@@ -69,6 +72,8 @@ def splitters() -> Iterator[Row]:
         ("resample", ms.ShuffleSplit(100, test_size=0.1, random_state=0), "resample:100:0.1", None),
     ]  # fmt: skip
     for name, splitter, plan, group in cases:
+        if name not in SPLITTERS:
+            continue
         options = {"data": X, "target": y, "groups": group}
         pairs = list(splitter.split(X, y, group))
         ours = comparison(learners, cv=splitter, **options)

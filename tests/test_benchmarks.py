@@ -20,7 +20,10 @@ def quick_learners(seed=0):
 
 SMALL = {
     "battle_speed": ({"BATTLES": 3000}, ["plain", "clusters", "many-clusters"]),
-    "compare_options_speed": ({"DATA": ("iris",), "ROUNDS": 1}, None),
+    "compare_options_speed": (
+        {"DATA": ("iris",), "ROUNDS": 1, "CV": "2x2", "TREES": 2, "SPLITTERS": ("group-kfold",)},
+        None,
+    ),
     "evals_speed": ({"ITEMS": 20, "REPEATS": 1}, ["table"]),
     "gate_speed": ({"ITEMS": 30, "BUILDS": 2}, ["binary", "graded"]),
     "lab_speed": ({"SETS": 20, "OURS": 2, "SKLEARN": 1, "PROCESSES": 2, "ENGINE": "serial"}, None),

@@ -27,9 +27,10 @@ def test_command_writes_every_form(tmp_path, capsys):
     assert held["details"]["fig3"]["edges"] == []
     assert "### Fig. 3, hepatitis" in names["markdown"].read_text()
     assert "<svg" in names["html"].read_text()
-    assert [path.name for path in (tmp_path / "figures").iterdir()] == [
-        "multitest-fig-3-hepatitis.svg"
-    ]
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {
+        "multitest-fig-3-hepatitis.svg",
+        "multitest-fig-3-hepatitis-narrow.svg",
+    }
 
 
 def test_missing_data_are_named(monkeypatch, tmp_path, capsys):

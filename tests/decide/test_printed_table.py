@@ -53,7 +53,7 @@ def test_command_line_and_python_agree(tmp_path, capsys):
     text = capsys.readouterr().out
     assert "Use A (mean accuracy 0.713)." in text
     assert "It is significantly better than C, whatever the items were." in text
-    assert "Whether it differs from B needs the answers to the 1319 items" in text
+    assert "Whether it differs from B needs the answers to the 1,319 items" in text
     assert main(["order", path, "--items", "1319", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
     decision = order_printed(TABLE, 1319)
