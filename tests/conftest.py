@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from fork_server import ForkServer, NewInterpreters
 
@@ -21,6 +22,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # a slow example on a busy machine is not a failure
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
+# hypothesis would first read the constants of all modules, which takes 16 seconds
+if hasattr(providers, "_get_local_constants"):
+    providers._get_local_constants = lambda: providers._local_constants
 SYSTEMS = {"linux": ("linux",), "posix": ("linux", "darwin", "macos")}
 """Systems on which tests marked with ``needs("linux", reason)`` or ``needs("posix", ...)`` run."""
 
