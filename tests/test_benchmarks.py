@@ -116,7 +116,7 @@ def test_growth_runs_the_commands(monkeypatch, capsys):
     sizes = dict.fromkeys(growth.SIZES, (4,)) | rows | {"show": (10_000,)}
     monkeypatch.setattr(growth, "SIZES", sizes)
     monkeypatch.setattr(growth, "DATASETS", 5)
-    parts = ["units", "evals", "large-graded-random", "show"]
+    parts = ["units", "large-graded-random", "show"]
     assert list(growth.measure(parts)) == []
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith(" ")] == parts

@@ -157,18 +157,6 @@ def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(
         assert "mean roc auc ovr" in heads[-1]
 
 
-def test_the_first_examples_anybody_types_work(run):
-    import shlex
-
-    _, out, _ = run("--help")
-    typed = [line for line in out.splitlines() if line.startswith("    bestofk ")]
-    assert len(typed) == 3
-    for line in typed:
-        code, out, err = run(*shlex.split(line)[1:], "--quiet")
-        assert (code, err) == (0, "")
-        assert out
-
-
 @pytest.mark.parametrize("verb", VERBS)
 def test_many_options_stand_in_sections(run, verb):
     from click import Context, Group, Option
