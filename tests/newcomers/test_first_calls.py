@@ -268,6 +268,13 @@ def test_a_vectorizer_of_a_table_gets_advice_that_works():
     assert compare(models, REVIEWS, "opinion").recommended == "bayes"
 
 
+def test_steps_may_be_a_number_of_the_users_class():
+    class Walk(DummyClassifier):
+        steps = 5
+
+    assert "Walk" in names(compare([Walk(), "nmc"], X, Y))
+
+
 def test_texts_are_reported_and_short_names_are_not():
     repeated = REVIEWS.assign(review=[REVIEWS["review"][max(k, 1)] for k in range(N)])
     (note,) = suspicious_columns(bk.as_dataset(repeated[["review"]], Y))

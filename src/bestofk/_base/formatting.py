@@ -104,7 +104,7 @@ def interval_words(low: float, high: float, decimals: int = 0) -> str:
             return ""
         form = f".{decimals}f" if decimals else ".2g"
         return f"up to {high + 0.0:{form}}" if isinf(low) else f"from {low + 0.0:{form}}"
-    if high <= low:
+    if not low < high:
         return ""
     least = max(decimals, 1 - floor(log10(high - low)))
     for decimals in range(least, least + 4):

@@ -78,8 +78,8 @@ def suspicious_columns(data: DataSet, *, by_time: bool = False) -> tuple[str, ..
         )
     if texts:
         notes.append(
-            f"{list_names(texts)} {_verb(texts, 'holds', 'hold')} texts: learners that take each "
-            "text for a category learn nothing from them. Use pipelines with a text vectorizer."
+            f"{list_names(texts)} {_verb(texts, 'holds', 'hold')} texts: a learner without a text "
+            "vectorizer takes each text for a category, and learns little from it."
         )
     notes += [*_labels_like_numbers(data), *_almost_equal_classes(data)]
     if not by_time:

@@ -406,8 +406,8 @@ def as_problem(
         problem = problem_from_losses(table, prefer=prefer, missing=missing)
     else:
         problem = problem_from_array(losses, prefer=prefer)
-    if np.ndim(losses) == 2 and "design" not in reading:
-        rows, columns = np.shape(losses)
+    rows, columns = np.shape(losses)[:2]
+    if np.ndim(losses) == 2 and columns > 1 and "design" not in reading:
         note = (
             f"The {rows} rows of the array are read as learners, and its {columns} columns as "
             "folds: transpose it if the columns are the learners."

@@ -14,6 +14,7 @@ def fitted_complexity(estimator: Any, data: DataSet) -> int | None:
     """Return the complexity of the estimator, fitted to all rows; None if it cannot be counted."""
     from sklearn.base import clone
 
+    from bestofk.learners.preparation import steps_of
     from bestofk.learners.registry import for_data
 
     model = clone(estimator)
@@ -22,7 +23,8 @@ def fitted_complexity(estimator: Any, data: DataSet) -> int | None:
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=0)
     model = for_data(model, data.X).fit(data.X, data.y)
-    return _counted(model.steps[-1][1] if hasattr(model, "steps") else model)
+    steps = steps_of(model)
+    return _counted(steps[-1][1] if steps else model)
 
 
 def _counted(model: Any) -> int | None:

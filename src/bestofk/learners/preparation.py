@@ -225,8 +225,8 @@ def with_validation(estimator: Any) -> Any:
     """Give validation rows to a boosted learner with early stopping, also in a pipeline."""
     if stops_early(estimator):
         return EarlyStopped(estimator)
-    if hasattr(estimator, "steps") and isinstance(estimator.steps, list):
-        last_name, last = estimator.steps[-1]
+    if steps := steps_of(estimator):
+        last_name, last = steps[-1]
         inside = with_validation(last)
         if inside is not last:
             return copy_of(estimator).set_params(**{last_name: inside})
@@ -234,9 +234,16 @@ def with_validation(estimator: Any) -> Any:
     return estimator
 
 
+def steps_of(estimator: Any) -> list[tuple[str, Any]]:
+    """Return the steps of a pipeline; none for other learners, which may use the name otherwise."""
+    steps = getattr(estimator, "steps", None)
+    return steps if isinstance(steps, list) else []
+
+
 def refuse_without_validation(name: str, estimator: Any) -> None:
     """Refuse early stopping inside a search or an ensemble, which provides no validation rows."""
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    steps = steps_of(estimator)
+    last = steps[-1][1] if steps else estimator
     if stops_early(last):
         return
     for part in _all_params(estimator).values():
@@ -327,8 +334,8 @@ def accepted_input(estimator: Any) -> AcceptedInput:
     >>> accepted_input(make_pipeline(SimpleImputer(), LogisticRegression())).missing
     True
     """
-    if hasattr(estimator, "steps") and isinstance(estimator.steps, list):
-        return _accepted_by_pipeline(estimator.steps)
+    if steps := steps_of(estimator):
+        return _accepted_by_pipeline(steps)
     if _chooses_columns(estimator):
         return EVERYTHING
     kind: Any = type(estimator)
@@ -380,8 +387,8 @@ def needs_codes(estimator: Any) -> bool:
 def innermost(estimator: Any) -> Any:
     """Return the learner at the end of pipelines and inside searches."""
     while True:
-        if hasattr(estimator, "steps") and isinstance(estimator.steps, list):
-            estimator = estimator.steps[-1][1]
+        if steps := steps_of(estimator):
+            estimator = steps[-1][1]
             continue
         inner = next(
             (getattr(estimator, name) for name in INNER_PARAMETERS if hasattr(estimator, name)),
@@ -448,8 +455,8 @@ def _chooses_columns(step: Any) -> bool:
 
     if isinstance(step, FeatureUnion):
         return any(_chooses_columns(part) for _, part in step.transformer_list)
-    if hasattr(step, "steps") and isinstance(step.steps, list):
-        return any(_chooses_columns(part) for _, part in step.steps)
+    if steps := steps_of(step):
+        return any(_chooses_columns(part) for _, part in steps)
     if isinstance(step, FunctionTransformer):
         return step.func is not None and not step.validate
     return isinstance(step, ColumnTransformer)
@@ -719,7 +726,8 @@ def ready_learner(estimator: Any, data: DataSet, *, fill_always: bool = False) -
 
 
 def _holds_out(estimator: Any) -> bool:
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    steps = steps_of(estimator)
+    last = steps[-1][1] if steps else estimator
     return isinstance(last, EarlyStopped)
 
 

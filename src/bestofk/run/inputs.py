@@ -25,6 +25,7 @@ from bestofk.decide.order import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.predict import seeds_of
+from bestofk.learners.preparation import steps_of
 from bestofk.learners.registry import LEARNERS, panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
@@ -143,7 +144,7 @@ _OTHER_TASK = {"classification": "regression", "regression": "classification"}
 def with_task_of_learners(
     datasets: tuple[DataSet, ...], learners: Sequence[NamedLearner]
 ) -> tuple[DataSet, ...]:
-    """Read whole numbers as numbers if all learners are regressors, as classes if none is."""
+    """Read whole numbers as numbers for regressors only, and as classes for classifiers only."""
     task = _OTHER_TASK[datasets[0].task]
     if not all(_is_for(one, task) for one in learners) or not all(map(_allows_both, datasets)):
         return datasets
@@ -179,7 +180,8 @@ def _allows_both(data: DataSet) -> bool:
 
 def _refuse_text_vectorizer(learner: str, estimator: Any, data: DataSet) -> None:
     """Refuse a step that reads a list of texts if the data are a table: it would read the names."""
-    first = estimator.steps[0][1] if getattr(estimator, "steps", None) else estimator
+    steps = steps_of(estimator)
+    first = steps[0][1] if steps else estimator
     if data.whole or not hasattr(first, "build_analyzer"):
         return
     kind, columns = type(first).__name__, data.X.columns
@@ -683,8 +685,8 @@ def is_unstable(learner: Any) -> bool:
 def inside(estimator: Any) -> Any:
     """Return the estimator at the end of pipelines and searches."""
     while True:
-        if hasattr(estimator, "steps"):
-            estimator = estimator.steps[-1][1]
+        if steps := steps_of(estimator):
+            estimator = steps[-1][1]
         elif type(estimator).__name__.endswith("SearchCV"):
             estimator = estimator.estimator
         else:

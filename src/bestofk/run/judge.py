@@ -15,7 +15,7 @@ from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk._base.formatting import joined
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded, take_rows
-from bestofk.learners.preparation import innermost
+from bestofk.learners.preparation import innermost, steps_of
 from bestofk.run.cells import Failure
 from bestofk.run.metrics import Answers, Loss, loss_shown
 from bestofk.splits.splits import distinct_rows
@@ -141,8 +141,8 @@ def weight_argument(estimator: Any) -> str | None:
     parts = _parts_of(estimator)
     if parts and _routing():
         return WEIGHT if _requested(estimator) else None
-    if hasattr(estimator, "steps"):
-        name, last = estimator.steps[-1]
+    if steps := steps_of(estimator):
+        name, last = steps[-1]
         inside = weight_argument(last)
         return None if inside is None else f"{name}__{inside}"
     if type(estimator).__name__.endswith("SearchCV"):
@@ -154,8 +154,8 @@ def weight_argument(estimator: Any) -> str | None:
 
 def _parts_of(estimator: Any) -> list[Any]:
     """Return the estimators that an estimator is made of."""
-    if hasattr(estimator, "steps"):
-        return [step for _, step in estimator.steps]
+    if steps := steps_of(estimator):
+        return [step for _, step in steps]
     parts = [getattr(estimator, name, None) for name in ("estimator", "final_estimator")]
     listed = getattr(estimator, "estimators", None)
     if isinstance(listed, list | tuple):

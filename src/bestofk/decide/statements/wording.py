@@ -151,15 +151,22 @@ def difference_text(value: float, uncertainty: float | None) -> str:
 
 
 def difference_texts(standing: Standing, uncertainty: float | None) -> tuple[str, str]:
-    """Return a difference and its interval, with the same number of decimals.
+    """Return a difference and its interval, with the same number of decimals if possible.
 
-    The interval is empty if there is none.
+    A difference of 0, or one that is tiny compared with its interval, keeps its own decimals.
+    Without an interval, the second text is empty.
     """
     text = difference_text(standing.difference, uncertainty)
-    decimals = len(text.partition(".")[2]) if "e" not in text else 0
-    interval = interval_words(standing.low, standing.high, decimals)
-    more = max((len(end.partition(".")[2]) for end in interval.split()), default=0)
-    return (f"{standing.difference:.{more}f}" if more > decimals else text), interval
+    interval = interval_words(standing.low, standing.high)
+    if not interval or text == "0" or "e" in text:
+        return text, interval
+    decimals = len(text.partition(".")[2])
+    needed = max(len(end.partition(".")[2]) for end in interval.split())
+    if needed > decimals:
+        return f"{standing.difference:.{needed}f}", interval
+    if decimals > needed + 1:
+        return text, interval
+    return text, interval_words(standing.low, standing.high, decimals)
 
 
 def level_words(alpha: float) -> str:
