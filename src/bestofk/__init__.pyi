@@ -14,10 +14,6 @@ from .data.conversion import as_dataset as as_dataset
 from .data.dataset import DataSet as DataSet
 from .data.reading import load as load, read_dataset as read_dataset
 from .decide import power as power
-from .decide.corrected_minimum import (
-    CorrectedMinimum as CorrectedMinimum,
-    corrected_minimum as corrected_minimum,
-)
 from .decide.decision import Decision as Decision
 from .decide.order import order as order
 from .decide.power.result import PlanSize as PlanSize

@@ -1,8 +1,8 @@
 from . import power as power
 from .battles import BattleDecision as BattleDecision, order_battles as order_battles
+from .best import Best as Best, sort_by_overrides as sort_by_overrides
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
-from .gather import MarginVerdict as MarginVerdict
 from .interval_table import (
     IntervalDecision as IntervalDecision,
     order_intervals as order_intervals,
@@ -19,7 +19,7 @@ from .procedures.anova_choice import (
     anova_choice as anova_choice,
     newman_keuls_choice as newman_keuls_choice,
 )
-from .procedures.cheapest_adequate import cheapest_adequate as cheapest_adequate
+from .procedures.best_of_k import best_of_k as best_of_k
 from .procedures.most_wins import most_wins as most_wins
 from .procedures.multinomial_selection import (
     MultinomialSelection as MultinomialSelection,
@@ -28,17 +28,10 @@ from .procedures.multinomial_selection import (
 from .procedures.multitest import (
     Step as Step,
     multitest as multitest,
-    sort_by_overrides as sort_by_overrides,
 )
 from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
 from .procedures.test_first import test_first as test_first
 from .ranks import Ranks as Ranks
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
-from .sensitivity import (
-    AlphaPath as AlphaPath,
-    PreferencePath as PreferencePath,
-    decisions_by_alpha as decisions_by_alpha,
-    decisions_by_preference as decisions_by_preference,
-)
 from .settings import Settings as Settings, StoredTest as StoredTest
 from .slices import Slice as Slice, Slices as Slices, order_by as order_by

@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats
-from bestofk._base.results import (
-    Presented,
-    Reported,
-    json_ready,
-)
+from bestofk._base.results import Presented, Reported
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
@@ -22,60 +17,53 @@ from bestofk.decide.statements import Statement, as_text, paragraph
 from bestofk.losses.losses import Metric
 
 if TYPE_CHECKING:
+    from bestofk.decide.best import Best
     from bestofk.decide.choose_test import Choice
-    from bestofk.decide.gather import MarginVerdict
     from bestofk.decide.procedures.multitest import Step
     from bestofk.decide.ranks import Ranks
     from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
 
+RECOMMENDED = "recommended"
+WITHIN_MARGIN = "within the margin"
+MAY_BE_BEST = "may be the best"
+RULED_OUT = "ruled out"
+NOT_SHOWN = "no difference shown"
+"""The verdict of other procedures on a learner that does not differ from the recommended one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing(Presented):
-    """The comparison of one learner with the recommended one, from the evidence."""
+    """One learner of a decision."""
 
     name: Name
     mean: float
     """Its mean, in the user's metric."""
     difference: float
-    """Its loss minus that of the recommended one, as the test estimates it: positive is worse."""
-    low: float
-    high: float
-    """Simultaneous interval of the difference; infinite where an end is open or not known."""
-    pvalue: float | None
-    adjusted_pvalue: float | None
+    """How much worse its mean is than the best mean of those that may be the best."""
+    at_least: float | None
+    at_most: float | None
+    """How much worse than the best it is; None without a bound."""
     verdict: str
-    """``"worse"`` or ``"better"`` if that is shown, ``"too close to call"`` if neither is, and
-    ``"not tested"`` if the family does not include this pair (or this direction of it)."""
-    margin: MarginVerdict | None = None
-    """The verdict on the margin, if there is one."""
+    """``"recommended"``, ``"within the margin"``, ``"may be the best"`` or ``"ruled out"``: one of
+    the candidates is at least as good. Other procedures compare with the recommended learner:
+    ``"better"``, ``"worse"``, ``"no difference shown"`` or ``"not tested"``."""
     metric: Metric = field(default_factory=Metric)
 
     def _columns(self) -> dict[str, Any]:
-        """One row, in the user's metric."""
-        return {name: [cell] for name, cell in self.to_dict().items() if name != "margin"}
+        return {name: [cell] for name, cell in self.to_dict().items()}
 
     def explain(self) -> str:
-        """Return the standing in a sentence."""
+        """Return the row in a sentence."""
         from bestofk.decide.statements.details import standing_sentence
 
         return standing_sentence(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the standing for strict JSON, in the user's metric: what is infinite is null."""
-        row: dict[str, Any] = {
-            "name": self.name,
-            "mean": self.mean,
-            "worse_by": self.difference,
-            "low": json_ready(self.low),
-            "high": json_ready(self.high),
-            "pvalue": self.pvalue,
-            "adjusted_pvalue": self.adjusted_pvalue,
-            "verdict": self.verdict,
-        }
-        if self.margin is not None:
-            row["margin"] = self.margin.to_dict()
-        return row
+        """Return the row for strict JSON, in the user's metric."""
+        names = ("name", "mean", "at_least", "at_most", "verdict")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -85,11 +73,11 @@ class Decision(Reported):
     Attributes
     ----------
     recommended : name or None
-        The learner to use; None when the procedure cannot tell. `best` is the same.
+        The learner to use; None when the procedure cannot tell.
     smallest_mean : name
         The learner with the smallest mean loss (the best mean of the user's metric).
-    adequate : tuple of names
-        The recommended one and those that are not shown to be worse than it.
+    candidates : tuple of names
+        The learners that may be the best, best mean first.
     decidable : bool
         False where no data could have given an adjusted p-value of at most alpha.
     ranking : tuple of names
@@ -98,26 +86,28 @@ class Decision(Reported):
         The learners by preference, or by their means where none was stated.
     preference : Preference
         ``"none"``, ``"stated"``, ``"measured: fit_time"``, ...
+    standings : tuple of Standing
+        One row per learner: mean, how much worse than the best it is, verdict.
+    best : Best or None
+        The candidates and bounds as arrays, in the order of `by_preference`.
+    pairs : data frame
+        Every pair, with one family over all of them: the second view.
     claims : tuple of pairs
-        (better, worse): every claim of significance that is made anywhere in the result.
+        (better, worse): the pairs that are shown to differ in that view.
     edges : tuple of pairs
         (i, j): i is preferred, and j is shown to be better.
-    steps, candidates : tuples
+    steps : tuple of Step
         For every step of the ordering, the candidates and the choice (MultiTest).
     evidence : Evidence
-        The tested pairs; ``.to_frame()`` gives a data frame.
+        The tests behind the decision.
     means : mapping
         Mean by learner, in the user's metric: an accuracy stays an accuracy.
     mean_losses : mapping
         Mean loss by learner; smaller is better.
-    standings : tuple of Standing
-        The comparison of every other learner with the recommended one.
     ranks : Ranks or None
-        Simultaneous intervals of the ranks, and the learners that may be the best.
+        Simultaneous intervals of the ranks, from the pairs.
     counts : mapping or None
         Wins by learner, for procedures that count them.
-    guard : bool
-        Whether candidates are passed over for a struck-out learner with a smaller mean.
     notes : tuple of str
         What a reader must know besides.
     problem, test_choice
@@ -139,14 +129,13 @@ class Decision(Reported):
     reasons: tuple[str, ...] = ()
     """Sentences of procedures other than MultiTest."""
     preference: Preference = NO_PREFERENCE
-    guard: bool = True
     caution: str = ""
     """A sentence about the measured error rate of the test."""
     decidable: bool = True
     smallest_possible: float = 0.0
     """The smallest adjusted p-value that was possible."""
     margin: float | None = None
-    margins: Mapping[Name, MarginVerdict] = field(default_factory=dict)
+    best: Best | None = field(default=None, repr=False)
     counts: Mapping[Name, float] | None = None
     bootstrap: Any = None
     """Result of a test of all learners at once, if the verdict includes one."""
@@ -155,7 +144,7 @@ class Decision(Reported):
     test_choice: Choice | None = field(default=None, repr=False)
     settings: Settings | None = field(default=None, repr=False)
     """The settings of the decision, if `bestofk.order` or `bestofk.compare` made it."""
-    _cache: dict[str, tuple[Any, ...]] = field(default_factory=dict, init=False, repr=False)
+    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     """Statements by kind, and the standings, once they were made."""
 
     @property
@@ -175,11 +164,6 @@ class Decision(Reported):
     def details(self) -> Mapping[Name, str]:
         """Phrases about learners, such as their cost, that the verdict uses."""
         return {} if self.problem is None else self.problem.subject.details
-
-    @property
-    def best(self) -> Name | None:
-        """The recommended learner."""
-        return self.recommended
 
     @property
     def metric(self) -> Metric:
@@ -204,21 +188,38 @@ class Decision(Reported):
         return self.by_mean[0]
 
     @property
-    def adequate(self) -> tuple[Name, ...]:
-        """The recommended one and those that are not shown to be worse, by their means."""
-        if self.recommended is None:
+    def candidates(self) -> tuple[Name, ...]:
+        """The learners that may be the best, best mean first; empty for other procedures."""
+        if self.best is None:
             return ()
-        others = [one.name for one in self.standings if one.verdict != "worse"]
-        return (self.recommended, *others)
+        may_be = dict(zip(self.by_preference, self.best.candidates.tolist(), strict=True))
+        return tuple(name for name in self.by_mean if may_be[name])
+
+    @property
+    def pair_evidence(self) -> Evidence:
+        """The pairs with one family over all of them; that of the decision, if it has one."""
+        evidence = self.evidence
+        if evidence.family.name != "best":
+            return evidence
+        if "pairs" not in self._cache:
+            family = replace(evidence.family, name="all", correction=self.correction)
+            self._cache["pairs"] = evidence.of_family(family)
+        pairs: Evidence = self._cache["pairs"]
+        return pairs
+
+    @property
+    def pairs(self) -> Any:
+        """A data frame with one row per pair, in the user's metric."""
+        return self.pair_evidence.to_frame()
 
     @property
     def claims(self) -> tuple[tuple[Name, Name], ...]:
-        """Every claim (better, worse) that is made anywhere in the result."""
-        return self.evidence.claims()
+        """The pairs (better, worse) that are shown to differ, with one family over all pairs."""
+        return self.pair_evidence.claims()
 
     @property
     def ranks(self) -> Ranks | None:
-        """The ranks that the data allow, and the learners that may be the best.
+        """The ranks that the pairs allow.
 
         None if not all pairs were tested in both directions.
         """
@@ -240,78 +241,62 @@ class Decision(Reported):
 
         names = self.by_preference
         return tuple(
-            Step(
-                candidates=tuple(names[i] for i in free.tolist()),
-                chosen=names[taken],
-                passed_over=tuple(names[i] for i in passed.tolist()),
-            )
-            for free, taken, passed in steps_of(self.evidence.overrides(), self.guarded_means())
+            Step(candidates=tuple(names[i] for i in free.tolist()), chosen=names[taken])
+            for free, taken in steps_of(self.evidence.overrides())
         )
-
-    @property
-    def candidates(self) -> tuple[tuple[Name, ...], ...]:
-        """The candidates of every step, most preferred first."""
-        return tuple(step.candidates for step in self.steps)
 
     @property
     def standings(self) -> tuple[Standing, ...]:
-        """The comparison of every other learner with the recommended one, ordered by mean."""
-        if self.recommended is None or not len(self.evidence):
-            return ()
+        """One row per learner: in the order of a preference that is stated, else by mean."""
         if "standings" not in self._cache:
-            best = self.recommended
-            # one call for all pairs
-            self.evidence.intervals_of(self.evidence.rows_of(best))
+            complete = self.preference.stated and len(self.ranking) == len(self.by_preference)
+            names = self.ranking if complete else self.by_mean
+            places = {name: place for place, name in enumerate(self.by_preference)}
+            reference = next(iter(self.candidates), self.recommended)
             self._cache["standings"] = tuple(
-                self.against(name, best) for name in self.by_mean if name != best
+                self._standing(name, places[name], reference) for name in names
             )
-        return self._cache["standings"]
+        rows: tuple[Standing, ...] = self._cache["standings"]
+        return rows
 
-    def guarded_means(self) -> Floats | None:
-        """Return the means in order of preference if the guard is on, else None."""
-        if not self.guard:
-            return None
-        return without_noise(np.array([self.mean_losses[name] for name in self.by_preference]))
-
-    def against(self, name: Name, other: Name) -> Standing:
-        """Return the comparison of `name` with `other`, from the evidence alone."""
-        evidence = self.evidence
-        row = evidence.row(name, other) if len(evidence) else None
-        margin = self.margins.get(name) if other == self.recommended else None
-        if row is None:
-            difference = self.mean_losses[name] - self.mean_losses[other]
-            noise = 1e-12 * max(map(abs, self.mean_losses.values()))
-            difference = 0.0 if abs(difference) <= noise else difference
-            return Standing(
-                name=name, mean=self.metric.shown(self.mean_losses[name]), difference=difference,
-                low=-np.inf, high=np.inf, pvalue=None, adjusted_pvalue=None, verdict="not tested",
-                margin=margin, metric=self.metric,
-            )  # fmt: skip
-        is_first = evidence.names[evidence.first[row]] == name
-        better = int(evidence.better[row]) * (1 if is_first else -1)
-        difference = float(evidence.estimate[row])
-        low, high = (float(end[0]) for end in evidence.intervals_of(np.array([row])))
-        verdict = {-1: "better", 1: "worse", 0: "too close to call"}[better]
-        if not better and evidence.alternative == "greater" and difference < 0:
-            # the test only asks whether the less preferred one is better
-            verdict = "not tested"
-        # the p-value of the other direction does not apply to this one
-        tested = verdict != "not tested"
-        if not is_first:
-            # not -0.0
-            difference, low, high = 0.0 - difference, 0.0 - high, 0.0 - low
+    def _standing(self, name: Name, place: int, reference: Name | None) -> Standing:
+        losses = self.mean_losses
+        difference = 0.0 if reference is None else losses[name] - losses[reference]
+        if abs(difference) <= 1e-12 * max(abs(losses[name]), abs(losses[name] - difference)):
+            difference = 0.0
+        at_least = at_most = None
+        if self.best is not None:
+            bounds = (float(self.best.at_least[place]), float(self.best.at_most[place]))
+            at_least, at_most = (bound if np.isfinite(bound) else None for bound in bounds)
         return Standing(
             name=name,
-            mean=self.metric.shown(self.mean_losses[name]),
+            mean=self.metric.shown(losses[name]),
             difference=difference,
-            low=low,
-            high=high,
-            pvalue=float(evidence.pvalue[row]) if tested else None,
-            adjusted_pvalue=float(evidence.adjusted_pvalue[row]) if tested else None,
-            verdict=verdict,
-            margin=margin,
+            at_least=at_least,
+            at_most=at_most,
+            verdict=self._verdict(name, place),
             metric=self.metric,
         )
+
+    def _verdict(self, name: Name, place: int) -> str:
+        if name == self.recommended:
+            return RECOMMENDED
+        if self.best is not None:
+            if self.best.within[place]:
+                return WITHIN_MARGIN
+            return MAY_BE_BEST if self.best.candidates[place] else RULED_OUT
+        evidence = self.evidence
+        row = None
+        if self.recommended is not None and len(evidence):
+            row = evidence.row(name, self.recommended)
+        if row is None:
+            return "not tested"
+        is_first = evidence.names[evidence.first[row]] == name
+        better = int(evidence.better[row]) * (1 if is_first else -1)
+        if better or evidence.alternative == "two-sided":
+            return {-1: "better", 1: "worse", 0: NOT_SHOWN}[better]
+        # a one-sided test asks only whether the less preferred one is better
+        return NOT_SHOWN if float(evidence.estimate[row]) >= 0 else "not tested"
 
     @property
     def run_noun(self) -> str:
@@ -366,27 +351,21 @@ class Decision(Reported):
                 names=tuple(map(str, self.evidence.names)),
                 cache={k: v for k, v in self.evidence.cache.items() if k != "positions"},
             ),
-            margins=by_text(self.margins),
             counts=None if self.counts is None else by_text(self.counts),
         )
 
     def table(self) -> Any:
-        """Return a data frame with one row per learner, best mean first, in the user's metric.
+        """Return a data frame with one row per learner, in the user's metric.
 
-        The column ``verdict`` marks the recommended learner and says how the others compare
-        with it. `to_frame` returns the same table.
+        `to_frame` returns the same table.
         """
         return self.to_frame()
 
-    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
-        """Return the decision for strict JSON: no NaN, no infinity; all in the user's metric.
-
-        `pairs` lists the pairs of the ``"recommended"`` learner or ``"all"``; None lists all if
-        there are at most 500.
-        """
+    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
+        """Return the decision for strict JSON, in the user's metric; `pairs` adds every pair."""
         from bestofk.decide.statements.as_json import decision_to_dict
 
-        return decision_to_dict(self, pairs)
+        return decision_to_dict(self, pairs=pairs)
 
     def to_json(self) -> str:
         """Return the result as one strict JSON object."""

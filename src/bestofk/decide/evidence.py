@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
 
 FAMILIES = ("all", "preference", "control")
+"""Families that a user can name; the rule of the best has one of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,9 @@ class Family:
 
     Attributes
     ----------
-    name : {"all", "preference", "control"}
+    name : {"best", "all", "preference", "control"}
+        ``"best"``: every learner against the K - 1 others, two-sided, for the question which may
+        be the best: only the comparisons of the truly best learner can be wrong.
         ``"all"``: every pair, two-sided, the direction by the sign of the statistic.
         ``"preference"``: every pair, one-sided against the preference, as Yildiz and Alpaydin
         (2006) publish it.
@@ -56,7 +59,7 @@ class Family:
     control: int | None = None
 
     def __post_init__(self) -> None:
-        one_of(self.name, "family", FAMILIES)
+        one_of(self.name, "family", ("best", *FAMILIES))
         probability(self.alpha, "alpha")
         one_of(self.correction, "correction", tuple(CORRECTIONS))
         if self.name != "all" and CORRECTIONS[self.correction].needs_all_pairs:
@@ -89,8 +92,15 @@ class Family:
         others = np.delete(np.arange(K), self.control)
         return np.minimum(others, self.control), np.maximum(others, self.control)
 
+    @property
+    def has_intervals(self) -> bool:
+        """True if intervals agree with the adjusted p-values: single-step corrections."""
+        return self.correction in ("bonferroni", "none")
+
     def adjust(self, pvalues: Floats) -> Floats:
         """Return adjusted p-values of the family."""
+        if self.name == "best":
+            return np.minimum((self.learners - 1.0) * pvalues, 1.0)
         return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
 
     def smallest_adjusted(self, smallest: float, alternative: str | None = None) -> float:
@@ -102,7 +112,8 @@ class Family:
 
     def interval_level(self) -> float:
         """Return the level of each interval at which all of them hold together (Bonferroni)."""
-        return 1.0 - self.alpha / (self.size if CORRECTIONS[self.correction].adjusts else 1)
+        tests = self.learners - 1 if self.name == "best" else self.size
+        return 1.0 - self.alpha / (tests if CORRECTIONS[self.correction].adjusts else 1)
 
 
 # Evidence about pairs
@@ -112,8 +123,6 @@ Signs = npt.NDArray[np.int8]
 Name = int | str
 _LOSSES_AT_A_TIME = 1 << 22
 """Limit on the losses of the pairs that are tested in one call."""
-_FEW_PAIRS = 256
-"""Up to this number, the intervals of all pairs are computed at once."""
 _COLUMNS_IN_CACHE = ("standard_error", "greater", "less", "shown_statistic")
 
 
@@ -152,7 +161,7 @@ class Pair(Presented):
     """The alternative of the family: two-sided, or one-sided along the preference."""
     adjusted_pvalue: float
     better: Name | None
-    """The learner that is shown to be better; None: too close to call."""
+    """The learner that is shown to be better; None if no difference is shown."""
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
     shown_statistic: float | None = None
@@ -166,7 +175,7 @@ class Pair(Presented):
     @property
     def verdict(self) -> str:
         """The claim in words."""
-        return "too close to call" if self.better is None else f"{self.better} is better"
+        return "no difference shown" if self.better is None else f"{self.better} is better"
 
     def explain(self) -> str:
         """Return the pair in a sentence, in the user's metric; `alpha` has no effect."""
@@ -240,14 +249,12 @@ class Evidence(Presented):
     direction : (P,) array of int
         Which learner the statistic favours, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int
-        -1: the first is shown to be better; 1: the second is; 0: too close to call.
+        -1: the first is shown to be better; 1: the second is; 0: no difference is shown.
     family : Family
         The hypotheses over which the p-values are adjusted.
     low, high : (P,) arrays
-        Simultaneous intervals of the differences, at Bonferroni's level. Computed at first use.
-        All intervals cover with probability 1 - alpha, and all claims are right with probability
-        1 - alpha. A step-down correction such as Holm's claims slightly more than the intervals
-        show, so the interval of a claimed difference may just include 0.
+        Simultaneous intervals of the differences; computed at first use. They agree with the
+        adjusted p-values, so there are none with a stepwise correction such as Holm's.
     standard_error, pvalue_greater, pvalue_less : (P,) arrays
         Computed at first use.
     """
@@ -272,6 +279,8 @@ class Evidence(Presented):
     """The Bayesian test that gives posterior probabilities, if a rope was given."""
     interval_factor: float = 1.0
     """By how much the intervals are wider than those of the test; infinite: there are none."""
+    also: tuple[tuple[Evidence, Ints, Signs], ...] = field(default=(), repr=False)
+    """Evidence that intervals must cover as well, with the row and the sign of every pair."""
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
     """Values that are computed once."""
 
@@ -295,20 +304,6 @@ class Evidence(Presented):
     def high(self) -> Floats:
         """Upper ends of the simultaneous intervals."""
         return self._intervals()[1]
-
-    @property
-    def claims_near_zero(self) -> bool:
-        """True if the interval of a claimed difference includes 0.
-
-        Of many claims only the least significant ones can.
-        """
-        claimed = np.flatnonzero(self.better)
-        if len(claimed) > _FEW_PAIRS:
-            least = np.argpartition(-self.pvalue[claimed], _FEW_PAIRS)[:_FEW_PAIRS]
-            claimed = np.sort(claimed[least])
-        low, high = self.intervals_of(claimed)
-        known = np.isfinite(low) | np.isfinite(high)
-        return bool((known & (low <= 0.0) & (high >= 0.0)).any())
 
     @property
     def standard_error(self) -> Floats:
@@ -357,9 +352,6 @@ class Evidence(Presented):
 
     def only(self, rows: Ints) -> Self:
         """Return the evidence about some pairs, with the p-values of the whole family."""
-        if self.choice is None or self.values is None:
-            # nothing can be tested again
-            self._intervals()
         cache: dict[str, Any] = {
             name: value[rows] for name, value in self.cache.items() if name in _COLUMNS_IN_CACHE
         }
@@ -377,17 +369,26 @@ class Evidence(Presented):
             for one in fields(self)
             if one.name != "values" and isinstance(value := getattr(self, one.name), np.ndarray)
         }
-        return replace(self, **columns, cache=cache)
+        also = tuple((other, at[rows], sign[rows]) for other, at, sign in self.also)
+        return replace(self, **columns, also=also, cache=cache)
 
-    def intervals_of(self, rows: Ints) -> tuple[Floats, Floats]:
-        """Return the simultaneous intervals of some pairs; of many pairs, compute only these."""
-        if "intervals" in self.cache or len(self) <= _FEW_PAIRS:
-            return self.low[rows], self.high[rows]
-        low, high = self._once("known intervals", lambda: np.full((2, len(self)), np.nan))
-        unknown = rows[np.isnan(low[rows])]
-        if len(unknown):
-            low[unknown], high[unknown] = self.only(unknown)._intervals()
-        return low[rows], high[rows]
+    def of_family(self, family: Family) -> Self:
+        """Return the same tests, adjusted over another family of the same pairs."""
+        adjusted = family.adjust(self.pvalue)
+        better = (self.direction * (adjusted <= family.alpha)).astype(np.int8)
+        cache = {name: value for name, value in self.cache.items() if name != "intervals"}
+        changes: dict[str, Any] = {"adjusted_pvalue": adjusted, "better": better}
+        return replace(self, family=family, cache=cache, **changes)
+
+    def intervals_at(self, level: float, rows: Ints) -> tuple[Floats, Floats]:
+        """Return the intervals of some pairs at a level; infinite for a test that has none."""
+        part = self if len(rows) == len(self) else self.only(rows)
+        low, high = part._test_intervals(level)
+        for other, at, sign in part.also:
+            ends = other.intervals_at(level, at)
+            low = np.minimum(low, np.where(sign < 0, -ends[1], ends[0]))
+            high = np.maximum(high, np.where(sign < 0, -ends[0], ends[1]))
+        return low, high
 
     def pair(self, row: int) -> Pair:
         """Return the pair of one row."""
@@ -549,6 +550,14 @@ class Evidence(Presented):
         return values
 
     def _one_sided_pvalues(self, alternative: str) -> Floats:
+        pvalues = self._one_sided_of_test(alternative)
+        opposite = "less" if alternative == "greater" else "greater"
+        for other, at, sign in self.also:
+            same, reverse = (other._one_sided(side)[at] for side in (alternative, opposite))
+            pvalues = np.maximum(pvalues, np.where(sign < 0, reverse, same))
+        return pvalues
+
+    def _one_sided_of_test(self, alternative: str) -> Floats:
         if self.choice is None or self.choice.two_sided_only:
             # the side of the estimate gets half, the other side the rest; 0/0 favours neither
             side = np.sign(self.estimate) * (1.0 if alternative == "greater" else -1.0)
@@ -600,28 +609,30 @@ class Evidence(Presented):
         return values
 
     def _make_intervals(self) -> tuple[Floats, Floats]:
-        """Return Bonferroni's intervals; without a claim, an interval covers 0.
+        """Return the intervals of the family; 0 is inside exactly if no difference is shown.
 
-        A step-down correction may make a claim although Bonferroni's interval covers 0. Bounding
-        the interval by the claim would cost coverage: all intervals and all claims hold together
-        with probability 1 - 2 alpha only.
+        A test may have a p-value and an interval that do not agree to the last digit.
         """
-        if self.interval_factor == np.inf:
+        if not self.family.has_intervals:
             return np.full(len(self), -np.inf), np.full(len(self), np.inf)
+        low, high = self.intervals_at(self.family.interval_level(), np.arange(len(self)))
+        low = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
+        high = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
+        return low, high
+
+    def _test_intervals(self, level: float) -> tuple[Floats, Floats]:
         lows, highs = [], []
         try:
             for one in self._results(self.alternative):
-                low, high = one.confidence_interval(self.family.interval_level())
+                low, high = one.confidence_interval(level)
                 lows.append(np.atleast_1d(np.asarray(low, dtype=float)))
                 highs.append(np.atleast_1d(np.asarray(high, dtype=float)))
         except (ArgumentError, AttributeError):
             lows = []
-        if not lows:
+        if not lows or self.interval_factor == np.inf:
             return np.full(len(self), -np.inf), np.full(len(self), np.inf)
         low, high = (
             self.estimate + self.interval_factor * (np.concatenate(ends) - self.estimate)
             for ends in (lows, highs)
         )
-        low = np.where(self.better == 0, np.minimum(low, 0.0), low)
-        high = np.where(self.better == 0, np.maximum(high, 0.0), high)
         return low, high

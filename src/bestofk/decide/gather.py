@@ -1,18 +1,15 @@
-"""Test every pair of a family, against zero or a margin, in one table or in many."""
+"""Test every pair of a family, in one table or in many."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Floats, positive
+from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError, DesignError
-from bestofk._base.formatting import pvalue_words
-from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice, choose_test, interval_factor, units
-from bestofk.decide.evidence import Evidence, Family, Name, Signs
+from bestofk.decide.evidence import Evidence, Family, Signs
 from bestofk.decide.problem import Problem
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -231,136 +228,3 @@ def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
         alternative="two-sided",
         metric=problem.metric,
     )
-
-
-NOT_WORSE = "not worse by more than the margin"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarginVerdict(Presented):
-    """The comparison of one learner with the recommended one, given a margin.
-
-    Attributes
-    ----------
-    verdict : str
-        ``"better"``, ``"not worse by more than the margin"`` (shown), ``"worse"`` or ``"open"``.
-    pvalue, adjusted_pvalue : float
-        Of H0: it is worse than the recommended one by the margin or more.
-    """
-
-    verdict: str
-    pvalue: float
-    adjusted_pvalue: float
-
-    def explain(self) -> str:
-        """Return the verdict in a sentence."""
-        best = "the recommended one"
-        sentence = {
-            "better": f"It is shown to be better than {best}",
-            NOT_WORSE: f"It is shown not to be worse than {best} by more than the margin",
-            "worse": f"It is shown to be worse than {best}",
-            "open": f"It is open whether it is worse than {best} by more than the margin",
-        }[self.verdict]
-        p = pvalue_words(self.adjusted_pvalue)
-        return f"{sentence} ({p} against the margin)."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Margins:
-    """Every ordered pair of learners against the margin.
-
-    `pvalue[i, j]` is of H0: the loss of i is at least that of j plus the margin. Of the two
-    hypotheses about a pair at most one is true, so at most K (K - 1) / 2 of the K (K - 1) are.
-    The adjusted p-values step down from that number (Holm 1979, with the logic of Shaffer 1986).
-    They hold the chance that any of these statements is false at alpha.
-    """
-
-    margin: float
-    pvalue: Floats
-    adjusted_pvalue: Floats
-    alpha: float
-    before_missing: Margins | None = None
-    """The same from the units that all learners have."""
-
-    @property
-    def shown(self) -> Bools:
-        """A (K, K) array: i is shown not to be worse than j by more than the margin."""
-        return np.asarray(self.adjusted_pvalue <= self.alpha)
-
-    def verdicts(self, evidence: Evidence, recommended: Name) -> dict[Name, MarginVerdict]:
-        """Return how every other learner compares with the recommended one."""
-        names = evidence.names
-        best = names.index(recommended)
-        claims = set(evidence.claims())
-        verdicts = {}
-        for i, name in enumerate(names):
-            if i == best:
-                continue
-            if (name, recommended) in claims:
-                verdict = "better"
-            elif self.adjusted_pvalue[i, best] <= self.alpha:
-                verdict = NOT_WORSE
-            elif (recommended, name) in claims:
-                verdict = "worse"
-            else:
-                verdict = "open"
-            verdicts[name] = MarginVerdict(
-                verdict=verdict,
-                pvalue=float(self.pvalue[i, best]),
-                adjusted_pvalue=float(self.adjusted_pvalue[i, best]),
-            )
-        return verdicts
-
-
-def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
-    """Test for every ordered pair that the first is worse than the second by the margin."""
-    margin = positive(margin, "margin")
-    pvalues = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
-    pvalue, adjusted = (one[0] for one in pvalues)
-    before = Margins(margin=margin, pvalue=pvalue, adjusted_pvalue=adjusted, alpha=alpha)
-    missing = problem.missing
-    for other in () if missing is None else (missing.as_worst, missing.as_best):
-        if other is None or other.values is None or other.choice is None:
-            continue
-        # a statement must also hold with the missing losses
-        rows = np.ix_(*[[other.names.index(name) for name in problem.names]] * 2)
-        filled = margin_pvalues(other.choice, other.values[np.newaxis], margin)
-        pvalue, adjusted = (
-            np.maximum(a, b[0][rows]) for a, b in zip((pvalue, adjusted), filled, strict=True)
-        )
-    return replace(before, pvalue=pvalue, adjusted_pvalue=adjusted, before_missing=before)
-
-
-def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Floats, Floats]:
-    """Return p-values (B, K, K) of H0: the loss of i is at least that of j plus the margin.
-
-    `values` are the losses of B tables, (B, K, ...).
-    """
-    B, K = values.shape[:2]
-    pvalue = np.ones((B, K, K))
-    for i in range(K):
-        others = np.delete(np.arange(K), i)
-        pvalue[:, i, others] = _worse_by(choice, values[:, i : i + 1], values[:, others], margin)
-    apart = ~np.eye(K, dtype=bool)
-    adjusted = np.ones((B, K, K))
-    adjusted[:, apart] = _step_down(pvalue[:, apart], K * (K - 1) // 2)
-    return pvalue, adjusted
-
-
-def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
-    """Return p-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
-    if choice.entry is None or not choice.entry.zero_one:
-        return np.asarray(compare_in(choice, a - margin, b, "less").pvalue, dtype=float)
-    # losses of 0 or 1 cannot be shifted: use Tango's score, as the test's interval does
-    from bestofk.stats.pairwise.mcnemar_tests import pvalue_of_margin
-
-    return pvalue_of_margin(a, b, margin)
-
-
-def _step_down(pvalues: Floats, most_true: int) -> Floats:
-    order = np.argsort(pvalues, axis=-1, kind="stable")
-    left = np.minimum(np.arange(pvalues.shape[-1], 0, -1.0), most_true)
-    steps = np.maximum.accumulate(np.take_along_axis(pvalues, order, axis=-1) * left, axis=-1)
-    adjusted = np.empty_like(pvalues)
-    np.put_along_axis(adjusted, order, np.minimum(steps, 1.0), axis=-1)
-    return adjusted

@@ -55,6 +55,10 @@ def filled_with_worst(values: Floats) -> Floats:
     return filled
 
 
+_REVISED = ("greater", "less", "intervals")
+"""Cached values of an evidence that other losses change."""
+
+
 def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
     """Return the evidence that both hold: a pair differs only if both say so.
 
@@ -72,20 +76,10 @@ def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
     if not len(at) or (at < 0).any():
         return evidence
     same = evidence.direction == sign * other.direction[at]
-    low, high = other.low[at], other.high[at]
-    low, high = np.where(sign > 0, low, -high), np.where(sign > 0, high, -low)
     merged = replace(
         evidence,
         pvalue=np.where(same, np.maximum(evidence.pvalue, other.pvalue[at]), 1.0),
-        adjusted_pvalue=np.where(
-            same, np.maximum(evidence.adjusted_pvalue, other.adjusted_pvalue[at]), 1.0
-        ),
-        better=np.where(evidence.better == sign * other.better[at], evidence.better, 0).astype(
-            np.int8
-        ),
-        cache=dict(evidence.cache),
+        also=(*evidence.also, (other, at, sign)),
+        cache={name: value for name, value in evidence.cache.items() if name not in _REVISED},
     )
-    merged.cache["intervals"] = (
-        np.minimum(evidence.low, low), np.maximum(evidence.high, high),
-    )  # fmt: skip
-    return merged
+    return merged.of_family(evidence.family)

@@ -37,7 +37,7 @@ def order(
     losses: Any,
     *,
     prefer: PreferenceLike = None,
-    procedure: str = "multitest",
+    procedure: str = "best",
     test: str | Callable[..., Any] = "auto",
     df: float | str | None = None,
     alpha: float = 0.05,
@@ -46,7 +46,6 @@ def order(
     control: Any = None,
     margin: float | None = None,
     rope: float | None = None,
-    guard: bool | None = None,
     missing: str = "refuse",
     higher_is_better: bool | None = None,
     design: Any = None,
@@ -71,21 +70,20 @@ def order(
         Degrees of freedom, for tests that take them; what `bestofk.lab.calibration` measured, or
         the file that holds it.
     alpha : float
-        Chance of any false claim in the whole result.
+        Chance that any part of the statement is wrong.
     correction : str, optional
-        For many pairs: ``"holm"`` by default (``"bonferroni"`` for TestFirst, as published).
+        Of `Decision.pairs`: ``"bonferroni"`` by default, which has intervals that agree with the
+        p-values. Other procedures have defaults of their own.
     family : {"all", "preference", "control"}, optional
-        Which hypotheses are tested together: all pairs, two-sided (the default); all pairs,
-        one-sided against the preference, as published; one learner against the others.
+        Decide by MultiTest as published, from all pairs, two-sided; from all pairs, one-sided
+        against the preference; or from one learner against the others.
     control : name, optional
         That learner, for the family ``"control"``.
     margin : float, optional
-        A difference, in the metric of the losses, that does not matter.
+        A difference, in the metric of the losses, that does not matter: a preferred learner that
+        is shown to be at most this much worse than the best is recommended as well.
     rope : float, optional
         Half the width of a region of practical equivalence: adds posterior probabilities.
-    guard : bool, optional
-        Pass over a candidate while a preferred learner that was struck out has the smaller mean;
-        True by default, False as published.
     missing : {"refuse", "drop", "allow"}
         Cells that some learner lacks: an error (also with ``"allow"``, since learners are compared
         on the same cells), or left out for all.
@@ -102,8 +100,8 @@ def order(
     Returns
     -------
     Decision
-        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `ranking`, `claims`,
-        `evidence`, `headline()` and `explain()`.
+        With `recommended`, `candidates`, `ranking`, `standings`, `pairs`, `headline()` and
+        `explain()`.
 
     Examples
     --------
@@ -112,15 +110,15 @@ def order(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
     ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
     >>> decision = order(table, prefer=["small", "medium", "large"])
-    >>> decision.recommended, decision.ranking
-    ('medium', ('medium', 'large', 'small'))
+    >>> decision.recommended, decision.candidates, decision.ranking
+    ('medium', ('medium', 'large'), ('medium', 'large', 'small'))
     """
     reading = reading_arguments(arguments)
     reading |= {"higher_is_better": higher_is_better, "design": design}
     _check_arguments(arguments, test)
     settings = Settings(
         prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
-        family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
+        family=family, control=control, margin=margin, rope=rope, missing=missing,
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
     problem = as_problem(losses, prefer=settings.prefer, missing=missing, arguments=reading)
@@ -244,21 +242,22 @@ def foresee(
                 "learner. Give losses by fold, by data set or by test instance."
             )
         return Foreseen(problem=problem, settings=settings)
-    if decides_by(settings.procedure) == "adequacy":
-        from bestofk.decide.procedures.cheapest_adequate import require_margin_and_preference
-
-        require_margin_and_preference(problem, settings.margin)
     if decides_by(settings.procedure) == "wins":
         from bestofk.decide.procedures.most_wins import refuse_one_sided
 
         refuse_one_sided(settings.family or "all")
-    family = family_of(
-        problem,
-        settings.family or "all",
-        settings.alpha,
-        settings.correction or entry.proved_with or "holm",
-        settings.control,
-    )
+    if decides_by(settings.procedure) == "best":
+        family = Family(
+            name="best", learners=len(names), alpha=settings.alpha, correction="bonferroni"
+        )
+    else:
+        family = family_of(
+            problem,
+            settings.family or "all",
+            settings.alpha,
+            settings.correction or entry.proved_with or "holm",
+            settings.control,
+        )
     one_sided = decides_by(settings.procedure) == "one challenge"
     choice = choose_test(
         problem,

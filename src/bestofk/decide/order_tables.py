@@ -14,6 +14,7 @@ from bestofk._base.checks import Bools, Floats, Ints, RandomState, finite_array
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined
 from bestofk._base.results import Presented
+from bestofk.decide.best import NO_LEARNER
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import order
 from bestofk.decide.preference import (
@@ -24,7 +25,7 @@ from bestofk.decide.preference import (
     without_noise,
 )
 from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
-from bestofk.decide.problem_stack import NO_LEARNER, Decided, ProblemStack, StackSettings, untested
+from bestofk.decide.problem_stack import Decided, ProblemStack, StackSettings, untested
 from bestofk.decide.procedures.multitest import rope_argument
 from bestofk.decide.registry import PROCEDURES
 from bestofk.stats.pairwise.calibration import read_calibration
@@ -53,8 +54,10 @@ class ManyDecisions(Presented):
         ``claims[b, i, j]``: i is shown to be better than j.
     edges : (B, K, K) array of bool
         ``edges[b, i, j]``: i is preferred, and j is shown to be better.
-    adequate : (B, K) array of bool
-        The recommended one and those that are not shown to be worse than it.
+    candidates : (B, K) array of bool or None
+        The learners that may be the best, if the procedure says so.
+    at_least, at_most : (B, K) arrays or None
+        Bounds of how much worse than the best each learner is; NaN without a bound.
     pvalue, adjusted_pvalue : (B, K, K) arrays
         Of every pair, the same both ways round; in the family ``"preference"`` and for TestFirst
         only of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
@@ -80,6 +83,9 @@ class ManyDecisions(Presented):
     correction: str
     tests: tuple[str, ...]
     alpha: float
+    candidates: Bools | None = None
+    at_least: Floats | None = None
+    at_most: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.recommended)
@@ -126,18 +132,6 @@ class ManyDecisions(Presented):
         return smallest
 
     @property
-    def adequate(self) -> Bools:
-        """The recommended one and those that are not shown to be worse than it."""
-        B, K = self.ranking.shape
-        is_recommended = np.arange(K) == self.recommended[:, np.newaxis]
-        worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
-        untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
-        # without any test, only the recommended one is adequate
-        adequate: Bools = np.where(untested[:, np.newaxis], is_recommended, ~worse)
-        adequate &= (self.recommended != NO_LEARNER)[:, np.newaxis]
-        return adequate
-
-    @property
     def edges(self) -> Bools:
         """Pairs in which the data override the preference."""
         rank = np.argsort(self.by_preference, axis=1)
@@ -153,7 +147,7 @@ def order_many(
     algorithms: Sequence[str] | None = None,
     subset_values: Any = None,
     prefer: PreferenceLike = None,
-    procedure: str = "multitest",
+    procedure: str = "best",
     test: str | Callable[..., Any] = "auto",
     df: Any = None,
     alpha: float = 0.05,
@@ -162,7 +156,6 @@ def order_many(
     control: Any = None,
     margin: float | None = None,
     rope: float | None = None,
-    guard: bool | None = None,
     random_state: RandomState = 0,
     **test_arguments: Any,
 ) -> ManyDecisions:
@@ -181,11 +174,9 @@ def order_many(
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
         have them.
-    prefer, procedure, test, df, alpha, correction, family, control, rope, guard, random_state, \
+    prefer, procedure, test, df, alpha, correction, family, control, margin, rope, random_state, \
 **test_arguments
         As for `order`. A function given as `test` takes losses with any leading axes.
-    margin : float, optional
-        As for `order`. Only the procedure ``"cheapest-adequate"`` decides by it.
 
     Returns
     -------
@@ -210,7 +201,7 @@ def order_many(
         df = read_calibration(df)
     options: dict[str, Any] = {
         "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
-        "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
+        "family": family, "control": control, "margin": margin, "rope": rope,
         **test_arguments,
     }  # fmt: skip
     stack = losses
@@ -220,7 +211,7 @@ def order_many(
         )
     # the first table shows which settings are refused, and the defaults of the procedure
     shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
-    many = PROCEDURES[procedure].load_many()
+    many = PROCEDURES[shown.procedure].load_many()
     if many is None:
         decided = _one_by_one(stack, {**options, "random_state": random_state})
     else:
@@ -230,7 +221,6 @@ def order_many(
             correction=shown.correction,
             family=family or "all",
             control=control,
-            guard=shown.guard,
             margin=margin,
             df=df,
             random_state=random_state,
@@ -347,6 +337,11 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
     square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
     if (rank == np.arange(stack.learners)).all():
         square = ...
+    best: dict[str, Any] = {}
+    if decided.best is not None:
+        columns = decided.best._asdict()
+        names = ("candidates", "at_least", "at_most")
+        best = {name: np.take_along_axis(columns[name], rank, axis=1) for name in names}
     return ManyDecisions(
         recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
         means=np.take_along_axis(stack.means, rank, axis=1),
@@ -360,6 +355,7 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
         correction=shown.correction,
         tests=decided.tests,
         alpha=shown.alpha,
+        **best,
     )
 
 

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
+from bestofk.decide.best import NO_LEARNER, Best
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.evidence import Family
-from bestofk.decide.gather import pairs_of_tables
+from bestofk.decide.gather import PairColumns, pairs_of_tables
 from bestofk.decide.preference import Ints, Name
 from bestofk.decide.problem import Problem, sample_of
 
@@ -103,7 +104,6 @@ class StackSettings(NamedTuple):
     correction: str
     family: str = "all"
     control: Name | None = None
-    guard: bool = True
     margin: float | None = None
     df: Any = None
     random_state: Any = 0
@@ -199,16 +199,13 @@ def _stay_alone(stack: ProblemStack) -> Any:
     return odd
 
 
-NO_LEARNER = -1
-"""Marks a position without a learner."""
-
-
 class Decided(NamedTuple):
     """Decisions on B tables of K learners, by their positions in the order of preference.
 
     `order` (B, K) is best first, `NO_LEARNER` at positions that a procedure leaves open.
     `claims[b, i, j]`: i is shown to be better than j. `pvalue` and `adjusted_pvalue` (B, K, K)
-    are NaN for pairs that were not tested. `tests` are the tests that were used.
+    are NaN for pairs that were not tested. `tests` are the tests that were used. `best` is the
+    statement about the best, if the procedure makes one.
     """
 
     recommended: Ints
@@ -217,6 +214,19 @@ class Decided(NamedTuple):
     pvalue: Floats
     adjusted_pvalue: Floats
     tests: tuple[str, ...]
+    best: Best | None = None
+
+    def write(self, tables: Ints, pairs: PairColumns, family: Family) -> None:
+        """Write the results of the pairs of some tables."""
+        first, second = family.pairs()
+        self.claims[tables] = pairs.claims(family)
+        for square, column in (
+            (self.pvalue, pairs.pvalue),
+            (self.adjusted_pvalue, pairs.adjusted_pvalue),
+        ):
+            square[tables[:, np.newaxis], first, second] = column
+            if family.alternative == "two-sided":
+                square[tables[:, np.newaxis], second, first] = column
 
     def with_order(self, order: Ints, recommended: Ints | None = None) -> Decided:
         """Return the evidence with an order; recommend its first learner by default."""
@@ -259,15 +269,7 @@ def judge_group(stack: ProblemStack, group: TablesOfTest, decided: Decided) -> s
     pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
     if family.name == "preference":
         stack.cache[group.against_preferred()] = pairs.pvalue
-    first, second = family.pairs()
-    decided.claims[tables] = pairs.claims(family)
-    for square, column in (
-        (decided.pvalue, pairs.pvalue),
-        (decided.adjusted_pvalue, pairs.adjusted_pvalue),
-    ):
-        square[tables[:, np.newaxis], first, second] = column
-        if family.alternative == "two-sided":
-            square[tables[:, np.newaxis], second, first] = column
+    decided.write(tables, pairs, family)
     return choice.name
 
 

@@ -14,8 +14,8 @@ _MULTITEST = (
 )
 
 
-DecidesBy = Literal["steps", "adequacy", "wins", "one challenge", "reasons"]
-"""Candidates step by step, from a preference; what is shown to be good enough; significant wins;
+DecidesBy = Literal["best", "steps", "wins", "one challenge", "reasons"]
+"""Which learners may be the best; candidates step by step, from a preference; significant wins;
 whether one learner beats all that are preferred to it; or what its `reasons` say."""
 
 
@@ -29,7 +29,7 @@ class Procedure(FunctionEntry):
     takes_test: bool = False
     """It decides from pairwise tests with a correction, and the user may choose the test."""
     options: tuple[str, ...] = ()
-    """Settings that it accepts: correction, family, control, margin, rope, guard."""
+    """Settings that it accepts: correction, family, control, margin, rope."""
     proved_with: str = ""
     """The only correction with which an error rate is proved; empty: with any that promises one."""
     takes_losses: bool = True
@@ -45,12 +45,33 @@ class Procedure(FunctionEntry):
 PROCEDURES: Registry[Procedure] = Registry(
     "procedure",
     Procedure(
+        name="best",
+        explanation=(
+            "Finds the learners that may be the best, recommends one of them, and bounds how much "
+            "worse than the best each learner can be.",
+            "Use it for almost every decision; with a preference it recommends the most preferred "
+            "of those that may be the best.",
+            "Do not use it to claim that two learners differ: the pairs show that.",
+        ),
+        function="bestofk.decide.procedures.best_of_k:best_of_k",
+        many="bestofk.decide.procedures.best_of_k:best_of_k_many",
+        summary="the learners that may be the best, and how much worse each one can be",
+        paper="Edwards and Hsu 1983, Multiple comparisons with the best treatment",
+        doi="10.1080/01621459.1983.10477047",
+        takes_test=True,
+        options=("correction", "margin", "rope"),
+        title="The best of K",
+        called="comparisons with the best",
+        citations=("edwards1983multiple", "hsu1984constrained", "yildiz2006ordering"),
+        decides_by="best",
+    ),
+    Procedure(
         name="multitest",
         explanation=(
             "Tests every pair and recommends the most preferred learner that no other learner "
             "significantly beats, then orders the rest the same way.",
-            "Use it for almost every decision; without a preference it recommends the best mean.",
-            "Do not use it to show that a learner is good enough: cheapest-adequate does that.",
+            "Use it to repeat published results that use this procedure.",
+            "Do not use it to bound a difference: best does that, and corrects for fewer tests.",
         ),
         function="bestofk.decide.procedures.multitest:multitest",
         many="bestofk.decide.procedures.multitest:multitest_many",
@@ -58,32 +79,11 @@ PROCEDURES: Registry[Procedure] = Registry(
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
         takes_test=True,
-        options=("correction", "family", "control", "margin", "rope", "guard"),
+        options=("correction", "family", "control", "rope"),
         title="MultiTest",
         called="MultiTest",
         citations=("yildiz2006ordering",),
         decides_by="steps",
-    ),
-    Procedure(
-        name="cheapest-adequate",
-        explanation=(
-            "Recommends the most preferred learner that is shown to be at most a margin worse than "
-            "every other learner.",
-            "Use it with --margin if you may only choose a learner that is proven to be good "
-            "enough.",
-            "Do not use it with little data: then it may find no adequate learner.",
-        ),
-        function="bestofk.decide.procedures.cheapest_adequate:cheapest_adequate",
-        many="bestofk.decide.procedures.cheapest_adequate:cheapest_adequate_many",
-        summary="the most preferred that is shown not to be worse by more than a margin",
-        paper="bestofk; non-inferiority over all pairs by Holm 1979 and Shaffer 1986",
-        doi="10.1080/01621459.1986.10478341",
-        takes_test=True,
-        options=("correction", "margin", "rope"),
-        title="Cheapest adequate",
-        called="the cheapest adequate learner, by tests of non-inferiority over all pairs",
-        citations=("holm1979simple", "shaffer1986modified"),
-        decides_by="adequacy",
     ),
     Procedure(
         name="test-first",
@@ -159,7 +159,7 @@ PROCEDURES: Registry[Procedure] = Registry(
         summary="most significant wins over the others, equal counts reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,
-        options=("correction", "family", "control", "margin", "rope"),
+        options=("correction", "family", "control", "rope"),
         title="Most wins",
         called="the number of significant wins",
         citations=("ler-fundamentals",),

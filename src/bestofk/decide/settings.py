@@ -71,7 +71,7 @@ def _inside(test: Any) -> Any:
     return test
 
 
-OPTIONAL = ("correction", "family", "control", "margin", "rope", "guard")
+OPTIONAL = ("correction", "family", "control", "margin", "rope")
 """Options that not every procedure takes; None leaves them to the procedure."""
 
 
@@ -86,7 +86,7 @@ class Settings:
     ----------
     prefer : None, "listed", the name of a cost, tuple of names, mapping or MeasuredCosts
         The preference, as the caller stated it.
-    procedure, test, df, alpha, correction, family, control, margin, rope, guard, missing
+    procedure, test, df, alpha, correction, family, control, margin, rope, missing
         As for `bestofk.order`; a file with a calibration is read at once.
     random_state : int, Generator or None
         For tests that draw.
@@ -97,7 +97,7 @@ class Settings:
     --------
     >>> settings = Settings(prefer=["small", "large"], alpha=0.01)
     >>> settings.describe()
-    'procedure multitest, test auto, alpha 0.01, preference small before large'
+    'procedure best, test auto, alpha 0.01, preference small before large'
     >>> Settings.from_dict(settings.to_dict()) == settings
     True
     >>> settings.changed(alpha=0.05).given()
@@ -105,7 +105,7 @@ class Settings:
     """
 
     prefer: Any = None
-    procedure: str = "multitest"
+    procedure: str = "best"
     test: str | Callable[..., Any] | StoredTest = "auto"
     df: float | str | Calibration | None = None
     alpha: float = 0.05
@@ -114,12 +114,14 @@ class Settings:
     control: Name | None = None
     margin: float | None = None
     rope: float | None = None
-    guard: bool | None = None
     missing: str = "refuse"
     random_state: RandomState = 0
     test_arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.procedure == "best" and self.family is not None:
+            # only MultiTest has families that a user can choose
+            self._set("procedure", "multitest")
         entry = PROCEDURES[self.procedure]
         if not entry.takes_losses:
             raise DesignError(
@@ -143,10 +145,6 @@ class Settings:
             from bestofk.stats.pairwise.bayesian import rope_half_width
 
             self._set("rope", rope_half_width(self.rope))
-        if self.guard is not None:
-            if not isinstance(self.guard, bool | np.bool_):
-                raise refuse("guard", "True or False", self.guard)
-            self._set("guard", bool(self.guard))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -285,7 +283,6 @@ class Settings:
             "control": _plain("control", self.control),
             "margin": self.margin,
             "rope": self.rope,
-            "guard": self.guard,
             "missing": self.missing,
             "random_state": None if state is None else int(state),
             "test_arguments": {
@@ -321,8 +318,6 @@ class Settings:
             parts.append(f"df {self.df:g}" if isinstance(self.df, int | float) else "df calibrated")
         parts += [f"{name} {value}" for name in ("correction", "margin", "rope")
                   if (value := getattr(self, name)) is not None]  # fmt: skip
-        if self.guard is not None:
-            parts.append("with the guard" if self.guard else "without the guard")
         return ", ".join(parts)
 
     @property

@@ -12,7 +12,6 @@ from bestofk._base.checks import Bools, Ints, RandomState
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, in_words
 from bestofk.decide.decision import Decision
-from bestofk.decide.gather import against_margin
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import (
@@ -34,7 +33,6 @@ def most_wins(
     correction: str = "holm",
     family: str = "all",
     control: Any = None,
-    margin: float | None = None,
     rope: float | None = None,
     minus_losses: bool = False,
     prefer: PreferenceLike = None,
@@ -50,7 +48,7 @@ def most_wins(
 
     Parameters
     ----------
-    losses, test, alpha, correction, family, control, margin, rope, prefer, df, missing, \
+    losses, test, alpha, correction, family, control, rope, prefer, df, missing, \
     random_state, **test_arguments
         As for `multitest`.
     minus_losses : bool
@@ -98,10 +96,6 @@ def most_wins(
         who = named(names[i] for i in tied.tolist())
         reason = f"Most wins finds no single best: {who} have {_wins(top, minus_losses)} each."
     ties = _equal_counts(counts[order].tolist(), [names[i] for i in order.tolist()], minus_losses)
-    margins = {}
-    if margin is not None and recommended is not None and tested.test_choice is not None:
-        against = against_margin(problem, tested.test_choice, margin, alpha=alpha)
-        margins = against.verdicts(evidence, recommended)
     return replace(
         tested,
         procedure="most-wins",
@@ -109,8 +103,6 @@ def most_wins(
         ranking=tuple(names[i] for i in order.tolist()),
         reasons=(reason, *ties),
         counts={name: int(count) for name, count in zip(names, counts, strict=True)},
-        margin=margin,
-        margins=margins,
     )
 
 

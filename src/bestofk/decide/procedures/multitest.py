@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bestofk._base.checks import Bools, Floats, Ints, RandomState
+from bestofk._base.checks import Bools, Ints, RandomState
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.choose_test import caution_of, choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
-from bestofk.decide.gather import against_margin, bayesian_choice, gather_evidence
-from bestofk.decide.preference import PreferenceLike, without_noise
+from bestofk.decide.gather import bayesian_choice, gather_evidence
+from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 AS_PUBLISHED: dict[str, Any] = {
-    "test": "5x2cv-t", "correction": "bonferroni", "family": "preference", "guard": False,
+    "procedure": "multitest", "test": "5x2cv-t", "correction": "bonferroni",
+    "family": "preference",
 }  # fmt: skip
 """The settings of Yildiz and Alpaydin 2006; they also prefer simpler learners."""
 
@@ -36,8 +37,6 @@ def multitest(
     correction: str = "holm",
     family: str = "all",
     control: Any = None,
-    guard: bool = True,
-    margin: float | None = None,
     rope: float | None = None,
     prefer: PreferenceLike = None,
     df: float | str | None = None,
@@ -68,13 +67,6 @@ def multitest(
         the preference, as published; or one learner against the others.
     control : name, optional
         The learner that the others are compared with, for the family ``"control"``.
-    guard : bool
-        Pass over a candidate while a learner preferred to it that was struck out has the smaller
-        mean. False: as published, where a learner can be recommended because its losses are
-        too noisy to show that it is the worst.
-    margin : float, optional
-        A difference, in the user's metric, that does not matter: every learner is then also
-        tested for being worse than the recommended one by that much.
     rope : float, optional
         Half the width of a region of practical equivalence: adds the posterior probabilities of
         every pair by the Bayesian test for the design.
@@ -119,49 +111,58 @@ def multitest(
     >>> decision = multitest(losses)
     >>> decision.ranking, decision.edges
     ((1, 2, 0), ((0, 1), (0, 2)))
-    >>> decision.candidates
-    ((1, 2), (2,), (0,))
+    >>> [step.candidates for step in decision.steps]
+    [(1, 2), (2,), (0,)]
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
-    hypotheses = family_of(problem, family, alpha, correction, control)
+    decision = tested(
+        problem, family_of(problem, family, alpha, correction, control), test=test, df=df,
+        rope=rope, random_state=random_state, **test_arguments,
+    )  # fmt: skip
+    order = _ordered(decision.evidence.overrides(), stated=problem.preference.stated)
+    ranking = tuple(problem.names[i] for i in order.tolist())
+    return replace(decision, procedure="multitest", recommended=ranking[0], ranking=ranking)
+
+
+def tested(
+    problem: Problem,
+    family: Family,
+    *,
+    test: str | Callable[..., Any],
+    df: Any,
+    rope: float | None,
+    random_state: RandomState,
+    **test_arguments: Any,
+) -> Decision:
+    """Test the pairs of a family, and return a decision without a recommendation."""
     choice = choose_test(
-        problem, test, one_sided=hypotheses.alternative != "two-sided",
+        problem, test, one_sided=family.alternative != "two-sided",
         df=df, random_state=random_state, **rope_argument(test, rope), **test_arguments,
     )  # fmt: skip
     evidence = gather_evidence(
         problem,
         choice,
-        hypotheses,
+        family,
         rope=rope,
         bayesian=None if rope is None else bayesian_choice(problem, choice, rope, random_state),
     )
-    names, means = problem.names, problem.means()
-    order = _ordered(evidence.overrides(), means, guard=guard, stated=problem.preference.stated)
-    recommended = names[int(order[0])]
-    smallest = hypotheses.smallest_adjusted(smallest_pvalue(choice, units(problem)))
+    smallest = family.smallest_adjusted(smallest_pvalue(choice, units(problem)))
     return Decision(
-        procedure="multitest",
-        recommended=recommended,
-        ranking=tuple(names[i] for i in order.tolist()),
-        by_preference=names,
-        mean_losses=dict(zip(names, means.tolist(), strict=True)),
+        procedure="",
+        recommended=None,
+        ranking=(),
+        by_preference=problem.names,
+        mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,
-        alpha=hypotheses.alpha,
-        correction=correction,
+        alpha=family.alpha,
+        correction=family.correction,
         design=problem.describe(choice.axes),
         preference=problem.preference,
-        guard=guard,
         caution=caution_of(problem, choice),
-        decidable=smallest <= hypotheses.alpha,
+        decidable=smallest <= family.alpha,
         smallest_possible=smallest,
-        margin=margin,
-        margins={}
-        if margin is None
-        else against_margin(problem, choice, margin, alpha=hypotheses.alpha).verdicts(
-            evidence, recommended
-        ),
         notes=(*problem.notes, *choice.notes),
         problem=problem,
         test_choice=choice,
@@ -173,21 +174,15 @@ def multitest_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     from bestofk.decide.problem_stack import tested_many
 
     decided = tested_many(stack, settings)
-    return decided.with_order(
-        _ordered(
-            np.triu(decided.claims.swapaxes(1, 2)),
-            stack.means,
-            guard=settings.guard,
-            stated=stack.like.preference.stated,
-        )
-    )
+    overrides = np.triu(decided.claims.swapaxes(1, 2))
+    return decided.with_order(_ordered(overrides, stated=stack.like.preference.stated))
 
 
-def _ordered(overrides: Bools, means: Floats, *, guard: bool, stated: bool) -> Ints:
+def _ordered(overrides: Bools, *, stated: bool) -> Ints:
     """Return (..., K): the learners, best first."""
     if not stated:
-        return np.broadcast_to(np.arange(means.shape[-1]), means.shape)
-    return sort_by_overrides(overrides, without_noise(means) if guard else None)
+        return np.broadcast_to(np.arange(overrides.shape[-1]), overrides.shape[:-1])
+    return sort_by_overrides(overrides)
 
 
 def family_of(
@@ -240,117 +235,16 @@ class Step:
     candidates: tuple[int | str, ...]
     """Learners that no remaining learner is shown to beat, most preferred first."""
     chosen: int | str
-    """The most preferred candidate that was not passed over."""
-    passed_over: tuple[int | str, ...] = ()
-    """Candidates before the chosen one whose mean is worse than that of a learner preferred to
-    them that was struck out."""
+    """The most preferred candidate."""
 
 
-def sort_by_overrides(overrides: Bools, means: Floats | None = None) -> Ints:
-    """Repeatedly take the most preferred learner that no remaining one overrides.
-
-    Parameters
-    ----------
-    overrides : (..., K, K) array of bool
-        Learners in the order of preference. ``overrides[i, j]`` with i < j is an edge i -> j: the
-        data say that j has the smaller loss although i is preferred. Nothing on or below the
-        diagonal. Leading axes are separate tables.
-    means : (..., K) array, optional
-        Mean losses, for the guard: a candidate is passed over while a learner preferred to it
-        that is struck out has the smaller mean. None: as published.
-
-    Returns
-    -------
-    (..., K) array of int
-        The order, best first.
-
-    Examples
-    --------
-    Fig. 2 of Yildiz and Alpaydin (2006), with learners counted from 0:
-
-    >>> edges = np.zeros((4, 4), dtype=bool)
-    >>> edges[[0, 0, 0, 1], [1, 2, 3, 2]] = True
-    >>> sort_by_overrides(edges).tolist()
-    [2, 1, 3, 0]
-
-    The first is struck out by the last; the second, never compared well, has the worst mean:
-
-    >>> edges = np.zeros((3, 3), dtype=bool)
-    >>> edges[0, 2] = True
-    >>> sort_by_overrides(edges).tolist()
-    [1, 2, 0]
-    >>> sort_by_overrides(edges, np.array([0.27, 0.40, 0.25])).tolist()
-    [2, 0, 1]
-    """
-    overrides = _upper(overrides)
-    lead, K = overrides.shape[:-2], overrides.shape[-1]
-    tables = overrides.reshape(-1, K, K)
-    order = np.tile(np.arange(K, dtype=np.int64), (len(tables), 1))
-    # if nothing overrides the preference, it is the order
-    moved = np.flatnonzero(tables.any(axis=(1, 2)))
-    if moved.size:
-        guarded = None
-        if means is not None:
-            guarded = np.broadcast_to(means, (*lead, K)).reshape(-1, K)[moved]
-        order[moved] = _sorted(tables[moved], guarded)
-    return order.reshape(*lead, K)
-
-
-def _sorted(overrides: Bools, means: Floats | None) -> Ints:
-    """Return the orders of tables (B, K, K)."""
-    B, K = overrides.shape[:2]
-    every = np.arange(B)
-    # int32 column sums: removing column `chosen` removes these outgoing edges
-    outgoing = overrides.sum(axis=2, dtype=np.int32)
-    columns = np.ascontiguousarray(overrides.transpose(0, 2, 1))
-    order = np.empty((B, K), dtype=np.int64)
-    for step in range(K):
-        # An edge leads from a lower to a higher index, so a node without edges always remains.
-        chosen = _next(outgoing, means)
-        order[:, step] = chosen
-        outgoing -= columns[every, chosen]
-        outgoing[every, chosen] = -1
-    return order
-
-
-def _next(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
-    """Return the next learner of each table; `outgoing` is -1 for those already ordered."""
-    free = outgoing == 0
-    chosen: npt.NDArray[np.intp]
-    if means is None:
-        chosen = np.argmax(free, axis=1)
-        return chosen
-    struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf), axis=1)
-    allowed = free & (means <= struck)
-    chosen = np.argmax(allowed, axis=1)
-    lost = ~allowed[np.arange(len(chosen)), chosen]
-    if lost.any():
-        # only if a test by ranks contradicts the means
-        chosen[lost] = np.argmin(np.where(free[lost], means[lost], np.inf), axis=1)
-    return chosen
-
-
-def steps_of(overrides: Bools, means: Floats | None = None) -> list[tuple[Ints, int, Ints]]:
-    """Return the candidates, the choice and those passed over, for every step of a table."""
-    overrides = _upper(overrides)
+def steps_of(overrides: Bools) -> list[tuple[Ints, int]]:
+    """Return the candidates and the choice, for every step of a table."""
+    overrides = np.asarray(overrides, dtype=bool)
     outgoing = overrides.sum(axis=1, dtype=np.int32)
     steps = []
-    for taken in sort_by_overrides(overrides, means).tolist():
-        free = np.flatnonzero(outgoing == 0)
-        steps.append((free, taken, free[free < taken]))
+    for taken in sort_by_overrides(overrides).tolist():
+        steps.append((np.flatnonzero(outgoing == 0), taken))
         outgoing -= overrides[:, taken]
         outgoing[taken] = -1
     return steps
-
-
-def _upper(overrides: Bools) -> Bools:
-    overrides = np.asarray(overrides, dtype=bool)
-    if overrides.ndim < 2 or overrides.shape[-2] != overrides.shape[-1]:
-        raise ArgumentError(f"overrides must be a square matrix; got shape {overrides.shape}.")
-    if np.tril(overrides).any():
-        i, j = np.argwhere(np.tril(overrides))[0][-2:]
-        raise ArgumentError(
-            "overrides must lead from a preferred to a less preferred learner; "
-            f"got an edge from {int(i)} to {int(j)}."
-        )
-    return overrides

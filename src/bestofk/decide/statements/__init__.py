@@ -17,10 +17,9 @@ from bestofk._base.results import json_ready
 from bestofk.decide.preference import Name
 
 Kind = Literal[
-    "verdict", "hint", "left out", "assumed", "standing", "ranking", "stop", "margin",
+    "verdict", "hint", "left out", "assumed", "standing", "ranking", "stop",
     "posterior", "preference", "estimand", "evidence", "caution", "judge", "more items",
-    "bootstrap", "bound", "metric", "note", "expectation", "next", "replication", "preparation",
-    "run", "data",
+    "bootstrap", "metric", "note", "replication", "preparation", "run", "data",
 ]  # fmt: skip
 """The kind of a statement; views select statements by it.
 
@@ -28,10 +27,9 @@ verdict      what to do, and why
 hint         a cost that a preference would take into account
 left out     learners, fits and scores that failed or do not count
 assumed      what bestofk assumed about the input
-standing     how the other learners compare with the recommended one
+standing     by which learner each of the others is ruled out
 ranking      the order of the learners, and what decides it
 stop         which learners stopped early, and why
-margin       which learners are shown to be good enough
 posterior    Bayesian probabilities
 preference   the preference, and where the data override it
 estimand     the quantity that the result speaks of, and the population it applies to
@@ -40,11 +38,8 @@ caution      what is known against the test
 judge        what human labels show about a judge
 more items   the chance that more items decide, and the items that a difference needs
 bootstrap    the Bootstrap-B test of repetitions
-bound        how much worse than the best the recommended model may be
 metric       what other metrics would recommend
 note         anything else a reader must know
-expectation  the loss to expect of the recommended learner
-next         what would settle the comparison
 replication  how often other splits gave the same decision
 preparation  what was done to the columns inside the folds
 run          how it was run
@@ -138,7 +133,6 @@ _BUILDERS = {
     "verdict": f"{_HERE}.verdict:verdict_statements",
     "standing": f"{_HERE}.details:standing_statements",
     "ranking": f"{_HERE}.details:ranking_statements",
-    "margin": f"{_HERE}.details:margin_statements",
     "posterior": f"{_HERE}.details:posterior_statements",
     "preference": f"{_HERE}.details:preference_statements",
     "estimand": f"{_HERE}.estimand:estimand_statements",
@@ -146,8 +140,6 @@ _BUILDERS = {
     "caution": f"{_HERE}.details:caution_statements",
     "bootstrap": f"{_HERE}.details:bootstrap_statements",
     "note": f"{_HERE}.details:note_statements",
-    "expectation": f"{_HERE}.forecast:expectation_statements",
-    "next": f"{_HERE}.forecast:next_statements",
 }
 """Kind: the function that makes the statements of that kind, in the order of explanations."""
 _STOPPED_BUILDERS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from bestofk._base.formatting import (
     pvalue_words,
     rounded,
 )
+from bestofk.decide.decision import RULED_OUT
 from bestofk.decide.preference import Name
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.statements import Statement, statements
@@ -25,15 +25,10 @@ from bestofk.decide.statements.wording import (
     called,
     chain,
     correction_words,
-    difference_text,
-    difference_words,
     family_words,
-    is_are,
+    level_words,
     listing,
     pairs_in_short,
-    shown_means,
-    some,
-    uncertainty_of,
 )
 from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
 
@@ -52,100 +47,26 @@ _QUALITIES = {
 
 
 def standing_statements(decision: Decision) -> tuple[Statement, ...]:
-    """Group the other learners by how they compare with the recommended one."""
-    if decision.recommended is None:
+    """State by which learner each of the others is ruled out."""
+    evidence = decision.evidence
+    if decision.best is None or not decision.candidates:
         return ()
-    best = called(decision.recommended)
-    one_sided = decision.evidence.family.name == "preference"
-    uncertainty, texts = uncertainty_of(decision), shown_means(decision)
-    groups: dict[str, list[Standing]] = {}
-    for standing in decision.standings:
-        words = _STANDING_WORDS[standing.verdict].format(best=best)
-        if one_sided and standing.verdict == "too close to call":
-            direction = "better" if standing.difference <= 0 else "worse"
-            words = f"Not shown to be {direction} than {best}"
-        elif one_sided and standing.verdict == "not tested" and _in_family(decision, standing):
-            tested, other = ("better", "worse") if standing.difference > 0 else ("worse", "better")
-            words = f"Not shown to be {tested} than {best}, and not tested for being {other}"
-        groups.setdefault(words, []).append(standing)
-    turn = list(_STANDING_WORDS)
-    return tuple(
-        Statement(
-            kind="standing",
-            text=f"{words}: {listing(_numbers_of_some(decision, group, texts, uncertainty))}.",
-            learners=tuple(one.name for one in group),
-        )
-        for words, group in sorted(groups.items(), key=lambda item: turn.index(item[1][0].verdict))
-    )
-
-
-_STANDING_WORDS = {
-    "better": "Significantly better than {best}",
-    "too close to call": "Too close to call against {best}",
-    "worse": "Significantly worse than {best}",
-    "not tested": "Not tested against {best}",
-}
-"""Verdict on a learner: how a sentence begins that lists such learners."""
-
-
-def _in_family(decision: Decision, standing: Standing) -> bool:
-    """Return whether the pair was tested, in either direction."""
-    assert decision.recommended is not None
-    return decision.evidence.row(standing.name, decision.recommended) is not None
-
-
-def _numbers_of_some(
-    decision: Decision,
-    group: Sequence[Standing],
-    texts: Mapping[Name, str],
-    uncertainty: float | None,
-) -> list[str]:
-    """Return the numbers of the standings that `listing` shows, and no text for the others."""
-    shown = [_numbers_of(decision, one, texts, uncertainty) for one in group[: MAX_NAMED + 1]]
-    return shown + [""] * (len(group) - len(shown))
-
-
-def _numbers_of(
-    decision: Decision, standing: Standing, texts: Mapping[Name, str], uncertainty: float | None
-) -> str:
-    """Return ``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
-    typical = _is_typical(decision) and standing.verdict != "not tested"
-    of_means = _difference_of_means(decision, standing) if typical else standing.difference
-    direction = {"better": -1, "worse": 1}.get(standing.verdict, standing.difference)
-    parts = [texts[standing.name], _by(standing.difference, uncertainty)]
-    against_the_mean = direction * of_means < 0
-    if against_the_mean:
-        although = f"although its mean is {_by(of_means, uncertainty)}"
-        parts[1] = f"typically {parts[1]} {although}" if typical else although
-    if standing.verdict != "not tested":
-        interval = difference_words(decision, standing)
-        if interval and (typical or not against_the_mean):
-            parts.append(interval)
-        if standing.adjusted_pvalue is not None:
-            parts.append(pvalue_words(standing.adjusted_pvalue, decision.alpha))
-    return f"{called(standing.name)} ({', '.join(parts)})"
-
-
-def _is_typical(decision: Decision) -> bool:
-    """Return whether the test estimates the typical difference, not that of the means."""
-    choice = decision.test_choice
-    entry = None if choice is None else choice.entry
-    return entry is not None and entry.estimand == "typical"
-
-
-def _difference_of_means(decision: Decision, standing: Standing) -> float:
-    """Return the mean loss of a learner minus that of the recommended one."""
-    assert decision.recommended is not None
-    losses = decision.mean_losses
-    difference = losses[standing.name] - losses[decision.recommended]
-    return 0.0 if abs(difference) <= 1e-12 * max(map(abs, losses.values())) else difference
-
-
-def _by(difference: float, uncertainty: float | None) -> str:
-    if difference == 0:
-        return "the same mean"
-    by = difference_text(abs(difference), uncertainty)
-    return f"{'worse' if difference > 0 else 'better'} by {by}"
+    out = [row.name for row in decision.standings if row.verdict == RULED_OUT]
+    texts = []
+    for name in out[: MAX_NAMED + 1]:
+        index, rows = evidence.names.index(name), evidence.rows_of(name)
+        wins = rows[evidence.better[rows] != 0]
+        lost = wins[np.where(evidence.first[wins] == index, 1, -1) == evidence.better[wins]]
+        row = lost[np.argmin(evidence.pvalue[lost])]
+        winner = evidence.names[evidence.first[row] + evidence.second[row] - index]
+        p = pvalue_words(float(evidence.adjusted_pvalue[row]), decision.alpha)
+        texts.append(f"{called(name)} by {called(winner)} ({p})")
+    texts += [""] * (len(out) - len(texts))
+    if not out:
+        return ()
+    adjusted = f", p-values times {len(evidence.names) - 1}" if len(evidence) > 1 else ""
+    text = f"Ruled out{adjusted}: {listing(texts)}."
+    return (Statement(kind="standing", text=text, learners=tuple(out)),)
 
 
 def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -155,101 +76,11 @@ def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
     start, reason = f"Order by {decision.metric.mean}", ""
     if decides_by(decision.procedure) == "wins":
         start = "Order by significant wins"
-    elif decides_by(decision.procedure) == "adequacy":
-        if decision.recommended is not None:
-            start = "Order"
-            reason = (
-                f"{decision.noun.capitalize()}s that are shown to be good enough come first, by "
-                f"preference, then the others, by {decision.metric.mean}."
-            )
     elif decision.preference.stated:
         start = "Order"
-        if len(decision.claims) < len(decision.evidence):
-            start_of_reason = "If a pair is too close to call, your preference decides."
-            reason = f"{start_of_reason}{_surprise(decision)}"
+        reason = "Your preference decides, unless the data override it."
     text = f"{start}: {chain(decision.ranking)}. {reason}".rstrip()
-    order = Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking)
-    ranks = decision.ranks
-    if ranks is None:
-        return (order,)
-    return order, Statement(kind="ranking", text=ranks.explain(), learners=ranks.best)
-
-
-def _surprise(decision: Decision) -> str:
-    """Explain why a learner that is shown to be worse precedes one that is not."""
-    verdicts = {one.name: one.verdict for one in decision.standings}
-    for rank, name in enumerate(decision.ranking):
-        if verdicts.get(name) != "worse":
-            continue
-        later = [
-            other for other in decision.ranking[rank:] if verdicts.get(other) == "too close to call"
-        ]
-        if later and decision.recommended is not None:
-            return (
-                f" {called(name)} comes before {called(later[0])}, although it is significantly "
-                f"worse than {called(decision.recommended)}: it is preferred, and the two are too "
-                "close to call."
-            )
-    return ""
-
-
-def margin_statements(decision: Decision) -> tuple[Statement, ...]:
-    """State which learners are shown not to be worse by more than the margin."""
-    if decision.margin is None or not decision.margins or decision.recommended is None:
-        return ()
-    groups: dict[str, list[str]] = {}
-    for name, one in decision.margins.items():
-        p = f" ({pvalue_words(one.adjusted_pvalue, decision.alpha)})"
-        groups.setdefault(one.verdict, []).append(
-            called(name)
-            + (f"{_also_worse(decision, name)}{p}" if one.verdict == WITHIN_MARGIN else "")
-        )
-    sentences = [
-        f"{words}: {listing(groups[verdict])}."
-        for verdict, words in _MARGIN_WORDS.items()
-        if verdict in groups
-    ]
-    if decides_by(decision.procedure) == "adequacy":
-        sentences.append(
-            "The margin has an alpha of its own: if the test's assumptions hold, the chance that "
-            f"this procedure recommends a {decision.noun} that is worse than the truly best one "
-            f"by the margin or more is at most {decision.alpha:g}."
-        )
-    elif WITHIN_MARGIN in groups:
-        sentences.append(
-            "Statements about the margin have an alpha of their own: if the test's assumptions "
-            f"hold, the chance that even one of them is wrong is at most {decision.alpha:g}."
-        )
-    first = f"Against {called(decision.recommended)} with a margin of {number(decision.margin)}."
-    text = " ".join((first, *sentences))
-    return (Statement(kind="margin", text=text, short=_margin_in_short(decision)),)
-
-
-def _margin_in_short(decision: Decision) -> str:
-    """Return ``a and b are shown to be at most 0.01 worse than c``."""
-    shown = [
-        name for name, one in decision.margins.items() if one.verdict in ("better", WITHIN_MARGIN)
-    ]
-    who = f"{some(shown)} {is_are(shown)}" if shown else f"no other {decision.noun} is"
-    assert decision.recommended is not None
-    margin, best = number(decision.margin or 0.0), called(decision.recommended)
-    return f"{who} shown to be at most {margin} worse than {best}."
-
-
-def _also_worse(decision: Decision, name: Name) -> str:
-    """Say that a learner within the margin is significantly worse, by less than the margin."""
-    assert decision.recommended is not None
-    worse = decision.against(name, decision.recommended).verdict == "worse"
-    return ", which is significantly worse by less than that," if worse else ""
-
-
-WITHIN_MARGIN = "not worse by more than the margin"
-_MARGIN_WORDS = {
-    "better": "Significantly better",
-    WITHIN_MARGIN: "Shown not to be worse by more than that",
-    "open": "Not shown to be within the margin, nor to be worse",
-    "worse": "Significantly worse, and not shown to be within the margin",
-}
+    return (Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking),)
 
 
 def posterior_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -259,7 +90,8 @@ def posterior_statements(decision: Decision) -> tuple[Statement, ...]:
     if best is None or posteriors is None or evidence.bayesian is None:
         return ()
     listed = []
-    for standing in decision.standings[:MAX_NAMED]:
+    others = [standing for standing in decision.standings if standing.name != best]
+    for standing in others[:MAX_NAMED]:
         row = evidence.row(standing.name, best)
         if row is None:
             continue
@@ -269,7 +101,7 @@ def posterior_statements(decision: Decision) -> tuple[Statement, ...]:
         same = float(posteriors["equivalent"][row])
         shown = (probability_words(p) for p in (better, same, worse))
         listed.append(f"{called(standing.name)} {', '.join(shown)}")
-    more = len(decision.standings) - MAX_NAMED
+    more = len(others) - MAX_NAMED
     if more > 0:
         listed.append(f"and {more} more")
     within = "" if evidence.rope is None else f" (within {number(evidence.rope)})"
@@ -286,7 +118,7 @@ def preference_statements(decision: Decision) -> tuple[Statement, ...]:
     """State the preference, and where the data override it."""
     preference = decision.preference
     by_preference = chain(decision.by_preference)
-    if not preference.stated or decides_by(decision.procedure) not in ("steps", "adequacy"):
+    if not preference.stated or decides_by(decision.procedure) not in ("best", "steps"):
         return ()
     if preference.kind == "measured":
         quality = _QUALITIES.get(preference.words, f"have less {preference.words}")
@@ -298,8 +130,6 @@ def preference_statements(decision: Decision) -> tuple[Statement, ...]:
         stated = f"From the cheapest to the most expensive: {by_preference}."
     else:
         stated = f"Your preference was {by_preference}."
-    if decides_by(decision.procedure) != "steps":
-        return statements("preference", [stated])
     edges = decision.edges
     shown = listing(f"{called(better)} over {called(worse)}" for worse, better in edges)
     total = counted(len(decision.evidence), "pair")
@@ -331,7 +161,6 @@ def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
         f"{correction_words(evidence)}, from {decision.design}.",
         _reason_sentence(decision),
         promise(decision).text,
-        stricter_intervals(decision),
     )
     text = " ".join(filter(None, parts))
     return (Statement(kind="evidence", text=text, short=evidence_in_short(decision)),)
@@ -340,39 +169,12 @@ def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
 def evidence_in_short(decision: Decision) -> str:
     """Return ``nested-cv-t test of all 15 pairs, alpha = 0.05 with Holm's correction``."""
     evidence = decision.evidence
-    stricter = ", less strict than the intervals" if stricter_intervals(decision) else ""
     posterior = decision.test_choice is not None and decision.test_choice.posterior
     instead = ", with posterior probabilities in place of p-values" if posterior else ""
     return (
         f"{decision.test} test {pairs_in_short(evidence)}, alpha = {decision.alpha:g}"
-        f"{correction_words(evidence)}{stricter}{instead}"
+        f"{correction_words(evidence)}{instead}"
     )
-
-
-def stricter_intervals(decision: Decision) -> str:
-    """Say why the interval of a significant difference includes 0; empty if none does."""
-    evidence = decision.evidence
-    if not evidence.claims_near_zero:
-        return ""
-    if evidence.interval_factor > 1:
-        return (
-            f"The intervals are {_wider(evidence)} than those of the test, so that they cover "
-            "unusual losses, too; that of a significant difference can include 0."
-        )
-    if evidence.family.size == 1 or not CORRECTIONS[evidence.family.correction].adjusts:
-        return (
-            "The interval is not made by inverting the test, so that of a significant difference "
-            "can include 0."
-        )
-    return (
-        f"The intervals hold for all {evidence.family.size} pairs at once, which is stricter than "
-        f"{CORRECTIONS[evidence.family.correction].words}, so that of a significant difference can "
-        "include 0."
-    )
-
-
-def _wider(evidence: Evidence) -> str:
-    return f"{max(round(100 * (evidence.interval_factor - 1)), 1)} % wider"
 
 
 def caution_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -380,22 +182,7 @@ def caution_statements(decision: Decision) -> tuple[Statement, ...]:
     if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
         return ()
     short = first_sentence(decision.caution)
-    evidence = decision.evidence
-    finite = len(evidence) > 0 and _has_intervals(decision)
-    too = ""
-    if finite and evidence.interval_factor > 1:
-        too = f" The intervals allow for it: they are {_wider(evidence)} than those of the test."
-    elif finite:
-        too = " Intervals miss as often as claims are wrong."
-    return (Statement(kind="caution", text=f"Caution: {decision.caution}{too}", short=short),)
-
-
-def _has_intervals(decision: Decision) -> bool:
-    """Return whether any pair that is shown has an interval."""
-    evidence = decision.evidence
-    shown = decision.recommended
-    rows = np.arange(len(evidence)) if shown is None else evidence.rows_of(shown)
-    return bool(np.isfinite(np.stack(evidence.intervals_of(rows))).any())
+    return (Statement(kind="caution", text=f"Caution: {decision.caution}", short=short),)
 
 
 def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
@@ -462,6 +249,11 @@ def promise(decision: Decision) -> Promise:
     at_most = f"is at most {decision.alpha:g}"
     if decides_by(decision.procedure) == "one challenge":
         return _promise_of_test_first(decision, hold, at_most)
+    if family.name == "best":
+        return Promise(
+            f"With {level_words(decision.alpha)} confidence the best is among those that may be "
+            "the best, and all bounds hold at once, if the test's assumptions hold."
+        )
     correction = CORRECTIONS[family.correction]
     if family.size == 1:
         return Promise(f"{hold}the chance of a wrong claim {at_most}.")
@@ -504,7 +296,7 @@ def pair_sentence(pair: Pair) -> str:
     )
     numbers = ", ".join(filter(None, parts))
     if pair.better is None:
-        return capitalised(f"{a} and {b} are too close to call ({numbers}).")
+        return capitalised(f"{a} and {b} are not shown to differ ({numbers}).")
     winner, loser = (a, b) if pair.better == pair.a else (b, a)
     return capitalised(f"{winner} is significantly better than {loser} ({numbers}).")
 
@@ -519,20 +311,14 @@ def posterior_sentence(posterior: Posterior) -> str:
 
 
 def standing_sentence(standing: Standing) -> str:
-    """State how a learner compares with the recommended one."""
-    name, best = called(standing.name), "the recommended one"
-    verdict = {
-        "better": capitalised(f"{name} is significantly better than {best}"),
-        "worse": capitalised(f"{name} is significantly worse than {best}"),
-        "too close to call": capitalised(f"{name} and {best} are too close to call"),
-        "not tested": capitalised(f"{name} was not tested against {best}"),
-        "not settled": f"It is not settled whether {name} and {best} differ",
-    }[standing.verdict]
-    p = "" if standing.adjusted_pvalue is None else f", {pvalue_words(standing.adjusted_pvalue)}"
-    width = (standing.high - standing.low) / 2
-    (mean,) = rounded([standing.mean], width)
-    by = _by(standing.difference, width)
-    return f"{verdict} ({standing.metric.mean} {mean}, {by}{p})."
+    """State the verdict on a learner, and how much worse than the best it is."""
+    high, low = standing.at_most, standing.at_least
+    (mean,) = rounded([standing.mean], high)
+    parts = [f"{standing.metric.mean} {mean}"]
+    if high is not None:
+        worse = f"at most {number(high)}" if not low else f"{number(low)} to {number(high)}"
+        parts.append(f"worse than the best by {worse}")
+    return f"{called(standing.name)}: {standing.verdict} ({', '.join(parts)})."
 
 
 def evidence_sentences(evidence: Evidence) -> str:
@@ -558,8 +344,8 @@ def claims_sentence(evidence: Evidence) -> str:
     if not claimed:
         if len(evidence) == 1:
             p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
-            return f"The two are too close to call ({p})."
-        return f"All {len(evidence)} pairs are too close to call."
+            return f"No difference between the two is shown ({p})."
+        return f"No difference is shown in any of {len(evidence)} pairs."
     claimed.sort(key=lambda pair: pair.adjusted_pvalue)
     listed = listing(
         f"{called(_winner(pair))} is better than {called(_loser(pair))} "

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from math import floor, inf, isfinite, log10
+from math import ceil, floor, inf, isfinite, log10
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import (
     in_words,
-    interval_words,
     joined,
     number,
     printable,
@@ -19,7 +17,6 @@ from bestofk._base.formatting import (
 from bestofk.decide.preference import Name
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
-from bestofk.stats.tails import normal_quantile
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
@@ -86,25 +83,26 @@ def shown_means(decision: Decision) -> dict[Name, str]:
 
 
 def uncertainty_of(decision: Decision) -> float | None:
-    """Return half the width of the shortest interval of a difference; None without intervals.
+    """Return half the width of the median bound, by which all views round; None if unknown."""
+    rows = decision.standings
+    widths = [(row.at_most - (row.at_least or 0.0)) / 2 for row in rows if row.at_most is not None]
+    widths = sorted(width for width in widths if width > 0)
+    if widths:
+        return widths[len(widths) // 2]
+    sizes = [abs(row.difference) for row in rows if row.difference]
+    return max(min(sizes), max(sizes) / 100) if sizes else None
 
-    If no interval is printed, the p-values imply a width that is good enough to round by.
-    """
-    widths = [
-        (one.high - one.low) / 2
-        for one in decision.standings
-        if isfinite(one.high - one.low) and one.high > one.low
-    ]
-    if not widths:
-        widths = [
-            2.0 * abs(one.difference) / -float(normal_quantile(one.pvalue / 2.0))
-            for one in decision.standings
-            if one.pvalue is not None and 0.0 < one.pvalue < 1.0 and one.difference
-        ]
-    if not widths and (sizes := [abs(one.difference) for one in decision.standings]):
-        # Differences of one column share their decimals also without a test.
-        widths = [max(min(sizes), max(sizes) / 100)]
-    return min((width for width in widths if width > 0), default=None)
+
+def unit_noun(decision: Decision) -> str:
+    """Return the noun for one unit of the test: data set, fold, item, cluster, ..."""
+    problem = decision.problem
+    if problem is not None and problem.n_datasets > 1:
+        return "data set"
+    if problem is None or not problem.design.on_test_set:
+        return "run" if problem is not None and problem.design.kind == "seeds" else "fold"
+    if problem.subject.n_clusters is not None:
+        return "cluster"
+    return "item" if decision.on_items else "test instance"
 
 
 def mean_words(name: Name, losses: Mapping[Name, float], metric: Metric) -> str:
@@ -150,23 +148,31 @@ def difference_text(value: float, uncertainty: float | None) -> str:
     return f"{value:.1g}" if decimals > MAX_DECIMALS else f"{value:.{max(0, decimals)}f}"
 
 
-def difference_texts(standing: Standing, uncertainty: float | None) -> tuple[str, str]:
-    """Return a difference and its interval, with the same number of decimals if possible.
-
-    A difference of 0, or one that is tiny compared with its interval, keeps its own decimals.
-    Without an interval, the second text is empty.
-    """
-    text = difference_text(standing.difference, uncertainty)
-    interval = interval_words(standing.low, standing.high)
-    if not interval or text == "0" or "e" in text:
-        return text, interval
+def _bound_text(value: float, uncertainty: float | None, *, up: bool) -> str:
+    """Return a bound, rounded up or down so that it still holds."""
+    text = difference_text(value, uncertainty)
+    if "e" in text or value == 0.0:
+        return text
     decimals = len(text.partition(".")[2])
-    needed = max(len(end.partition(".")[2]) for end in interval.split())
-    if needed > decimals:
-        return f"{standing.difference:.{needed}f}", interval
-    if decimals > needed + 1:
-        return text, interval
-    return text, interval_words(standing.low, standing.high, decimals)
+    # a bound of 0.3 is not 0.30000000000000004
+    scaled = round(value * 10**decimals, 9)
+    return f"{(ceil(scaled) if up else floor(scaled)) / 10**decimals:.{decimals}f}"
+
+
+def at_most_text(decision: Decision, row: Standing) -> str:
+    """Return the upper bound of how much worse than the best a learner is; empty without one."""
+    if row.at_most is None:
+        return ""
+    return _bound_text(row.at_most, uncertainty_of(decision), up=True)
+
+
+def worse_than_best(decision: Decision, row: Standing) -> str:
+    """Return ``at most 0.006`` or ``0.006 to 0.073``; empty without a bound."""
+    high = at_most_text(decision, row)
+    if not high or high == "0":
+        return high
+    low = _bound_text(row.at_least or 0.0, uncertainty_of(decision), up=False)
+    return f"{low} to {high}" if float(low) > 0 else f"at most {high}"
 
 
 def level_words(alpha: float) -> str:
@@ -174,22 +180,11 @@ def level_words(alpha: float) -> str:
     return f"{100 * (1 - alpha):.6g} %"
 
 
-def difference_words(decision: Decision, standing: Standing) -> str:
-    """Return the interval of a difference, with a positive difference; may be empty."""
-    if standing.difference < 0:
-        standing = replace(
-            standing,
-            difference=-standing.difference,
-            low=0.0 - standing.high,
-            high=0.0 - standing.low,
-        )
-    _, interval = difference_texts(standing, uncertainty_of(decision))
-    return f"{level_words(decision.alpha)} interval {interval}" if interval else ""
-
-
 def family_words(evidence: Evidence) -> str:
     """Describe the hypotheses that were tested together."""
     family, count = evidence.family, len(evidence)
+    if family.name == "best" and count > 1:
+        return f"two-sided, each learner against the {family.learners - 1} others"
     if evidence.alternative != "two-sided":
         pairs = "one pair" if count == 1 else f"{count} pairs"
         if family.name == "preference":
@@ -209,6 +204,8 @@ def pairs_in_short(evidence: Evidence) -> str:
     """Return the tested pairs in a few words, such as ``of all 15 pairs``."""
     family, count = evidence.family, len(evidence)
     pairs = "of one pair" if count == 1 else f"of {count} pairs"
+    if family.name == "best" and count > 1:
+        return f"of each learner against the {family.learners - 1} others"
     if family.name == "control":
         return f"of {called(evidence.names[family.control or 0])} against the others"
     if evidence.alternative != "two-sided":
@@ -218,6 +215,6 @@ def pairs_in_short(evidence: Evidence) -> str:
 
 def correction_words(evidence: Evidence) -> str:
     """Return `` with Holm's correction``; an empty text for a single pair."""
-    if len(evidence) == 1 and evidence.family.size == 1:
+    if evidence.family.name == "best" or (len(evidence) == 1 and evidence.family.size == 1):
         return ""
     return f" with {CORRECTIONS[evidence.family.correction].words}"

@@ -276,20 +276,6 @@ FIGURES = Registry(
         summary="ROC curves, their convex hull and its slopes",
     ),
     FigureEntry(
-        name="alpha",
-        module="sensitivity",
-        accepts=(*_DECISIONS, "AlphaPath"),
-        needs=_complete_multitest,
-        summary="the order for every alpha",
-    ),
-    FigureEntry(
-        name="preference",
-        module="sensitivity",
-        accepts=(*_DECISIONS, "PreferencePath"),
-        needs=_complete_multitest,
-        summary="the order as one learner moves up the preference",
-    ),
-    FigureEntry(
         name="race",
         module="race_course",
         accepts=_RACES,

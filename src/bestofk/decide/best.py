@@ -1,0 +1,202 @@
+"""Say which learners may be the best, and how much worse than the best each one can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Floats, Ints
+from bestofk._base.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from bestofk.decide.evidence import Evidence
+
+NO_LEARNER = -1
+"""Marks a position without a learner."""
+
+
+class Best(NamedTuple):
+    """The statement about the best of K learners, in B tables or (without the axis) in one.
+
+    With probability at least 1 - alpha, for all learners at once, the best is a candidate, and
+    each learner is between `at_least` and `at_most` worse than the best.
+
+    Attributes
+    ----------
+    candidates : (B, K) array of bool
+        The learners that may be the best: no other is shown to be better.
+    at_least, at_most : (B, K) arrays
+        Bounds of how much worse than the best each learner is; NaN without a bound.
+    within : (B, K) array of bool
+        The learners that are shown to be at most the margin worse than the best.
+    recommended : (B,) array of int
+        The most preferred learner that may be the best or is within the margin; -1 if there is no
+        candidate.
+
+    Notes
+    -----
+    Let L_ij and U_ij be the ends of the two-sided interval of the loss of i minus that of j at
+    level 1 - alpha / (K - 1). The candidates are B = {i : L_ij <= 0 for all j}. Learner i is at
+    most max(0, max over j in B of U_ij) worse than the best, and a learner outside B at least
+    max(0, min over j in B of L_ij). Only the K - 1 intervals of the truly best learner matter, so
+    nothing else is corrected for.
+
+    References
+    ----------
+    Edwards, D. G. and Hsu, J. C. (1983). Multiple comparisons with the best treatment. Journal of
+    the American Statistical Association 78, 965-971. doi:10.1080/01621459.1983.10477047
+
+    Hsu, J. C. (1984). Constrained simultaneous confidence intervals for multiple comparisons with
+    the best. Annals of Statistics 12, 1136-1144. doi:10.1214/aos/1176346732
+    """
+
+    candidates: Bools
+    at_least: Floats
+    at_most: Floats
+    within: Bools
+    recommended: Ints
+
+    def table(self, number: int) -> Best:
+        """Return the statement of one table."""
+        return Best(*(each[number] for each in self))
+
+
+def best_of(
+    beaten: Bools,
+    low: Floats | None = None,
+    high: Floats | None = None,
+    *,
+    margin: float | None = None,
+) -> Best:
+    """Return the statement from comparisons of learners in order of preference.
+
+    Parameters
+    ----------
+    beaten : (B, K, K) array of bool
+        ``beaten[b, i, j]``: j is shown to be better than i, at alpha / (K - 1).
+    low, high : (B, K, K) arrays, optional
+        Intervals of the loss of i minus that of j; not finite if unknown. Only those with a
+        candidate are read.
+    margin : float, optional
+        A difference that does not matter.
+
+    Examples
+    --------
+    The third is beaten by the first; the second may be as good as the first:
+
+    >>> beaten = np.zeros((1, 3, 3), dtype=bool)
+    >>> beaten[0, 2, 0] = True
+    >>> d = np.array([0.10, 0.12, 0.20])
+    >>> difference = (d[:, None] - d)[None]
+    >>> best = best_of(beaten, difference - 0.05, difference + 0.05).table(0)
+    >>> best.candidates.tolist(), best.at_least.round(2).tolist(), best.at_most.round(2).tolist()
+    ([True, True, False], [0.0, 0.0, 0.03], [0.03, 0.07, 0.15])
+    """
+    candidates: Bools = ~beaten.any(axis=2)
+    if low is None or high is None:
+        at_least = at_most = np.full(candidates.shape, np.nan)
+    else:
+        others = candidates[:, np.newaxis, :] & ~np.eye(beaten.shape[1], dtype=bool)
+        at_most = np.where(others, high, -np.inf).max(axis=2)
+        at_least = np.where(others, low, np.inf).min(axis=2)
+        at_least = np.where(candidates, 0.0, np.maximum(at_least, 0.0))
+        unknown = np.isinf(at_most) & others.any(axis=2) | ~candidates.any(axis=1, keepdims=True)
+        at_most = np.where(unknown, np.nan, np.maximum(at_most, 0.0))
+        at_least = np.where(np.isfinite(at_least) & ~unknown, at_least, np.nan)
+    within: Bools = np.zeros_like(candidates)
+    if margin is not None:
+        within = np.isfinite(at_most) & (at_most <= margin)
+    eligible = candidates | within
+    some = candidates.any(axis=1)
+    recommended = np.where(some, np.argmax(eligible, axis=1), NO_LEARNER)
+    return Best(candidates, at_least, at_most, within, recommended)
+
+
+def best_of_evidence(evidence: Evidence, *, bounds: bool, margin: float | None = None) -> Best:
+    """Return the statement about one table; `bounds` says whether the test compares means."""
+    K = len(evidence.names)
+    beaten = evidence.shown().T[np.newaxis]
+    low = high = None
+    if bounds:
+        candidates = ~beaten[0].any(axis=1)
+        rows = np.flatnonzero(candidates[evidence.first] | candidates[evidence.second])
+        ends = evidence.intervals_at(evidence.family.interval_level(), rows)
+        low, high = intervals_by_pair(
+            K, evidence.first[rows], evidence.second[rows], *(end[np.newaxis] for end in ends)
+        )
+    return best_of(beaten, low, high, margin=margin).table(0)
+
+
+def intervals_by_pair(
+    learners: int, first: Ints, second: Ints, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """Return (B, K, K) intervals of i minus j from those of pairs (B, P); infinite if unknown."""
+    shape = (len(low), learners, learners)
+    lows, highs = np.full(shape, -np.inf), np.full(shape, np.inf)
+    lows[:, first, second], highs[:, first, second] = low, high
+    lows[:, second, first], highs[:, second, first] = -high, -low
+    return lows, highs
+
+
+def sort_by_overrides(overrides: Bools, first: Ints | None = None) -> Ints:
+    """Repeatedly take the most preferred learner that no remaining one is shown to beat.
+
+    This is MultiTest's order (Yildiz and Alpaydin 2006).
+
+    Parameters
+    ----------
+    overrides : (..., K, K) array of bool
+        Learners in order of preference; ``overrides[i, j]``: j is shown to be better than i. If
+        each remaining learner is beaten, the most preferred of them goes next.
+    first : (...) array of int, optional
+        The learner that goes first; by default the rule takes it.
+
+    Returns
+    -------
+    (..., K) array of int
+        The order, best first.
+
+    Examples
+    --------
+    Fig. 2 of Yildiz and Alpaydin (2006), with learners counted from 0:
+
+    >>> edges = np.zeros((4, 4), dtype=bool)
+    >>> edges[[0, 0, 0, 1], [1, 2, 3, 2]] = True
+    >>> sort_by_overrides(edges).tolist()
+    [2, 1, 3, 0]
+    """
+    beaten = np.asarray(overrides, dtype=bool)
+    if beaten.ndim < 2 or beaten.shape[-2] != beaten.shape[-1]:
+        raise ArgumentError(f"overrides must be a square matrix; got shape {beaten.shape}.")
+    lead, K = beaten.shape[:-2], beaten.shape[-1]
+    tables = beaten.reshape(-1, K, K)
+    order = np.tile(np.arange(K, dtype=np.int64), (len(tables), 1))
+    start = None if first is None else np.broadcast_to(first, lead).reshape(-1)
+    moved = tables.any(axis=(1, 2)) if start is None else tables.any(axis=(1, 2)) | (start != 0)
+    # if nothing overrides the preference, it is the order
+    rows = np.flatnonzero(moved)
+    if rows.size:
+        order[rows] = _ordered(tables[rows], None if start is None else start[rows])
+    return order.reshape(*lead, K)
+
+
+def _ordered(beaten: Bools, first: Ints | None) -> Ints:
+    """Return the orders of tables (B, K, K)."""
+    B, K = beaten.shape[:2]
+    every = np.arange(B)
+    # int32 sums: removing the column of the chosen one removes its wins
+    losses = beaten.sum(axis=2, dtype=np.int32)
+    columns = np.ascontiguousarray(beaten.transpose(0, 2, 1))
+    left = np.ones((B, K), dtype=bool)
+    order = np.empty((B, K), dtype=np.int64)
+    for step in range(K):
+        free = left & (losses == 0)
+        # claims of a test that does not compare means may form a circle
+        chosen: Any = np.argmax(np.where(free.any(axis=1, keepdims=True), free, left), axis=1)
+        if step == 0 and first is not None:
+            chosen = np.where(first == NO_LEARNER, chosen, first)
+        order[:, step] = chosen
+        losses -= columns[every, chosen]
+        left[every, chosen] = False
+    return order
