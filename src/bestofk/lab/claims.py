@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, refuse
+from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented
-from bestofk.decide.decision import Decision
-from bestofk.decide.order import order
 from bestofk.decide.order_tables import ManyDecisions
 from bestofk.lab.rates import Rate, rate_columns
 from bestofk.lab.simulation import Simulation, rehearse, simulate
@@ -39,8 +38,8 @@ class FalseClaims(Presented):
         Mean share of the truly different pairs that are claimed in the right direction; None if
         no two learners differ.
     missed : Rate or None
-        Share on which an interval of the evidence misses the true difference; None if intervals
-        were not checked.
+        Share on which the statement about the best is false: the best is excluded, or a bound
+        does not hold. None if that was not checked.
     equal_pairs, different_pairs : int
         Number of pairs of learners that are truly equal, and truly different.
     tests : tuple of str
@@ -144,7 +143,8 @@ def false_claims(
     random_state, n_jobs, engine, scheduler, store, progress
         As for `simulate`.
     intervals : bool
-        Also check the simultaneous intervals of the differences.
+        Also check how much worse than the best each learner is said to be; only the procedure
+        ``"best"`` says so.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
@@ -158,8 +158,8 @@ def false_claims(
 
     Notes
     -----
-    A claim says that one learner of a pair is significantly better than the other: in the edges,
-    the standings or the evidence of a decision. It is false unless the expected loss of that
+    A claim says that one learner of a pair is significantly better than the other. It is false
+    unless the expected loss of that
     learner is truly smaller. So claims about equal learners are false, and so are claims in the
     wrong direction. The rate counts decisions with at least one false claim (the family-wise
     error), whether all learners are equal or only some.
@@ -186,7 +186,7 @@ def false_claims(
         rate=Rate.of(int(wrong), n),
         reversed_rate=Rate.of(int(opposite), n),
         found=int(right) / (n * different) if different else None,
-        missed=Rate.of(_missed_sets(simulation, options, means), n) if intervals else None,
+        missed=Rate.of(_missed_sets(many, means), n) if intervals else None,
         equal_pairs=len(means) * (len(means) - 1) // 2 - different,
         different_pairs=different,
         tests=many.tests,
@@ -316,7 +316,7 @@ def worst_chosen(
         Count a learner as good enough if it is worse than the truly best by at most this. The
         most preferred of these should be recommended. The listing order is the preference.
     **options
-        For `order`: `prefer`, `procedure`, `margin`, `guard`, `test`, ...
+        For `order`: `prefer`, `procedure`, `margin`, `test`, ...
 
     Returns
     -------
@@ -391,25 +391,16 @@ def _decide(
         return simulation, means, simulation.decided(repeats=1, **options)
 
 
-def _missed_sets(simulation: Simulation, options: Mapping[str, Any], means: Floats) -> int:
-    """Count the data sets on which an interval misses the true difference."""
-    arguments = {"random_state": simulation.random_state, **options}
-    truth = dict(zip(simulation.learners, means.tolist(), strict=True))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return sum(
-            _misses(order(simulation.table(index), **arguments), truth)
-            for index in range(simulation.sets)
+def _missed_sets(many: ManyDecisions, means: Floats) -> int:
+    """Count the tables on which the statement about the best is false."""
+    if many.candidates is None or many.at_least is None or many.at_most is None:
+        raise ArgumentError(
+            f"intervals need the procedure 'best', which has bounds; got {many.procedure!r}."
         )
-
-
-def _misses(decision: Decision, truth: Mapping[str, float]) -> bool:
-    """Return whether any interval of the evidence misses the true difference of its learners."""
-    evidence = decision.evidence
-    means = np.array([truth[str(name)] for name in evidence.names])
-    difference = means[evidence.first] - means[evidence.second]
-    missed = (evidence.low > difference + ROUNDING) | (evidence.high < difference - ROUNDING)
-    return bool(missed.any())
+    regret = means - means.min()
+    excluded = ~many.candidates[:, regret == 0].any(axis=1)
+    missed = (regret < many.at_least - ROUNDING) | (regret > many.at_most + ROUNDING)
+    return int((excluded | missed.any(axis=1)).sum())
 
 
 def _json_options(options: Mapping[str, Any]) -> dict[str, Any]:

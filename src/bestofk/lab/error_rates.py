@@ -130,7 +130,7 @@ def type1_error(
         Measure a procedure that uses the test: how often it does not recommend the most
         preferred (first) of equal learners.
     options : mapping, optional
-        More arguments for `order`, with a procedure: `family`, `guard`, `margin`, `prefer`, ...
+        More arguments for `order`, with a procedure: `family`, `margin`, `prefer`, ...
         By default the listing order is the preference.
     simulation : Simulation, optional
         Use these losses instead of simulating.

@@ -147,7 +147,7 @@ def compare(
         A live bar on a terminal or in a notebook and a line every half minute elsewhere;
         ``"log"``: lines every ten seconds.
     settings : Settings, optional
-        Rare options of the decision: procedure, correction, family, control, df, rope, guard.
+        Rare options of the decision: procedure, correction, family, control, df, rope.
     execution : Execution, optional
         Rare options of the run: engine, threads, repetitions, replicate, prepare, task, ...
 

@@ -545,7 +545,7 @@ def default_plan(
     *,
     rows: int,
     datasets: int = 1,
-    procedure: str = "multitest",
+    procedure: str = "best",
     test: Any = "auto",
     budget: float | None = None,
     groups: int | None = None,

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import counted
+from bestofk.decide.decision import MAY_BE_BEST, NOT_SHOWN, RULED_OUT
 from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.details import evidence_in_short, promise
-from bestofk.decide.statements.verdict import which_you_prefer
 from bestofk.decide.statements.wording import (
     called,
     chain,
     correction_words,
     family_words,
     listing,
-    named,
     shown_means,
 )
 
@@ -35,18 +34,11 @@ def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
         use = f"If you must choose now, use {called(best)}, which leads so far."
         return statements("verdict", [race.state(), use])
     lead = f"Use {called(best)}"
-    beaten = [worse for worse, better in decision.edges if better == best]
-    rest = "."
-    if not decision.preference.stated:
-        when = "with infinitely many runs" if race.settle == "limit" else "at the end of the plan"
-        rest = f": {when} it has the {decision.metric.smallest} {decision.metric.mean}."
-    elif beaten:
-        rest = (
-            f": it is significantly better than {named(beaten)}, "
-            f"{which_you_prefer(decision, beaten)}."
-        )
-    elif best == decision.by_preference[0]:
-        rest = f", {decision.preference.first(best)}, which no other significantly beats."
+    rest = f": the whole plan would give it the {decision.metric.smallest} {decision.metric.mean}."
+    if race.settle == "limit":
+        rest = f": it has the {decision.metric.smallest} {decision.metric.mean} in the long run."
+    if decision.preference.stated:
+        rest = f", {decision.preference.first(best)} that may be the best."
     first = Statement(kind="verdict", lead=lead, text=f"{lead}{rest}", learners=(best,))
     return (first, Statement(kind="verdict", text=race.state()))
 
@@ -62,10 +54,12 @@ def standing_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
     best, race = decision.recommended, decision.race
     assert best is not None
     words = {
+        RULED_OUT: "Ruled out",
+        MAY_BE_BEST: "May be the best, also after the full plan",
+        NOT_SETTLED: "Not settled",
         "better": f"Significantly better than {called(best)}",
         "worse": f"Significantly worse than {called(best)}",
-        "too close to call": f"Too close to call against {called(best)}, also with the full plan",
-        NOT_SETTLED: f"Not settled against {called(best)}",
+        NOT_SHOWN: f"Not shown to differ from {called(best)}, also after the full plan",
         "not tested": f"Not tested against {called(best)}",
     }
     groups: dict[str, list[Name]] = {}

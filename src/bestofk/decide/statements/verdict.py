@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import capitalised, in_words, number, pvalue_words
@@ -25,14 +24,6 @@ from bestofk.decide.statements.wording import (
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
 
-_PREFERRED = {
-    "fit_time": ("is quicker to fit", "are quicker to fit"),
-    "predict_time": ("is quicker to predict with", "are quicker to predict with"),
-    "size": ("is smaller in memory", "are smaller in memory"),
-    "complexity": ("is simpler", "are simpler"),
-    "prices": ("costs less", "cost less"),
-    "latency": ("is faster", "are faster"),
-}
 CONTRADICTION = "The comparisons contradict each other, so no {noun} is the best by this test."
 
 
@@ -201,9 +192,3 @@ def _by_pairs(decision: Decision) -> list[Statement | str]:
         if verdict in groups
     ]
     return [_use(decision, rest), f"{'; '.join(parts)}." if parts else ""]
-
-
-def which_you_prefer(decision: Decision, names: Sequence[Name]) -> str:
-    """Return ``which you prefer`` or ``which is simpler``: why these precede the recommended."""
-    one, many = _PREFERRED.get(decision.preference.words, ("you prefer", "you prefer"))
-    return f"which {one if len(names) == 1 else many}"

@@ -267,8 +267,6 @@ def settle_items(
     every: int | None = None,
     prefer: Any = None,
     alpha: float = 0.05,
-    correction: str = "holm",
-    guard: bool = True,
     target: str = "best",
     risk: float = 0.05,
 ) -> SettledItems:
@@ -289,7 +287,7 @@ def settle_items(
         default.
     prefer : list of names, dict of prices, "listed" or None
         The preference, as for `bestofk.order`; None: the smallest mean is recommended.
-    alpha, correction, guard
+    alpha : float
         As for `bestofk.order`.
     target : {"best", "order"}
         What must be settled.
@@ -303,9 +301,9 @@ def settle_items(
 
     Notes
     -----
-    The planned test is the paired t test on N items, corrected over all pairs. It is curtailed, so
-    the probability of a false claim is at most that of the test on all N items plus the risk. For
-    an unlimited number of items with a look at every one, see `item_stream`.
+    The planned test is the paired t test on N items, of each learner against the K - 1 others. It
+    is curtailed, so the probability of a false claim is at most that of the test on all N items
+    plus the risk. For an unlimited number of items with a look at every one, see `item_stream`.
 
     Examples
     --------
@@ -349,7 +347,7 @@ same decision with a probability of at least 95 %.
     by_preference = [labels[index] for index in order]
     blocks, complete = blocks[order], complete[order]
     test = PlannedT(runs=N // step, folds=step, df=N - 1, span=1.0)
-    family = Family(learners=len(values), alpha=alpha, correction=correction)
+    family = Family(name="best", learners=len(values), alpha=alpha, correction="bonferroni")
     looks: list[tuple[Look, Ints]] = []
 
     def fill(runs: Ints) -> Floats:
@@ -367,7 +365,6 @@ same decision with a probability of at least 95 %.
             test,
             family,
             StopRule(target=target, risk=float(risk)),  # type: ignore[arg-type]
-            guard=guard,
             stated=preference.stated,
             # one item in one block, as for one row in one fold
             floor=1.0,

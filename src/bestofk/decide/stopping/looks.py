@@ -57,7 +57,7 @@ class Look:
             return self.verdict
         like = self.verdict
         return interval_verdict(
-            self.exact_bounds, self.test, self.family, guard=like.guard, stated=like.stated,
+            self.exact_bounds, self.test, self.family, stated=like.stated,
             ranks=like.ranks,
         )  # fmt: skip
 
@@ -68,7 +68,6 @@ def look(
     family: Family,
     rule: StopRule,
     *,
-    guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
     ranks: Floats | None = None,
@@ -95,7 +94,7 @@ def look(
     if rule.risk > 0 and not isinstance(test, PlannedUnits):
         predictions = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
         bounds = predictions.bounds(differences).within(exact)
-    verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated, ranks=ranks)
+    verdict = interval_verdict(bounds, test, family, stated=stated, ranks=ranks)
     left, candidates, settled = still_open(verdict, family, rule.target)
     pairs: tuple[tuple[int, int], ...] = ()
     if not settled:
@@ -194,7 +193,8 @@ def _rivals(
         return unranked & candidates, True
     # learners that are already ranked override no other
     rivals = verdict.possible[learner] & ~verdict.sure[learner] & among
-    rivals[: learner + 1] = False
+    if not verdict.any_winner:
+        rivals[: learner + 1] = False
     against = np.where(rivals & now.overrides[learner], now.t[learner], -np.inf)
     strongest = int(against.argmax())
     free = against[strongest] == -np.inf
@@ -204,9 +204,6 @@ def _rivals(
         rivals[strongest] = True
     if verdict.ranks is not None:
         rivals |= unranked & candidates & (verdict.ranks == verdict.ranks[learner])
-    if verdict.guard and free:
-        struck = among & (np.triu(verdict.possible) & among).any(axis=1)
-        rivals |= unranked & struck & (np.arange(len(rivals)) < learner)
     return rivals, free
 
 
@@ -214,9 +211,9 @@ class PointVerdict(NamedTuple):
     """The verdict on the results so far, which only selects the learners to run next."""
 
     t: Floats
-    """(K, K), for pairs i < j."""
+    """(K, K): how clearly j seems better than i."""
     overrides: Bools
-    """(K, K): j seems better than i, which is preferred."""
+    """(K, K): j seems to be shown to be better than i."""
 
 
 def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family) -> PointVerdict:
@@ -232,7 +229,11 @@ def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family)
     first, second = family.pairs()
     tested = pair_numbers(K)[first, second]
     overrides = np.zeros((K, K), dtype=bool)
-    overrides[first, second] = (family.adjust(p[tested]) <= family.alpha) & (t[tested] > 0)
+    shown = family.adjust(p[tested]) <= family.alpha
+    overrides[first, second] = shown & (t[tested] > 0)
+    if family.name == "best":
+        overrides[second, first] = shown & (t[tested] < 0)
     square = np.zeros((K, K))
     square[pairs_of(K)] = t
+    square -= square.T
     return PointVerdict(t=square, overrides=overrides)

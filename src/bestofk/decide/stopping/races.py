@@ -290,7 +290,6 @@ def race(
     family: Family,
     rule: StopRule,
     *,
-    guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
     ranks: Floats | None = None,
@@ -312,7 +311,7 @@ def race(
         runs = next_runs
         losses = fill(runs)
         latest = look(
-            losses, test, family, rule, guard=guard, stated=stated, floor=floor, ranks=ranks,
+            losses, test, family, rule, stated=stated, floor=floor, ranks=ranks,
             earlier=earlier,
         )  # fmt: skip
         looks.append(latest)
@@ -333,7 +332,6 @@ def replay(
     family: Family,
     rule: StopRule,
     *,
-    guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
     ranks: Floats | None = None,
@@ -344,6 +342,4 @@ def replay(
         known = np.arange(losses.shape[1]) < runs[:, np.newaxis]
         return np.where(known[:, :, np.newaxis], losses, np.nan)
 
-    return race(
-        fill, len(losses), test, family, rule, guard=guard, stated=stated, floor=floor, ranks=ranks
-    )
+    return race(fill, len(losses), test, family, rule, stated=stated, floor=floor, ranks=ranks)

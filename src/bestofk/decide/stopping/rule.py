@@ -91,7 +91,7 @@ def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule 
     return replace(stop, risk=0.0)
 
 
-Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "passed over", "placed"]
+Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "placed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +119,6 @@ class StopReason:
             return f"{self.by} has the smaller mean"
         if self.kind == "overridden":
             return f"{self.by} overrides {it}"
-        if self.kind == "passed over":
-            return f"{'they are' if several else 'it is'} passed over for {self.by}"
         if self.kind == "placed":
             return "their ranks are settled" if several else f"it ranks {ordinal(self.place)}"
         preferred = f", which is preferred to {it}," if although else ""

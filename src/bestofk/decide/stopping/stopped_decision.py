@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints
 from bestofk._base.formatting import counted, number
-from bestofk.decide.decision import Decision, Standing
+from bestofk.decide.best import sort_by_overrides
+from bestofk.decide.decision import (
+    MAY_BE_BEST,
+    NOT_SHOWN,
+    RECOMMENDED,
+    RULED_OUT,
+    Decision,
+    Standing,
+)
 from bestofk.decide.evidence import Evidence, Family, Pair
 from bestofk.decide.preference import Name, Preference
-from bestofk.decide.procedures.multitest import Step, sort_by_overrides
+from bestofk.decide.procedures.multitest import Step
 from bestofk.decide.statements.stopped import NOT_SETTLED
 from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.planned_units import PlannedUnits
@@ -33,7 +41,7 @@ class StoppedPair(Pair):
         """The claim in words."""
         if self.rejected:
             return f"{self.better} is better"
-        return "too close to call" if self.settled else NOT_SETTLED
+        return "no difference shown" if self.settled else NOT_SETTLED
 
     def explain(self) -> str:
         """Return the pair in a sentence."""
@@ -119,22 +127,41 @@ class StoppedDecision(Decision):
         return ()
 
     @property
-    def standings(self) -> tuple[Standing, ...]:
-        """The comparison of every other learner with the recommended one; more runs first."""
-        best = self.recommended
-        if best is None:
-            return ()
-        return tuple(self.against(name, best) for name in self.by_mean if name != best)
+    def candidates(self) -> tuple[Name, ...]:
+        """The learners that may be the best, as far as that is settled."""
+        verdicts = {row.name: row.verdict for row in self.standings}
+        may_be = (RECOMMENDED, MAY_BE_BEST, NOT_SETTLED)
+        return tuple(name for name in self.by_mean if verdicts[name] in may_be)
 
-    def against(self, name: Name, other: Name) -> Standing:
-        """Compare `name` with `other`; without p-values if the pair is not settled."""
-        standing = Decision.against(self, name, other)
-        evidence, row = self.evidence, self.evidence.row(name, other)
-        if row is None or not isinstance(evidence, StoppedEvidence):
-            return standing
-        if standing.verdict != "too close to call" or not evidence.unsettled[row]:
-            return standing
-        return replace(standing, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """One row per learner, without bounds: the recommended one first, then more runs first."""
+        return tuple(
+            Standing(
+                name=name,
+                mean=self.metric.shown(self.mean_losses[name]),
+                difference=0.0,
+                at_least=None,
+                at_most=None,
+                verdict=self._verdict(name, self.by_preference.index(name)),
+                metric=self.metric,
+            )
+            for name in self.by_mean
+        )
+
+    def _verdict(self, name: Name, place: int) -> str:
+        evidence = self.evidence
+        if name == self.recommended or not isinstance(evidence, StoppedEvidence):
+            return Decision._verdict(self, name, place)
+        if evidence.family.name == "best":
+            rows = evidence.rows_of(name)
+            if evidence.shown()[:, place].any():
+                return RULED_OUT
+            return NOT_SETTLED if evidence.unsettled[rows].any() else MAY_BE_BEST
+        verdict = Decision._verdict(self, name, place)
+        row = None if self.recommended is None else evidence.row(name, self.recommended)
+        open_pair = row is not None and verdict == NOT_SHOWN and evidence.unsettled[row]
+        return NOT_SETTLED if open_pair else verdict
 
     @property
     def run_noun(self) -> str:
@@ -145,7 +172,7 @@ class StoppedDecision(Decision):
         """Return the number of runs (or data sets) in the mean of a learner."""
         return self.race.runs[str(name)]
 
-    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON."""
         return {**Decision.to_dict(self, pairs=pairs), "race": self.race.to_dict()}
 
@@ -230,9 +257,11 @@ def order_so_far(
         return candidates[[int(np.argmin(means))]]
     K = verdict.learners
     overrides = np.zeros((K, K), dtype=bool)
-    looks_better = (evidence.adjusted_pvalue <= evidence.family.alpha) & (evidence.direction > 0)
-    overrides[evidence.first, evidence.second] = looks_better
-    return np.asarray(sort_by_overrides(overrides, None))[:1]
+    shown = evidence.adjusted_pvalue <= evidence.family.alpha
+    overrides[evidence.first, evidence.second] = shown & (evidence.direction > 0)
+    if verdict.any_winner:
+        overrides[evidence.second, evidence.first] = shown & (evidence.direction < 0)
+    return sort_by_overrides(overrides)[:1]
 
 
 def stated_order(preference: Preference, prefer: Ints, best: Ints) -> Ints:

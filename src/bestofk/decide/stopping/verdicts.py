@@ -27,9 +27,9 @@ class IntervalVerdict:
         ``sure[i, j]``: the full plan will show j to be better than i; ``possible``: it may.
     mean_low, mean_high : (K, K) arrays
         Bounds of the mean of i minus that of j at the end of the plan.
-    guard : bool
-        As for MultiTest: skip a candidate while a more preferred learner that was overridden has
-        the smaller mean.
+    any_winner : bool
+        Any learner that is shown to be better strikes out a candidate, as in the rule of the best;
+        False: only one that is less preferred, as in MultiTest.
     stated : bool
         Whether there is a preference; without one the smallest mean is recommended.
     ranks : (K,) array or None
@@ -41,7 +41,7 @@ class IntervalVerdict:
     possible: Bools
     mean_low: Floats
     mean_high: Floats
-    guard: bool
+    any_winner: bool
     stated: bool
     ranks: Floats | None = None
 
@@ -58,23 +58,16 @@ class IntervalVerdict:
         if self.ranks is not None:
             return self._candidates_of_ranks(left, self.ranks)
         sure, possible = (
-            np.triu(edges) & left[np.newaxis, :] for edges in (self.sure, self.possible)
+            (edges if self.any_winner else np.triu(edges)) & left[np.newaxis, :]
+            for edges in (self.sure, self.possible)
         )
         struck, may_be_struck = left & sure.any(axis=1), left & possible.any(axis=1)
         candidates = np.zeros(self.learners, dtype=bool)
         for index in np.flatnonzero(left).tolist():
-            if struck[index]:
-                continue
-            before = np.arange(self.learners) < index
-            passed = self.guard and bool((self.mean_high[:, index] < 0)[before & struck].any())
-            candidates[index] = not passed
-            may_be_passed = self.guard and bool(
-                (self.mean_low[:, index] < 0)[before & may_be_struck].any()
-            )
-            if not may_be_struck[index] and not may_be_passed:
-                return candidates
-        # no learner is certain to end the search, so a skipped learner may be recommended too
-        return left & ~struck
+            candidates[index] = not struck[index]
+            if not may_be_struck[index]:
+                break
+        return candidates
 
     def _candidates_of_ranks(self, left: Bools, ranks: Floats) -> Bools:
         """Return the candidates if equally preferred learners are ordered by their means."""
@@ -83,18 +76,12 @@ class IntervalVerdict:
         np.fill_diagonal(alike, False)
         before = earlier | (alike & (self.mean_high < 0))
         may_be_before = earlier | (alike & (self.mean_low <= 0))
-        struck = left & (self.sure & before & left).any(axis=1)
-        may_be_struck = left & (self.possible & may_be_before & left).any(axis=1)
-        passed, may_be_passed = (np.zeros(self.learners, dtype=bool) for _ in range(2))
-        if self.guard:
-            passed = ((self.mean_high < 0) & before & struck[:, np.newaxis]).any(axis=0)
-            may_be_passed = (
-                (self.mean_low < 0) & may_be_before & may_be_struck[:, np.newaxis]
-            ).any(axis=0)
-        ends = left & ~may_be_struck & ~may_be_passed
-        if not ends.any():
-            return np.asarray(left & ~struck)
-        return np.asarray(left & ~struck & ~passed & ~(before & ends[:, np.newaxis]).any(axis=0))
+        struck = left & (self.sure & (self.any_winner | before) & left).any(axis=1)
+        may_be_struck = left & (self.possible & (self.any_winner | may_be_before) & left).any(
+            axis=1
+        )
+        ends = left & ~may_be_struck
+        return np.asarray(left & ~struck & ~(before & ends[:, np.newaxis]).any(axis=0))
 
     def order(self) -> tuple[Ints, bool]:
         """Return the learners whose rank is settled, best first, and whether all of them are."""
@@ -138,7 +125,6 @@ def interval_verdict(
     test: PlannedTest,
     family: Family,
     *,
-    guard: bool = True,
     stated: bool = True,
     ranks: Floats | None = None,
 ) -> IntervalVerdict:
@@ -176,7 +162,7 @@ def interval_verdict(
         possible=possible,
         mean_low=mean_low,
         mean_high=mean_high,
-        guard=guard,
+        any_winner=family.name == "best",
         stated=stated,
         ranks=ranks,
     )

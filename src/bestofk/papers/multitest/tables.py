@@ -14,8 +14,10 @@ from scipy.stats import binom
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, shortened
 from bestofk.data.schema import Codes, Encoded
-from bestofk.decide import multitest, order_many, stack_tables
-from bestofk.decide.procedures.multitest import AS_PUBLISHED, sort_by_overrides
+from bestofk.decide import order_many, stack_tables
+from bestofk.decide.best import sort_by_overrides
+from bestofk.decide.order import order
+from bestofk.decide.procedures.multitest import AS_PUBLISHED
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Losses
@@ -189,7 +191,7 @@ def decide(
     pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction, "alpha": alpha}
     orders = {
         # as published
-        "MultiTest": order_many(tables, family="preference", guard=False, **pairs),
+        "MultiTest": order_many(tables, family="preference", **pairs),
         "TestFirst": order_many(tables, procedure="test-first", **pairs),
         "Anova": order_many(tables, procedure="anova-choice", alpha=alpha),
         "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", alpha=alpha),
@@ -237,13 +239,13 @@ def drawn(
     from bestofk.report.figures.kinds.multitest import edges_of
 
     # as published
-    order = multitest(_table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED)
+    decision = order(_table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED)
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
-    grid, densities, _ = densities_of(order, table)
-    pictures = figure_variants(lambda paper: layout_densities(order, losses=table, paper=paper))
+    grid, densities, _ = densities_of(decision, table)
+    pictures = figure_variants(lambda paper: layout_densities(decision, losses=table, paper=paper))
     return pictures, {
-        "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in edges_of(order)],
+        "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in edges_of(decision)],
         "error": grid.tolist(),
         "density": dict(zip(LEARNERS, densities.tolist(), strict=True)),
         "edge_shares": edges.mean(axis=0).tolist(),
@@ -539,12 +541,12 @@ def _underlines(decisions: Decisions, row: int) -> list[str]:
     losses = decisions.losses[row]
     orders, ends = underline_ends(losses.reshape(*losses.shape[:-2], -1), decisions.alpha)
     shown = []
-    for order, line_ends in zip((orders + 1).tolist(), ends.tolist(), strict=True):
+    for places, line_ends in zip((orders + 1).tolist(), ends.tolist(), strict=True):
         lines, reach = [], 0
         for start, end in enumerate(line_ends):
             stop = max(start + 1, end)
             if stop > reach:
-                line = " ".join(str(k) for k in order[start:stop])
+                line = " ".join(str(k) for k in places[start:stop])
                 lines.append(f"({line})" if stop > start + 1 else line)
                 reach = stop
         shown.append(" ".join(lines))
@@ -560,9 +562,9 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
     values = np.array([0.6, 0.4, 0.2, 0.3])[:, None, None] + noise * [[[1]], [[1]], [[1]], [[10]]]
     names = tuple(f"algorithm {k}" for k in range(1, 5))
     table = Losses(values, dims=("algorithm", "run", "fold"), algorithms=names)
-    order = multitest(table, prefer="listed", **AS_PUBLISHED)
-    edges = " ".join(f"{str(i)[-1]}>{str(j)[-1]}" for i, j in order.edges)
-    ranking = " < ".join(str(name)[-1] for name in order.ranking)
+    decision = order(table, prefer="listed", **AS_PUBLISHED)
+    edges = " ".join(f"{str(i)[-1]}>{str(j)[-1]}" for i, j in decision.edges)
+    ranking = " < ".join(str(name)[-1] for name in decision.ranking)
     ours: Words = np.array([[edges, ranking]], dtype=object)
     printed: Words = np.array([["1>2 1>3 1>4 2>3", "3 < 2 < 4 < 1"]], dtype=object)
     facts = ComparedWords(
@@ -574,4 +576,4 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
         agrees=ours == printed,
         note="Our losses were chosen to give these edges; the order follows from the edges.",
     )
-    return facts, figure_variants(lambda paper: layout_steps(order, paper=paper))
+    return facts, figure_variants(lambda paper: layout_steps(decision, paper=paper))

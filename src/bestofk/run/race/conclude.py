@@ -29,7 +29,6 @@ from bestofk.run.race.run import RaceOutcome, RecordedLook
 from bestofk.run.results import amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
-from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.tails import t_quantile
 
 
@@ -131,7 +130,6 @@ def _decision(
         correction=outcome.family.correction,
         design=problem.describe(),
         preference=outcome.preference,
-        guard=settings.guard is not False,
         caution=caution_of(problem, choice),
         notes=outcome.notes,
         settings=settings,
@@ -158,9 +156,8 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
     if isinstance(test, PlannedT):
         pair, bands = _funnel(outcome)
         level = outcome.family.alpha / (1.0 if outcome.family.alternative != "two-sided" else 2.0)
-        strict = level / (
-            outcome.family.size if CORRECTIONS[outcome.family.correction].adjusts else 1
-        )
+        # Bonferroni's division of the level
+        strict = level * (1.0 - outcome.family.interval_level()) / outcome.family.alpha
         critical = (-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees))
     per_run = outcome.planned.fits_per_unit * spec.repetitions
     return Race(
@@ -253,13 +250,14 @@ def _reason(
         if not len(ahead):
             return None
         return StopReason(kind="smaller mean", exact=exact, by=names[int(ahead[0])])
-    over = np.flatnonzero(verdict.sure[index, index + 1 :]) + index + 1
+    start = 0 if verdict.any_winner else index + 1
+    over = np.flatnonzero(verdict.sure[index, start:]) + start
     if len(over):
         winner = best if best is not None and best in over else int(over[0])
         return StopReason(kind="overridden", exact=exact, by=names[winner])
     if sole is None or sole == index:
         return None
-    kind: Kind = "preferred" if sole < index else "passed over"
+    kind: Kind = "preferred"
     if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[index]:
         kind = "smaller mean"
     return StopReason(kind=kind, exact=exact, by=names[sole])

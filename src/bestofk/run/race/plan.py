@@ -138,12 +138,11 @@ def planned_race(
 
     Several data sets are run completely, one after the other.
     """
-    if decides_by(settings.procedure) != "steps":
+    if decides_by(settings.procedure) not in ("best", "steps"):
         raise ArgumentError(
-            _SETTLED,
-            f" is for the procedure multitest; {settings.procedure!r} needs the "
-            "whole plan: leave stop out.",
-        )
+            _SETTLED, f" does not work with {settings.procedure!r}, which needs the whole plan: ",
+            "leave stop out.",
+        )  # fmt: skip
     for name in ("margin", "rope"):
         if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")

@@ -210,7 +210,7 @@ def _one_race(
     }
     try:
         raced = race(
-            fill, len(prefer), test, family, planned.rule, guard=settings.guard is not False,
+            fill, len(prefer), test, family, planned.rule,
             stated=preference.stated, floor=floor, ranks=ranks, watch=record_look,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
