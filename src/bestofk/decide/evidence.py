@@ -383,7 +383,11 @@ class Evidence(Presented):
     def intervals_at(self, level: float, rows: Ints) -> tuple[Floats, Floats]:
         """Return the intervals of some pairs at a level; infinite for a test that has none."""
         part = self if len(rows) == len(self) else self.only(rows)
-        low, high = part._test_intervals(level)
+        known = self.cache.get("ends")
+        if known is not None and known[0] == level:
+            low, high = known[1][rows], known[2][rows]
+        else:
+            low, high = part._test_intervals(level)
         for other, at, sign in part.also:
             ends = other.intervals_at(level, at)
             low = np.minimum(low, np.where(sign < 0, -ends[1], ends[0]))

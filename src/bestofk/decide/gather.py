@@ -90,8 +90,11 @@ def gather_evidence(
         choice, values[np.newaxis], problem.means()[np.newaxis], family, alternative=alternative,
         results=results,
     )  # fmt: skip
-    # keep the results for the intervals, so that no pair is tested twice
-    cache: dict[str, Any] = {f"results {alternative}": results} if results else {}
+    cache: dict[str, Any] = {}
+    if results:
+        # keep the results or intervals, so that no pair is tested twice
+        many = isinstance(results[0], tuple)
+        cache = {"ends": results[0]} if many else {f"results {alternative}": results}
     if bayesian is not None and bayesian.axes != choice.axes:
         cache["bayesian sample"] = problem.sample(bayesian.axes)
     evidence = Evidence(
@@ -162,7 +165,10 @@ def _columns(
         from bestofk.stats.pairwise.pairs import all_pairs
 
         # many learners: test in blocks of rows
-        pairs = all_pairs(choice, values[0], alternative=alternative)
+        level = family.interval_level() if family.has_intervals else None
+        pairs = all_pairs(choice, values[0], alternative=alternative, level=level)
+        if results is not None and pairs.low is not None and pairs.high is not None:
+            results.append((level, pairs.low, pairs.high))
         return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
     first, second = family.pairs()
     result = compare_in(

@@ -20,6 +20,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 _PAIRS_AT_ONCE = 1 << 15
 _MAX_ROWS_AT_ONCE = 32
 _MAX_LOSSES_AT_ONCE = 1 << 24
+_FIELDS = ("statistic", "pvalue", "estimate", "direction")
 _MIN_LARGE_TEST = 1_000
 """Losses of a learner from which a test of a pair takes longer than a call."""
 
@@ -40,6 +41,8 @@ class AllPairs(Presented):
         As in `PairwiseResult`.
     direction : ndarray, shape (K (K - 1) / 2, ...)
         Positive if the statistic is evidence for a greater loss of learner i.
+    low, high : ndarray or None
+        Intervals of the differences, if a level was given and the test has them.
     """
 
     test: str
@@ -51,6 +54,8 @@ class AllPairs(Presented):
     pvalue: Floats
     estimate: Floats
     direction: Floats
+    low: Floats | None = None
+    high: Floats | None = None
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per pair and per element of its leading axes."""
@@ -92,6 +97,7 @@ def all_pairs(
     losses: Any,
     *,
     alternative: str = "two-sided",
+    level: float | None = None,
     **arguments: Any,
 ) -> AllPairs:
     """Run one pairwise test on every pair i < j of K learners.
@@ -106,6 +112,8 @@ def all_pairs(
         The first axis holds the learners; the others are the axes of the test.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of learner i is greater.
+    level : float, optional
+        Level of the intervals to compute.
     **arguments
         Passed to the test, such as ``n_train``.
 
@@ -156,8 +164,13 @@ def all_pairs(
     for first, start in blocks:
         rows, others = array[first : min(first + step, K - 1)], array[start : start + width]
         result = function(rows[:, np.newaxis], others[np.newaxis], alternative=sides, **arguments)
-        for field in ("statistic", "pvalue", "estimate", "direction"):
-            values = getattr(result, field, None)
+        fields = {name: getattr(result, name, None) for name in _FIELDS}
+        if level is not None:
+            try:
+                fields |= result.confidence_interval(level)._asdict()
+            except (ArgumentError, AttributeError):
+                level = None
+        for field, values in fields.items():
             if values is None:
                 # a missing direction is the sign of the estimate
                 continue
