@@ -1,6 +1,6 @@
 """Tables with one row per case: write each row when it is measured, and resume where it stopped.
 
-Used by `claims_table.py` and `chosen_table.py`.
+Used by `claims_table.py`.
 """
 
 from __future__ import annotations

@@ -8,11 +8,9 @@
 The tables are those of ``null_tables.py``, 1,000 each, with learners that differ: learner k of K is
 worse than the first by k / K standard deviations of a loss, or loses 0.4 k / K of its scores.
 Fitted learners (400 data sets) are equal.
-*difference*: all simultaneous intervals of the pairs contain the true differences. *expect*:
-the interval for the recommended learner contains its true loss, or its loss on one more data set.
-*rate*: the interval of a model's mean in `evals` contains its true mean. *bound*: the recommended
-model is at most as much worse than the best as `evals` says. *margin*: no learner that is worse
-than the recommended one by the margin or more is called not worse by more than the margin.
+*statement*: the best learner is among those that may be the best, and each learner is as much worse
+than the best as the result says.
+*rate*: the interval of a model's mean in `evals` contains its true mean.
 *estimate*: the intervals of the
 hold-out in `bestofk estimate` contain the error of the model of all rows.
 *Without caution* counts only results without a caution about their error rate.
@@ -32,15 +30,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from bestofk import estimate, order
-from bestofk.decide.gather import NOT_WORSE
-from bestofk.evals.choosing import _bound, _intervals
+from bestofk.decide.decision import RULED_OUT
+from bestofk.evals.choosing import _intervals
 from bestofk.stats.intervals import clopper_pearson
 from case_table import write_csv
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
 LEARNERS = (2, 5, 10)
-MANY = 20
-"""Learners of which the differences on data sets and runs are measured, too."""
 SPOILED = 0.4
 OUT = Path("docs/measured")
 SIZES: dict[str, tuple[int, ...]] = {
@@ -75,9 +71,6 @@ SIZES: dict[str, tuple[int, ...]] = {
        for plan in ("10x10", "resample:30:0.1", "5x2")},
 }  # fmt: skip
 """The nulls of ``null_tables.py`` on which coverage is measured, with their numbers of units."""
-FEW_DATA_SETS = 49
-"""With fewer there is no interval for the next data set."""
-
 Rows = list[dict[str, str]]
 KEY = ("interval", "null", "n", "learners", "tables")
 Held = Iterator[tuple[float | None, bool]]
@@ -113,10 +106,10 @@ def unequal(null: Null, rng: np.random.Generator, K: int, n: int) -> tuple[Any, 
     return table * (1 - SPOILED * part)[:, np.newaxis], mean_score(null) * SPOILED * part
 
 
-def drawn(null: Null, K: int, count: int, *words: object) -> Iterator[tuple[Any, Any]]:
-    rng = np.random.default_rng([K, null.n, *f"{null.name}{words}".encode()])
+def drawn(null: Null, K: int, count: int) -> Iterator[tuple[Any, Any]]:
+    rng = np.random.default_rng([K, null.n, *f"{null.name}()".encode()])
     for _ in range(count):
-        yield unequal(null, rng, K, null.n + ("next" in words))
+        yield unequal(null, rng, K, null.n)
 
 
 @lru_cache(maxsize=1)
@@ -130,15 +123,15 @@ def decided(null: Null, table: Any, **options: Any) -> Any:
     return order(losses_of(null, table), missing="allow", **options)
 
 
-def difference(null: Null, K: int, count: int) -> Held:
+def statement(null: Null, K: int, count: int) -> Held:
     for result, worse in results(null, K, count):
         decision = result if null.design else result.decision
-        yield covers(decision, worse), bool(decision.caution)
+        yield holds(decision, worse), bool(decision.caution)
 
 
-def fitted_difference(null: Null, K: int, count: int) -> Held:
+def fitted_statement(null: Null, K: int, count: int) -> Held:
     for decision in null.decisions(K, count, 0):
-        yield covers(decision, np.zeros(K)), bool(decision.caution)
+        yield holds(decision, np.zeros(K)), bool(decision.caution)
 
 
 def number(name: object) -> int:
@@ -146,38 +139,16 @@ def number(name: object) -> int:
     return int(str(name)[1:])
 
 
-def covers(decision: Any, worse: Any) -> float | None:
-    """Whether all intervals contain the true differences; None if one has no ends."""
-    evidence = decision.evidence
-    true = worse if not worse.any() else worse[[number(name) for name in evidence.names]]
-    gaps = true[evidence.first] - true[evidence.second]
-    if not np.isfinite(evidence.low).all() or not np.isfinite(evidence.high).all():
+def holds(decision: Any, worse: Any) -> float | None:
+    """Whether the statement about the best is true; None if it has no bounds."""
+    rows = decision.standings
+    if any(row.at_most is None for row in rows):
         return None
-    return float(np.all((evidence.low <= gaps + 1e-12) & (gaps - 1e-12 <= evidence.high)))
-
-
-def expected(decision: Any) -> tuple[float, float] | None:
-    for one in decision.select("expectation"):
-        if "low" in one.numbers:
-            return one.numbers["low"], one.numbers["high"]
-    return None
-
-
-def expect(null: Null, K: int, count: int) -> Held:
-    """The mean of all studies is the truth: all learners are equal."""
-    decisions = list(null.decisions(K, count, 1))
-    truth = float(np.mean([list(one.mean_losses.values()) for one in decisions]))
-    for decision in decisions:
-        ends = expected(decision)
-        yield None if ends is None else ends[0] <= truth <= ends[1], bool(decision.caution)
-
-
-def next_data_set(null: Null, K: int, count: int) -> Held:
-    for table, _ in drawn(null, K, count, "next"):
-        decision = decided(null, table[:, :-1])
-        ends = expected(decision)
-        loss = table[number(decision.recommended), -1]
-        yield None if ends is None else ends[0] <= loss <= ends[1], bool(decision.caution)
+    true = worse if not worse.any() else worse[[number(row.name) for row in rows]]
+    bounds = np.array([(row.at_least, row.at_most) for row in rows])
+    kept = any(row.verdict != RULED_OUT for row, gap in zip(rows, true, strict=True) if gap == 0)
+    inside = (bounds[:, 0] <= true + 1e-12) & (true - 1e-12 <= bounds[:, 1])
+    return float(kept and inside.all())
 
 
 def rate(null: Null, K: int, count: int) -> Held:
@@ -187,24 +158,6 @@ def rate(null: Null, K: int, count: int) -> Held:
         held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]
         hidden = np.isnan(list(ends.values())).any()
         yield None if hidden else float(np.mean(held)), bool(result.decision.caution)
-
-
-def bound(null: Null, K: int, count: int) -> Held:
-    for result, worse in results(null, K, count):
-        most, _ = _bound(result, result.decision.recommended)
-        best = result.decision.recommended
-        held = None if most is None else worse[result.scores.learners.index(best)] <= most + 1e-12
-        yield held, bool(result.decision.caution)
-
-
-def margin(null: Null, K: int, count: int) -> Held:
-    """The margin is the true difference of neighbours."""
-    for table, worse in drawn(null, K, count):
-        decision = decided(null, table, margin=float(worse[1]))
-        best = worse[number(decision.recommended)]
-        called = [name for name, one in decision.margins.items() if one.verdict == NOT_WORSE]
-        wrong = any(worse[number(name)] - best >= worse[1] - 1e-12 for name in called)
-        yield not wrong, bool(decision.caution)
 
 
 def hold_out(learner: str, rows: int, count: int) -> Iterator[tuple[str, float]]:
@@ -255,26 +208,8 @@ def row_of(
 def kinds(null: Null) -> dict[str, Any]:
     """Return what is measured on the tables of a null."""
     if null.fit is not None:
-        zero_one = "noise" not in null.name and "target" not in null.name
-        return {"difference": fitted_difference} | ({"expect": expect} if zero_one else {})
-    if null.design == "":
-        return {"difference": difference, "rate": rate, "bound": bound}
-    result: dict[str, Any] = {"difference": difference}
-    if null.design == "scores" and null.n >= FEW_DATA_SETS:
-        result["next data set"] = next_data_set
-    if null.design == "test-set" and "right or wrong" in null.name:
-        result["expect"] = expect
-    if null.design in ("scores", "test-set", "cv", "resample") and null.n in (10, 12, 30, 50):
-        result["margin"] = margin
-    return result
-
-
-def learners_of(null: Null, interval: str) -> tuple[int, ...]:
-    """Return the numbers of learners: with more than 2, hardly any margin is claimed."""
-    if interval == "margin":
-        return (2,)
-    many = interval == "difference" and "lognormal, opposite" in null.name and null.n <= 30
-    return (*LEARNERS, MANY) if many else LEARNERS
+        return {"statement": fitted_statement}
+    return {"statement": statement} | ({} if null.design else {"rate": rate})
 
 
 def measure(tables: int, fitted: int, only: str = "", known: Rows = ()) -> Iterator[dict[str, str]]:
@@ -284,12 +219,12 @@ def measure(tables: int, fitted: int, only: str = "", known: Rows = ()) -> Itera
         if only not in null.name or null.n not in SIZES.get(null.name, ()):
             continue
         count = tables if null.fit is None else fitted
-        for K in (*LEARNERS, MANY):
+        for K in LEARNERS:
             for name, function in kinds(null).items():
                 key = (name, null.name, str(null.n), str(K), str(count))
                 if key in done:
                     yield done[key]
-                elif K in learners_of(null, name):
+                elif K in LEARNERS:
                     printed = [one for one in function(null, K, count) if one[0] is not None]
                     held = [float(one[0]) for one in printed]
                     bare = [float(one[0]) for one in printed if not one[1]]
@@ -326,9 +261,9 @@ def page(rows: list[dict[str, str]]) -> list[str]:
         lines.append("")
     return [
         *lines,
-        "Percent of results whose intervals hold; 95 are promised. *Without caution*: of the "
+        "Percent of results that hold; 95 are promised. *Without caution*: of the "
         "results without a caution about their error rate; - if all have one. *none*: such "
-        "results have no intervals, because these would cover too rarely. In brackets: the number "
+        "results have no bounds, because these would cover too rarely. In brackets: the number "
         f"of results behind a figure, if it is below half of all. {STUDIES:,} tables each, "
         f"{FITTED} of fitted learners and `estimate`. Made by "
         "`python studies/interval_coverage.py`.",
@@ -357,7 +292,7 @@ def main() -> None:
 
 def in_order(rows: Rows) -> Rows:
     """Return the rows by interval, command and null."""
-    names = ("difference", "rate", "bound", "next data set", "margin", "expect", "estimate")
+    names = ("statement", "rate", "estimate")
     return sorted(rows, key=lambda row: (
         names.index(row["interval"]), row["command"], row["null"], int(row["n"]),
         int(row["learners"]),

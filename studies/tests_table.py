@@ -140,7 +140,7 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
         for correction in ("bonferroni", "holm"):
             options: dict[str, Any] = {
                 "procedure": "multitest", "correction": correction, "alpha": ALPHA,
-                "options": {"family": "prior", "guard": False},
+                "options": {"family": "preference"},
             }  # fmt: skip
             error = type1_error(test, simulation=equal, **options).rate(ALPHA)
             same = replicability(test, simulation=again, **options)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 from scipy import stats
 
 import case_table
-import chosen_table
 import claims_table
 from bestofk.lab.problems.drawn_losses import ManyDataSets
 from case_table import Case, fill, select
@@ -86,21 +83,6 @@ def test_rows_of_deleted_cases_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     fill(path, CASES, counted)
     assert len(fill(path, CASES[:1], counted)) == 1
-
-
-def test_scripts_write_tables(tmp_path: Path, fork_server, capsys) -> None:
-    words = ["--smoke", "--case", "all equal/*/smallest mean", "--out"]
-    case_table.main([*words, str(tmp_path / "a")], "chosen", chosen_table.chosen_cases,
-                    chosen_table.chosen_row, chosen_table.chosen_page)  # fmt: skip
-    assert "2 of 2: all equal/30 data sets/smallest mean" in capsys.readouterr().err
-    assert "| all equal | 12 | smallest mean | 0.0 |" in (tmp_path / "a/chosen.md").read_text()
-    script = Path(chosen_table.__file__)
-    two = ["-c", f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = fork_server.run([*two, *words, tmp_path / "b", "--jobs", 2], env=environment)
-    assert done.returncode == 0, done.stderr
-    for name in ("chosen.csv", "chosen.md"):
-        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
 
 
 def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:

@@ -49,25 +49,24 @@ def test_learners_of_the_study_are_those_of_compare():
 @pytest.mark.parametrize(
     ("only", "kinds"),
     [
-        ("right or wrong, clusters", {"difference", "rate", "bound"}),
-        ("one test set, right or wrong", {"difference", "expect", "margin"}),
-        ("data sets, lognormal", {"difference", "margin", "next data set"}),
-        ("naive-bayes", {"difference", "expect"}),
+        ("right or wrong, clusters", {"statement", "rate"}),
+        ("data sets, lognormal", {"statement"}),
+        ("naive-bayes", {"statement"}),
     ],
 )
 def test_coverage(only, kinds):
     rows = list(interval_coverage.measure(2, 1, only))
     assert {row["interval"] for row in rows} == kinds
     assert all(0.0 <= float(row["covered"]) <= 100.0 for row in rows)
-    assert "**difference**" in interval_coverage.page(rows)
+    assert "**statement**" in interval_coverage.page(rows)
 
 
-def test_an_interval_that_misses_is_counted():
+def test_a_bound_that_does_not_hold_is_counted():
     null = next(one for one in null_tables.NULLS if one.name == "data sets, normal" and one.n == 12)
     table = null.draw(np.random.default_rng(1), 2, 12)
     decision = interval_coverage.decided(null, table)
-    assert interval_coverage.covers(decision, np.array([0.0, 0.1])) == 1.0
-    assert interval_coverage.covers(decision, np.array([0.0, 50.0])) == 0.0
+    assert interval_coverage.holds(decision, np.array([0.0, 0.1])) == 1.0
+    assert interval_coverage.holds(decision, np.array([0.0, 50.0])) == 0.0
 
 
 def test_means_of_skewed_scores_are_covered():

@@ -1,10 +1,10 @@
 """Refused calls, and the alternatives that the messages offer."""
 
 import numpy as np
+from bestofk.decide.sensitivity import decisions_by_alpha, decisions_by_preference
 from exact_tables import NAMES, folds, instances, sets
 
 import bestofk as bk
-from bestofk.decide.sensitivity import decisions_by_alpha, decisions_by_preference
 
 TABLE = folds((0.3, 0.2, 0.21))
 MEANS = sets((0.3, 0.2, 0.21))

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bestofk.decide.sensitivity import decisions_by_alpha
+from bestofk.report.figures.kinds.sensitivity import layout_alpha
 from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
 from bestofk.decide import multitest, roc_hull
-from bestofk.decide.sensitivity import decisions_by_alpha
 from bestofk.report.figures import figure, figure_kinds, picture_of, text_graph
 from bestofk.report.figures.comparisons import comparisons_of, short_p
 from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
@@ -24,7 +25,6 @@ from bestofk.report.figures.kinds.multitest import edges_of, layout_graph, layou
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
 from bestofk.report.figures.kinds.roc_curves import layout_roc
-from bestofk.report.figures.kinds.sensitivity import layout_alpha
 from bestofk.stats import multiple
 
 
