@@ -209,8 +209,16 @@ class Decision(Reported):
 
     @property
     def pairs(self) -> Any:
-        """A data frame with one row per pair, in the user's metric."""
-        return self.pair_evidence.to_frame()
+        """A data frame with one row per pair, in the user's metric.
+
+        A difference is `a` minus `b`. Stepwise corrections have no intervals.
+        """
+        evidence = self.pair_evidence
+        names = {"a": "a", "b": "b", "estimate": "difference", "low": "low", "high": "high",
+                 "pvalue": "p", "adjusted_pvalue": "adjusted_p", "better": "better"}  # fmt: skip
+        if not evidence.family.has_intervals:
+            del names["low"], names["high"]
+        return evidence.to_frame()[list(names)].rename(columns=names)
 
     @property
     def claims(self) -> tuple[tuple[Name, Name], ...]:
