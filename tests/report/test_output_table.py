@@ -11,7 +11,7 @@ import pytest
 import bestofk as bk
 from bestofk.decide.one_test import run_test
 from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
-from bestofk.report.tables import Column, OutputTable
+from bestofk.report.tables import Column, OutputTable, pairs_table, table_of
 from bestofk.stats import multiple, pairwise
 
 HOSTILE = [
@@ -35,9 +35,37 @@ def test_frame_holds_all_digits_and_the_very_names(decision):
     assert frame["verdict"].iloc[0] == "recommended"
 
 
-def test_csv_reads_back(decision):
-    from bestofk.report.tables import table_of
+def test_columns_are_those_of_the_statement(decision):
+    columns = ["learner", "mean_loss", "at_least", "at_most", "verdict"]
+    assert list(decision.to_frame().columns) == columns
+    assert [column.title for column in table_of(decision).titled] == [
+        "Learner", "Mean loss", "Worse than the best by", "Verdict",
+    ]  # fmt: skip
+    rows = decision.to_frame().to_dict("records")
+    for row, standing in zip(rows, decision.standings, strict=True):
+        assert row["learner"] == standing.name
+        assert (row["at_least"], row["at_most"]) == (standing.at_least, standing.at_most)
 
+
+def test_pairs_agree_with_their_intervals_or_have_none(decision):
+    table = pairs_table(decision.pair_evidence)
+    keys = [column.key for column in table.columns]
+    assert keys == ["a", "b", "estimate", "low", "high", "pvalue", "adjusted_pvalue", "better"]
+    frame = table.to_frame()
+    shown = frame["better"].notna()
+    assert ((frame["low"] > 0) | (frame["high"] < 0)).equals(shown)
+    assert (frame["adjusted_pvalue"] <= 0.05).equals(shown)
+    stepwise = bk.order(decision.problem.losses, correction="holm")
+    noise = np.random.default_rng(1).normal(0, 0.01, (3, 5, 2))
+    values = np.array([0.1, 0.3, 0.5])[:, None, None] + noise
+    without = bk.order(bk.Losses(values), test="5x2cv-f")
+    for order in (stepwise, without):
+        assert order.claims
+        keys = {column.key for column in pairs_table(order.pair_evidence).columns}
+        assert not {"low", "high"} & keys
+
+
+def test_csv_reads_back(decision):
     rows = list(csv.DictReader(io.StringIO(table_of(decision).to_csv(), newline="")))
     # a character that reverses the text is written as an escape sequence
     names = [name.replace("\u202e", "\\u202e") for name in decision.ranking]
@@ -51,7 +79,7 @@ def test_markdown_keeps_its_columns_whatever_the_names(decision):
     lines = decision.to_markdown().splitlines()
     assert len(lines) == 2 + len(HOSTILE)
     bars = {line.replace("\\|", "").count("|") for line in lines}
-    assert bars == {len(decision.to_frame().columns) + 1}
+    assert bars == {len(table_of(decision).titled) + 1}
     assert "<" not in decision.to_markdown().replace("\\<", "")
 
 

@@ -1,7 +1,5 @@
 """The forest plot of a page: rows, axis and folded parts."""
 
-import re
-
 import numpy as np
 import pytest
 from tests.report.page_kinds import table
@@ -17,26 +15,36 @@ def test_bars_stand_where_the_numbers_say(options):
     """Places are linear in the numbers: two of them fix the axis, and all others must agree."""
     order = bk.order(table(6, 5, 10), **options)
     forest = forest_of(order)
-    bars = [one.bar for group in forest.groups for one in group.members]
-    standings = {one.name: one for one in order.standings}
     drawn = {
         member.name.striptags(): member.bar for group in forest.groups for member in group.members
     }
-    assert drawn[order.recommended].at == forest.zero
+    assert sorted(drawn) == sorted(order.by_preference)
     pairs = [(0.0, forest.zero)]
-    for name, one in standings.items():
-        bar = drawn[name]
-        pairs += [(one.difference, bar.at)]
-        pairs += [] if bar.open_left else [(one.low, bar.left)]
-        pairs += [] if bar.open_right else [(one.high, bar.right)]
-    pairs += [(float(word.replace("−", "-")), place) for place, word in forest.ticks]
+    for row in order.standings:
+        bar = drawn[row.name]
+        pairs += [(row.difference, bar.at), (row.at_least, bar.left)]
+        pairs += [] if bar.open_right else [(row.at_most, bar.right)]
+    pairs += [(float(word), place) for place, word in forest.ticks]
     values, places = np.array(pairs).T
     slope, zero = np.polyfit(values, places, 1)
     assert slope > 0
     assert places == pytest.approx(zero + slope * values, abs=0.02)
-    assert all(0 <= bar.left <= bar.at <= bar.right <= 100 for bar in bars)
+    # nothing starts below 0
+    assert all(forest.zero <= bar.left <= bar.right <= 100 for bar in drawn.values())
     if "margin" in options:
-        assert forest.margin == pytest.approx((zero - 0.02 * slope, zero + 0.02 * slope), abs=0.02)
+        assert forest.margin == pytest.approx(zero + 0.02 * slope, abs=0.02)
+
+
+def test_groups_follow_the_verdicts():
+    order = bk.order(table(6, 5, 10), prefer="listed", margin=0.05)
+    shown = {
+        group.title.lower(): [member.name.striptags() for member in group.members]
+        for group in forest_of(order).groups
+    }
+    expected = {}
+    for row in order.standings:
+        expected.setdefault(row.verdict, []).append(row.name)
+    assert shown == expected
 
 
 def test_more_than_twelve_are_folded_and_none_is_lost():
@@ -50,16 +58,27 @@ def test_more_than_twelve_are_folded_and_none_is_lost():
         assert len(group.rest) != 1
 
 
-def test_a_decision_without_pairs_has_no_forest():
+def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():
+    values = table(5, 12, dims=("algorithm", "dataset"))
+    for options, why in (
+        ({"test": "sign"}, "it does not compare means"),
+        ({"procedure": "multitest"}, "The verdicts compare with"),
+    ):
+        forest = forest_of(bk.order(values, **options))
+        members = [member for group in forest.groups for member in group.members]
+        assert len(members) == 5
+        assert not any(member.bar or member.worse for member in members)
+        assert why in forest.note
+
+
+def test_without_a_recommendation_by_pairs_there_is_no_forest():
     assert forest_of(None) is None
     values = np.random.default_rng(1).random((3, 5, 2))
     assert forest_of(bk.order(values, procedure="anova-choice")) is None
-
-
-def test_a_difference_and_its_interval_have_equal_decimals():
-    order = bk.order(bk.read_losses("breast-cancer-10x10"))
-    members = [member for group in forest_of(order).groups for member in group.members]
-    shown = [member.worse_by for member in members if member.interval]
-    assert "0.352 (0.332 to 0.372)" in shown
-    for text in shown:
-        assert len({len(end) for end in re.findall(r"\.(\d+)", text)}) == 1, text
+    cycle = bk.Losses(
+        np.tile([[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]], 20),
+        dims=("algorithm", "dataset"),
+    )
+    order = bk.order(cycle, test="sign")
+    assert order.recommended is None
+    assert forest_of(order) is None

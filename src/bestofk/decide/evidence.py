@@ -620,9 +620,11 @@ class Evidence(Presented):
         if not self.family.has_intervals:
             return np.full(len(self), -np.inf), np.full(len(self), np.inf)
         low, high = self.intervals_at(self.family.interval_level(), np.arange(len(self)))
-        low = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
-        high = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
-        return low, high
+        known = np.isfinite(low) | np.isfinite(high)
+        ends_at_0 = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
+        low = np.where(known, ends_at_0, low)
+        ends_at_0 = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
+        return low, np.where(known, ends_at_0, high)
 
     def _test_intervals(self, level: float) -> tuple[Floats, Floats]:
         lows, highs = [], []

@@ -239,20 +239,22 @@ def _as_planned(race: Race) -> CheckedAssumption:
 
 
 def _correction(order: Decision) -> CheckedAssumption:
-    pairs = counted(len(order.evidence), "comparison")
+    family, correction = order.evidence.family, order.evidence.family.correction
+    tests = family.learners - 1 if family.name == "best" else len(order.evidence)
+    pairs = counted(tests, "comparison")
     claim = "Alpha bounds the error of all claims together."
     if len(order.evidence) == 0:
         return CheckedAssumption(
             claim=claim, state="by design", why="A single test compares all learners."
         )
-    if not CORRECTIONS[order.correction].adjusts:
+    if not CORRECTIONS[correction].adjusts:
         doubtful = len(order.evidence) > 1
         return CheckedAssumption(
             claim=claim,
             state="doubtful" if doubtful else "by design",
             why=f"{pairs} at level {order.alpha:g} each, without correction.",
         )
-    if not CORRECTIONS[order.correction].any_dependence:
+    if not CORRECTIONS[correction].any_dependence:
         return CheckedAssumption(
             claim="The comparisons are independent or positively dependent.",
             state="cannot be checked",

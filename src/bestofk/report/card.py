@@ -9,38 +9,20 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, interval_words, number, pvalue_words
+from bestofk._base.formatting import counted, interval_words
 from bestofk.decide.battles import BattleDecision
-from bestofk.decide.decision import Decision, Standing
+from bestofk.decide.decision import Decision
 from bestofk.decide.interval_table import IntervalDecision
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.models import cost_phrase, cost_sentence, main_cost
-from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
-from bestofk.decide.statements.wording import (
-    difference_text,
-    difference_texts,
-    difference_words,
-    level_words,
-    shown_means,
-    uncertainty_of,
-)
+from bestofk.decide.statements.stopped import mean_and_runs
+from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best
 from bestofk.decide.stopping.races import Race
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
-from bestofk.report.figures.comparisons import minus
 from bestofk.report.names import html_name, html_sentence
-from bestofk.report.verdict_groups import two_digits
 from bestofk.run.study import Study
-from bestofk.stats.interval_tests import interval_words as interval_of_p
-
-_VERDICTS = {
-    "worse": "it is significantly worse",
-    "better": "it is significantly better",
-    "too close to call": "too close to call",
-    "not tested": "not tested",
-    NOT_SETTLED: "not settled",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +45,7 @@ def card_of(
     left_out: Sequence[str],
     names: Iterable[object],
 ) -> tuple[Row, ...]:
-    """Return the rows of the card: use, gap and basis, then cost, margin and what was left out."""
+    """Return the rows of the card: use, bound and basis, then cost and what was left out."""
     names = set(names)
     rows = [Row(label="Use", value="no learner")] if order is None else _decision(order)
     basis = _based_on(order, losses, models)
@@ -79,10 +61,6 @@ def card_of(
             for name, cost in study.costs.items()
             if name == order.recommended
         ]
-    margins = (models or order).select("margin") if order is not None else ()
-    if margins:
-        texts = tuple(html_sentence(one.short or one.text, names) for one in margins)
-        rows.append(Row(label="Margin", notes=texts))
     if left_out:
         failed = study is not None and (study.failures or study.dropped)
         texts = tuple(html_sentence(line, names) for line in left_out)
@@ -112,7 +90,7 @@ def _cost(models: ModelChoice, names: set[object]) -> list[Row]:
 
 
 def _decision(order: Decision) -> list[Row]:
-    """Return the recommended learner, and its gap to another one."""
+    """Return the recommended learner, and how much worse than the best it is."""
     best = order.recommended
     if best is None:
         return [Row(label="Use", value=f"no {order.noun}")]
@@ -124,57 +102,17 @@ def _decision(order: Decision) -> list[Row]:
     notes = [f"{order.metric.mean} {shown}"]
     if not order.decidable:
         notes.append("only if you must choose now")
-    return [Row(label="Use", value=html_name(best), notes=tuple(notes)), *_gap(order, best)]
+    return [Row(label="Use", value=html_name(best), notes=tuple(notes)), *_bound(order, best)]
 
 
-def _gap(order: Decision, best: Name) -> list[Row]:
-    """Return the gap from the recommended learner to the best mean, or else to the next one."""
-    others = [name for name in order.by_preference if name != best]
-    if not others:
+def _bound(order: Decision, best: Name) -> list[Row]:
+    """Return how much worse than the best the recommended learner is, if that is known."""
+    row = next(row for row in order.standings if row.name == best)
+    if row.at_most is None:
         return []
-    metric = order.metric
-    # Means over different numbers of runs cannot be ranked.
-    ranked = not isinstance(order, StoppedDecision) or len(set(order.race.runs.values())) == 1
-    other = order.smallest_mean
-    if not ranked and order.standings:
-        other = order.standings[0].name
-    elif other == best:
-        other = min(others, key=lambda name: order.mean_losses[name])
-    standing = next((one for one in order.standings if one.name == other), None)
-    difference = (
-        order.mean_losses[other] - order.mean_losses[best]
-        if standing is None
-        else standing.difference
-    )
-    if difference == 0:
-        value = Markup("none: {} has the same mean").format(html_name(other))
-    else:
-        which = ""
-        if not ranked:
-            which = f", on the {order.run_noun}s that both completed"
-        elif best != order.smallest_mean:
-            which = f", which has the {metric.smallest} {metric.mean}"
-        than = ""
-        if not which:
-            than = "the other, " if len(others) == 1 else "the next, "
-        size = difference_text(abs(difference), uncertainty_of(order))
-        if standing is not None:
-            size = difference_texts(standing, uncertainty_of(order))[0].lstrip("-")
-        value = Markup("{} to {}{}{}").format(size, than, html_name(other), which)
-    sure = "not tested" if standing is None else _how_sure(order, standing)
-    return [Row(label="Gap", notes=(value, sure))]
-
-
-def _how_sure(order: Decision, standing: Standing) -> str:
-    """Return ``95 % interval -0.06 to 0.07, p = 0.71: too close to call``."""
-    if standing.verdict == "not tested":
-        return "not tested"
-    parts = [text] if (text := difference_words(order, standing)) else []
-    if standing.adjusted_pvalue is not None:
-        parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
-    numbers = [", ".join(parts)] if parts else []
-    text = ": ".join([*numbers, _VERDICTS[standing.verdict]])
-    return minus(text).replace("p = ", "p\u00a0=\u00a0")
+    worse = "0: no other may be the best" if row.at_most == 0 else worse_than_best(order, row)
+    sure = f"{level_words(order.alpha)} confidence"
+    return [Row(label="Worse than the best by", notes=(worse, sure))]
 
 
 def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice | None) -> str:
@@ -196,35 +134,15 @@ def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice
 
 def result_card(value: BattleDecision | IntervalDecision) -> tuple[Row, ...]:
     """Return the rows of a decision about battles, intervals or a printed table."""
-    best, other = value.ranking[:2]
     if isinstance(value, BattleDecision):
-        mean = f"{value.points[0]:.0f} points"
-        gap = Markup("{:.0f} points to the next, {}").format(value.difference[0], html_name(other))
-        p = pvalue_words(float(value.adjusted_pvalues[0]), value.alpha)
-        verdict = "worse" if value.adjusted_pvalues[0] <= value.alpha else "too close to call"
-        sure = f"{p}: {_VERDICTS[verdict]}"
         basis = counted(value.n_battles, "battle")
         if value.n_clusters is not None:
             basis += f" in {counted(value.n_clusters, 'cluster')}"
+    elif value.tested.items is not None:
+        basis = f"{counted(value.tested.items, 'item')}, one printed score per model"
     else:
-        tested = value.tested
-        row = next(k for k, pair in enumerate(tested.pairs) if set(pair) == {best, other})
-        low, high = tested.estimates[row].tolist()
-        if tested.pairs[row][0] == best:
-            low, high = 0.0 - high, 0.0 - low
-        worse_by = minus(interval_words(low, high) or two_digits(low))
-        gap = Markup("{}, the next, is worse by {}").format(html_name(other), worse_by)
-        sure = f"{interval_of_p(tested.adjusted_pvalues[row])}: {tested.verdicts[row]}"
-        ends = dict.fromkeys(number(end) for end in value.means[best])
-        mean = f"{value.metric.mean} {' to '.join(ends)}"
-        basis = f"intervals of losses, compared by {tested.test}"
-        if tested.items is not None:
-            basis = f"{counted(tested.items, 'item')}, one printed score per model"
-    return (
-        Row(label="Use", value=html_name(best), notes=(mean,)),
-        Row(label="Gap", notes=(gap, sure)),
-        Row(label="Based on", notes=(basis,)),
-    )
+        basis = f"intervals of losses, compared by {value.tested.test}"
+    return (*_decision(value.decision), Row(label="Based on", notes=(basis,)))
 
 
 def today() -> str:

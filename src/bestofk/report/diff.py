@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bestofk._base.errors import ArgumentError, TableError
-from bestofk._base.formatting import counted, joined, shortened
+from bestofk._base.formatting import joined, shortened
 from bestofk._base.results import Presented
 
 MAX_LISTED = 12
@@ -23,7 +23,6 @@ SETTINGS = {
     "family": "family",
     "margin": "margin",
     "rope": "rope",
-    "guard": "guard",
     "preference": "preference",
     "plan": "cv",
     "design": "design",
@@ -31,34 +30,18 @@ SETTINGS = {
     "version": "version of bestofk",
 }
 """Keys of a decision in JSON whose values are compared, and their names in sentences."""
-REQUIRED = ("ranking", "recommended", "means", "evidence")
+REQUIRED = ("recommended", "table")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeanChange:
-    """The mean of a learner in both results; None if a result does not have it."""
+class LearnerChange:
+    """The mean and the verdict of a learner in both results; None if a result lacks it."""
 
     learner: str
     before: float | None
     after: float | None
-    rank_before: int | None
-    rank_after: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairChange:
-    """The verdict about two learners in both results.
-
-    A verdict is the name of the learner that is shown to be better, ``"open"``, or None if the
-    pair was not tested.
-    """
-
-    a: str
-    b: str
-    before: str | None
-    after: str | None
-    pvalue_before: float | None
-    pvalue_after: float | None
+    verdict_before: str | None
+    verdict_after: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,10 +54,8 @@ class Difference(Presented):
         The recommended learner before and after.
     metric : tuple of str
         The metric before and after; means are compared only if it is the same.
-    means : tuple of MeanChange
+    learners : tuple of LearnerChange
         Every learner of either result.
-    pairs : tuple of PairChange
-        Every tested pair of either result.
     settings : mapping of name to tuple
         Settings that differ, with both values.
     data : tuple of str
@@ -83,19 +64,9 @@ class Difference(Presented):
 
     recommended: tuple[str | None, str | None]
     metric: tuple[str, str]
-    means: tuple[MeanChange, ...]
-    pairs: tuple[PairChange, ...]
+    learners: tuple[LearnerChange, ...]
     settings: Mapping[str, tuple[Any, Any]]
     data: tuple[str, ...]
-
-    @property
-    def changed_pairs(self) -> tuple[PairChange, ...]:
-        """Pairs that both results tested, with different verdicts."""
-        return tuple(
-            pair
-            for pair in self.pairs
-            if None not in (pair.before, pair.after) and pair.before != pair.after
-        )
 
     def explain(self) -> str:
         """Return the changes in sentences; the recommendation comes first."""
@@ -114,14 +85,8 @@ class Difference(Presented):
         return {**Presented.to_dict(self), "explanation": self.explain()}
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "learner": [row.learner for row in self.means],
-            "before": [row.before for row in self.means],
-            "after": [row.after for row in self.means],
-            "change": [_change(row) for row in self.means],
-            "rank_before": [row.rank_before for row in self.means],
-            "rank_after": [row.rank_after for row in self.means],
-        }
+        names = ("learner", "before", "after", "verdict_before", "verdict_after")
+        return {name: [getattr(row, name) for row in self.learners] for name in names}
 
     def _recommendation(self) -> str:
         before, after = self.recommended
@@ -135,37 +100,32 @@ class Difference(Presented):
         return f"The recommendation changed from {before} to {after}."
 
     def _learners(self) -> list[str]:
-        gone = [row.learner for row in self.means if row.rank_after is None]
-        new = [row.learner for row in self.means if row.rank_before is None]
+        gone = [row.learner for row in self.learners if row.after is None]
+        new = [row.learner for row in self.learners if row.before is None]
         sentences = [f"Added: {shortened(new, MAX_LISTED)}."] if new else []
         return sentences + ([f"Removed: {shortened(gone, MAX_LISTED)}."] if gone else [])
 
     def _verdicts(self) -> list[str]:
-        common = [pair for pair in self.pairs if None not in (pair.before, pair.after)]
-        if not common:
-            return ["No pair of learners was tested in both."]
-        changed = self.changed_pairs
-        if not changed:
-            if len(common) == 1:
-                return ["The verdict about the pair is the same."]
-            return [f"The verdicts about all {len(common)} common pairs are the same."]
-        sentences = [_verdict(pair) for pair in changed[:MAX_LISTED]]
-        if len(changed) > MAX_LISTED:
-            more = counted(len(changed) - MAX_LISTED, "more changed verdict")
-            sentences.append(f"There {'is' if more.startswith('1 ') else 'are'} {more}.")
-        return sentences
+        common = [row for row in self.learners if None not in (row.before, row.after)]
+        listed = [
+            f"{row.learner} from {row.verdict_before!r} to {row.verdict_after!r}"
+            for row in common
+            if row.verdict_before != row.verdict_after
+        ]
+        if not listed:
+            return ["All verdicts are the same."] if common else []
+        return [f"Verdicts: {shortened(listed, MAX_LISTED)}."]
 
     def _means(self) -> list[str]:
         before, after = self.metric
         if before != after:
             return [f"The metric changed from {before} to {after}, so means are not compared."]
-        rows = [row for row in self.means if row.before is not None and row.after is not None]
+        rows = [row for row in self.learners if row.before is not None and row.after is not None]
         changed = [row for row in rows if row.before != row.after]
         if not rows:
             return []
         if not changed:
             return [f"All means of {after} are the same."]
-        changed.sort(key=lambda row: -abs(_change(row) or 0.0))
         listed = [f"{row.learner} from {row.before:.4g} to {row.after:.4g}" for row in changed]
         return [f"Mean {after}: {shortened(listed, MAX_LISTED)}."]
 
@@ -197,27 +157,27 @@ def diff(before: Any, after: Any) -> Difference:
     >>> strict = bk.order(losses, alpha=0.001)
     >>> print(bk.diff(bk.order(losses), strict).explain())
     The recommendation is the same: logistic-regression.
-    logistic-regression is no longer shown to be better than 1-nn.
-    ...
+    Verdicts: 1-nn from 'ruled out' to 'may be the best' and gaussian-nb from ...
     All means of error rate are the same.
     Settings: alpha from 0.05 to 0.001.
     """
     old, new = _result(before), _result(after)
-    names = list(dict.fromkeys((*new["ranking"], *new["means"], *old["ranking"], *old["means"])))
+    rows = [{row["name"]: row for row in one["table"]} for one in (old, new)]
+    names = dict.fromkeys((*rows[1], *rows[0]))
+    cells = {name: [row.get(name, {}) for row in rows] for name in names}
     return Difference(
         recommended=(old["recommended"], new["recommended"]),
         metric=(_metric(old), _metric(new)),
-        means=tuple(
-            MeanChange(
+        learners=tuple(
+            LearnerChange(
                 learner=name,
-                before=old["means"].get(name),
-                after=new["means"].get(name),
-                rank_before=_rank(old, name),
-                rank_after=_rank(new, name),
+                before=was.get("mean"),
+                after=now.get("mean"),
+                verdict_before=was.get("verdict"),
+                verdict_after=now.get("verdict"),
             )
-            for name in names
+            for name, (was, now) in cells.items()
         ),
-        pairs=_pairs(old, new),
         settings={
             label: (old.get(key), new.get(key))
             for key, label in SETTINGS.items()
@@ -246,20 +206,8 @@ def _result(value: Any) -> dict[str, Any]:
         **content,
         "preference": preference,
         "recommended": None if recommended is None else _learner(recommended),
-        "ranking": [_learner(name) for name in content["ranking"]],
-        "means": {_learner(name): mean for name, mean in content["means"].items()},
-        "claims": _claims(content),
-        "evidence": [
-            {**row, "a": _learner(row["a"]), "b": _learner(row["b"])} for row in content["evidence"]
-        ],
+        "table": [{**row, "name": _learner(row["name"])} for row in content["table"]],
     }
-
-
-def _claims(content: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return (better, worse) of every claim, also about pairs that are not listed."""
-    names = [_learner(name) for name in content.get("by_preference", ())]
-    beats = enumerate(content.get("beats", ()))
-    return [(names[better], names[worse]) for better, beaten in beats for worse in beaten]
 
 
 def _learner(name: Any) -> str:
@@ -292,68 +240,6 @@ def _starts_with_brace(path: Path) -> bool:
 
 def _metric(result: Mapping[str, Any]) -> str:
     return str((result.get("metric") or {}).get("name", "loss"))
-
-
-def _rank(result: Mapping[str, Any], name: str) -> int | None:
-    """Return the rank of a learner, by mean if the ranking lacks it."""
-    order = list(dict.fromkeys((*result["ranking"], *result["means"])))
-    return order.index(name) + 1 if name in order else None
-
-
-def _change(row: MeanChange) -> float | None:
-    return None if row.before is None or row.after is None else row.after - row.before
-
-
-def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[PairChange, ...]:
-    before, after = _verdicts_of(old), _verdicts_of(new)
-    listed = {frozenset((row["a"], row["b"])) for one in (old, new) for row in one["evidence"]}
-    learners = [_all_compared(one) for one in (old, new)]
-    rows = []
-    for pair in dict.fromkeys((*after, *before)):
-        (verdict, p), (verdict_after, p_after) = (
-            verdicts.get(pair, ("open" if pair <= names else None, None))
-            for verdicts, names in zip((before, after), learners, strict=True)
-        )
-        if pair in listed or verdict != verdict_after:
-            a, b = sorted(pair)
-            rows.append(
-                PairChange(
-                    a=a, b=b, before=verdict, after=verdict_after, pvalue_before=p,
-                    pvalue_after=p_after,
-                )
-            )  # fmt: skip
-    return tuple(rows)
-
-
-def _all_compared(result: Mapping[str, Any]) -> set[str]:
-    """Return the learners of a result that tested all pairs but does not list all."""
-    names = set(result["means"])
-    all_tested = result.get("comparisons") == len(names) * (len(names) - 1) // 2
-    return names if all_tested and result.get("pairs") == "recommended" else set()
-
-
-def _verdicts_of(
-    result: Mapping[str, Any],
-) -> dict[frozenset[str], tuple[str | None, float | None]]:
-    """Return the verdict and the adjusted p-value of every tested pair."""
-    claims = {frozenset(claim): claim[0] for claim in result["claims"]}
-    verdicts: dict[frozenset[str], tuple[str | None, float | None]] = {
-        pair: (better, None) for pair, better in claims.items()
-    }
-    for row in result["evidence"]:
-        pair = frozenset((row["a"], row["b"]))
-        verdicts[pair] = claims.get(pair, "open"), row.get("adjusted_pvalue")
-    return verdicts
-
-
-def _verdict(pair: PairChange) -> str:
-    """Return a sentence about a verdict that changed."""
-    other = {pair.a: pair.b, pair.b: pair.a}
-    if pair.before == "open":
-        return f"{pair.after} is now shown to be better than {other[str(pair.after)]}."
-    if pair.after == "open":
-        return f"{pair.before} is no longer shown to be better than {other[str(pair.before)]}."
-    return f"{pair.after} is now shown to be better than {pair.before}; before, it was the reverse."
 
 
 def _data(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import counted, shortened
 from bestofk.decide.decision import Decision
-from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.races import Race
 from bestofk.losses.losses import Losses
 from bestofk.report.names import latex_escape, one_line
@@ -213,43 +214,67 @@ def _stopping(race: Race) -> str:
 def _procedure(order: Decision) -> list[Sentence]:
     """Return how the decision was made."""
     procedure, test = cited_procedure(order.procedure), cited_test(order.test)
-    prefer = "without a preference"
-    if order.preference.stated:
-        prefer = f"with the preference {_shortened(order.by_preference)}"
     level = f"at level {order.alpha:g}"
-    evidence = order.evidence
-    if not len(evidence):
-        return [("The choice was made by ", procedure, " with ", test, f" {level}, {prefer}.")]
-    sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
-    family = counted(len(evidence), "comparison")
-    adjusted: Sentence = (f"without correction for the {family}",)
-    if evidence.family.size == 1:
-        adjusted = ("one comparison",)
-    elif CORRECTIONS[order.correction].adjusts:
-        correction = cited_correction(order.correction)
-        adjusted = ("with p-values adjusted by ", correction, f" over {family}")
-    pairs = f"Pairs of {order.noun}s were compared by "
-    sentences: list[Sentence] = [(pairs, test, f", {sides}, ", *adjusted, ".")]
-    in_steps = decides_by(order.procedure) == "steps"
-    if in_steps and not order.preference.stated:
-        sentence = (
-            f"The {order.noun} with the {order.metric.smallest} {order.metric.mean} was "
-            f"recommended; claims of significance are {level} over all of them."
-        )
-        sentences.append((sentence,))
+    if order.best is not None:
+        sentences = _comparisons_with_best(order, procedure, test)
+    elif not len(order.evidence):
+        return [
+            ("The choice was made by ", procedure, " with ", test, f" {level}, ", _prefer(order))
+        ]
     else:
         verb = "ordered" if len(order.ranking) > 1 else "chosen from"
-        sentences.append((f"The {order.noun}s were {verb} by ", procedure, f" {level} {prefer}."))
-        if in_steps and order.guard:
-            sentence = (
-                f"A candidate was passed over if a preferred {order.noun} that was struck out "
-                f"had the {order.metric.smaller} {order.metric.mean}."
-            )
-            sentences.append((sentence,))
-    if order.margin is not None:
-        sentences.append((f"Differences of up to {order.margin:g} count as irrelevant.",))
+        sentences = [
+            (f"Pairs of {order.noun}s were compared by ", test, ", ", *_family(order), "."),
+            (f"The {order.noun}s were {verb} by ", procedure, f" {level} ", _prefer(order)),
+        ]
     if order.bootstrap is not None:
         name = next(entry.name for entry in MULTIPLE_TESTS.values() if entry.needs_repetitions)
         judge = cited_test(name)
         sentences.append(("Repetitions of stochastic learners were judged by ", judge, "."))
     return sentences
+
+
+def _prefer(order: Decision) -> str:
+    if not order.preference.stated:
+        return "without a preference."
+    return f"with the preference {_shortened(order.by_preference)}."
+
+
+def _comparisons_with_best(order: Decision, procedure: Cited, test: Cited) -> list[Sentence]:
+    """Return the rule of the candidates, the bounds, the recommendation, and the pairs."""
+    noun, others = order.noun, len(order.by_preference) - 1
+    against = "the other" if others == 1 else f"the {others} others"
+    level = f"{order.alpha:g}" if others == 1 else f"{order.alpha:g}/{others}"
+    sentences: list[Sentence] = [
+        ("The decision was made by ", procedure, f": each {noun} was compared with {against} by ",
+         test, f", two-sided, at level {level}, and may be the best if no other was shown to be "
+         "better."),
+    ]  # fmt: skip
+    if any(row.at_most is not None for row in order.standings):
+        sentences.append(
+            (f"The intervals of the same level bound how much worse than the best each {noun} is, "
+             f"with {level_words(order.alpha)} confidence for all at once.",)
+        )  # fmt: skip
+    within = "" if order.margin is None else f" or is at most {order.margin:g} worse than the best"
+    which = f"the {noun} with the {order.metric.smallest} {order.metric.mean} that may be the best"
+    if order.preference.stated:
+        which = (
+            f"the first of {_shortened(order.by_preference)} (our preference) that may be the best"
+        )
+    sentences.append((f"We recommend {which}{within}.",))
+    if others > 1:
+        sentences.append(("Claims about pairs are ", *_family(order), "."))
+    return sentences
+
+
+def _family(order: Decision) -> Sentence:
+    """Return the sides of the tests of pairs, and their correction."""
+    evidence = order.pair_evidence
+    sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
+    count = counted(len(evidence), "comparison")
+    if evidence.family.size == 1:
+        return (f"{sides}, one comparison",)
+    if not CORRECTIONS[evidence.family.correction].adjusts:
+        return (f"{sides}, without correction for the {count}",)
+    correction = cited_correction(evidence.family.correction)
+    return (f"{sides}, with p-values adjusted by ", correction, f" over {count}")

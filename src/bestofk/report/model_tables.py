@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk.decide.statements.models import shown_cost
-from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
-from bestofk.report.figures.registry import FIGURES
 from bestofk.report.names import elided
-from bestofk.report.tables import Column, OutputTable
-from bestofk.stats.multiple.post_hoc import compact_letters
+from bestofk.report.tables import Column, OutputTable, learners_table
 
 if TYPE_CHECKING:
     from bestofk.evals.model_choice import ModelChoice
@@ -42,57 +40,31 @@ def model_tables(choice: ModelChoice) -> list[OutputTable]:
 
 
 def leaderboard(choice: ModelChoice) -> OutputTable:
-    """Return every model with its mean, interval, group, costs and verdict."""
-    values = choice._columns()
-    names: list[str] = values["learner"]
-    metric = choice.decision.metric
-    letters = _letters(choice)
-    columns = [
-        Column("learner", "Model", "name", names),
-        Column("mean", f"Mean {metric.name}", "number", values["mean"]),
-        Column("low", "From", "number", _finite(values["low"])),
-        Column("high", "To", "number", _finite(values["high"])),
-    ]
-    if letters:
-        cells = [letters[name] for name in names]
-        columns.append(Column("group", "Group", "text", cells))
-    for of in choice.costs:
-        if of in values:
-            percentile, _, kind = of.rpartition("_")
-            title = f"{percentile} {_TITLES[kind]}".strip()
-            costs = [None if cost is None else shown_cost(cost, of) for cost in values[of]]
-            columns.append(Column(of, title, "number", costs))
+    """Return every model with its mean, bounds, verdict and costs."""
+    table = learners_table(choice.decision)
+    names = [str(row.name) for row in choice.decision.standings]
+    columns = list(table.columns)
+    for of, costs in choice.costs.items():
+        percentile, _, kind = of.rpartition("_")
+        title = f"{percentile} {_TITLES[kind]}".strip()
+        known = [shown_cost(costs[name], of) if isfinite(costs[name]) else None for name in names]
+        if any(cost is not None for cost in known):
+            columns.append(Column(of, title, "number", known))
     shown = known_cost(choice)
     if shown is not None:
         frontier = frontier_of(choice, shown)
         cells = ["yes" if name in frontier else "" for name in names]
         columns.append(Column("frontier", "On the frontier", "text", cells))
-    columns.append(Column("verdict", "Verdict", "text", values["verdict"]))
-    level = f"{100 * (1 - choice.decision.alpha):g} %"
-    bounded = any(map(isfinite, values["low"]))
-    return OutputTable(
-        name="leaderboard",
-        title=f"The models{f', with {level} intervals of each mean alone' if bounded else ''}",
-        columns=tuple(one for one in columns if bounded or one.key not in ("low", "high")),
-        note="Models that share a letter are not shown to differ." if letters else "",
-    )
-
-
-def _letters(choice: ModelChoice) -> dict[str, str]:
-    """Return letters of groups not shown to differ; none unless all pairs were tested two-sided."""
-    if not FIGURES["letters"].fits(choice.decision):
-        return {}
-    pairs = comparisons_of(choice.decision, level=None)
-    letters = compact_letters(pairs.different, order=pairs.by_score())
-    return {name: "".join(letters.of(k)) for k, name in enumerate(pairs.names)}
+    return replace(table, columns=tuple(columns))
 
 
 def deciding_items(choice: ModelChoice) -> OutputTable | None:
     """Return the items on which the recommended model and its nearest rival differ most."""
-    if choice.plan is None:
+    scores, decision = choice.scores, choice.decision
+    if decision.recommended is None or scores.truth is not None:
         return None
-    scores = choice.scores
-    best, rival = choice.plan.pair
+    best = str(decision.recommended)
+    rival = next(str(name) for name in decision.by_mean if name != best)
     names = [elided(name, MAX_NAME) for name in (best, rival)]
     first, second = scores.mean[[scores.learners.index(name) for name in (best, rival)]]
     gap = first - second if scores.higher_is_better else second - first

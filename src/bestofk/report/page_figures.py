@@ -105,8 +105,8 @@ def _is_complete(order: Decision) -> bool:
     return order.runs_of(order.by_preference[0]) is None
 
 
-def _decided_in_steps(order: Decision, _: Losses) -> bool:
-    return decides_by(order.procedure) == "steps"
+def _decided_by_preference(order: Decision, _: Losses) -> bool:
+    return decides_by(order.procedure) in ("best", "steps")
 
 
 def _few_learners(order: Decision, _: Losses) -> bool:
@@ -183,7 +183,7 @@ PAGE_FIGURES = (
         title="Where the data override the preference",
         caption="By preference, the most preferred first. An arrow leads to one that is "
         "shown to be better.",
-        condition=_decided_in_steps,
+        condition=_decided_by_preference,
     ),
     PageFigure(
         kind="critical-difference",
@@ -201,24 +201,19 @@ PAGE_FIGURES = (
     PageFigure(
         kind="rank-intervals",
         title="Ranks that the data allow",
-        caption="Each bar reaches from the best to the worst rank. The blue ones may be the best.",
+        caption="Each bar reaches from the best to the worst rank.",
         condition=_many_learners,
     ),
     PageFigure(
         kind="matrix",
         title="Every pair",
-        caption="The difference of every pair, its p-value, and which one is significantly better.",
+        caption="The difference of every pair, its p-value, and which one is shown to be better.",
         condition=_matrix_fits,
     ),
     PageFigure(
         kind="intervals",
         title="Repetitions of stochastic learners",
         caption="Each learner against the mean of all, with the repetitions counted.",
-    ),
-    PageFigure(
-        kind="alpha",
-        title="The order at every alpha",
-        caption="The recommended one and the others below it, for every alpha.",
     ),
     PageFigure(
         kind="steps",

@@ -84,7 +84,7 @@ def facts_of(
             ("Procedure", order.procedure),
             ("Test", f"{order.test} ({order.test_reason})" if order.test_reason else order.test),
             ("Alpha", f"{order.alpha:g}"),
-            ("Correction", order.correction),
+            ("Correction" if order.best is None else "Correction of pairs", order.correction),
         ]
         arguments = _test_arguments(order)
         if arguments:

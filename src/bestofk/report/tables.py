@@ -17,17 +17,21 @@ from bestofk._base.checks import one_of
 from bestofk._base.formatting import counted, duration, escaped, number
 from bestofk._base.results import Result
 from bestofk.data.tables.workbooks import as_text_cell
-from bestofk.decide.decision import Decision, Standing
+from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.one_test import TestReport
-from bestofk.decide.statements.stopped import NOT_SETTLED
-from bestofk.decide.statements.wording import level_words
+from bestofk.decide.statements.wording import (
+    correction_words,
+    family_words,
+    shown_means,
+    worse_than_best,
+)
 from bestofk.decide.stopping.stopped_decision import StoppedEvidence
 from bestofk.losses.losses import Losses
+from bestofk.report.figures.comparisons import bounds_note, interval_words
 from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text
 from bestofk.report.page_figures import dot_plot_of
 from bestofk.run.study import Cost, FailedCell, Study
-from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,12 +52,17 @@ class Column:
     key: str
     """Its name in a data frame and in CSV."""
     title: str
+    """Empty for a column that only data frames and CSV have."""
     kind: Kind
     cells: Sequence[Any]
     """None for an empty cell."""
+    texts: Sequence[str] | None = None
+    """The cells as text, if other views round them, too."""
 
     def shown(self) -> list[str]:
         """Return the cells as text; numbers have the same number of decimals."""
+        if self.texts is not None:
+            return list(self.texts)
         if self.kind == "number":
             return equal_decimals(self.cells)
         return [_shown(self.kind, cell) for cell in self.cells]
@@ -86,6 +95,11 @@ class OutputTable:
     def __len__(self) -> int:
         return len(self.columns[0].cells) if self.columns else 0
 
+    @property
+    def titled(self) -> list[Column]:
+        """The columns that readers see."""
+        return [column for column in self.columns if column.title]
+
     def to_frame(self) -> pd.DataFrame:
         """Return the table with all digits as a data frame."""
         import pandas as pd
@@ -103,17 +117,17 @@ class OutputTable:
 
     def to_markdown(self) -> str:
         """Return the rounded table as GitHub's Markdown."""
-        heads = [markdown_text(column.title) for column in self.columns]
-        rules = [":--" if column.kind in _TEXT_KINDS else "--:" for column in self.columns]
-        rows = self._rows([list(map(markdown_text, column.shown())) for column in self.columns])
+        heads = [markdown_text(column.title) for column in self.titled]
+        rules = [":--" if column.kind in _TEXT_KINDS else "--:" for column in self.titled]
+        rows = self._rows([list(map(markdown_text, column.shown())) for column in self.titled])
         lines = [heads, rules, *rows]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def to_latex(self) -> str:
         """Return the rounded table as LaTeX with the rules of the package booktabs."""
-        layout = "".join("l" if column.kind in _TEXT_KINDS else "r" for column in self.columns)
+        layout = "".join("l" if column.kind in _TEXT_KINDS else "r" for column in self.titled)
         rows = self._rows(
-            [[_latex(column.kind, text) for text in column.shown()] for column in self.columns]
+            [[_latex(column.kind, text) for text in column.shown()] for column in self.titled]
         )
         lines = [
             "% \\usepackage{booktabs}",
@@ -122,7 +136,7 @@ class OutputTable:
             f"  \\caption{{{latex_text(self.caption)}}}",
             f"  \\begin{{tabular}}{{{layout}}}",
             "    \\toprule",
-            f"    {' & '.join(latex_text(column.title) for column in self.columns)} \\\\",
+            f"    {' & '.join(latex_text(column.title) for column in self.titled)} \\\\",
             "    \\midrule",
             *(f"    {' & '.join(row)} \\\\" for row in rows),
             "    \\bottomrule",
@@ -133,16 +147,16 @@ class OutputTable:
 
     def to_html(self) -> Markup:
         """Return the rounded table as a ``<table>``."""
-        kinds = ["w" if column.kind in _TEXT_KINDS else "n" for column in self.columns]
+        kinds = ["w" if column.kind in _TEXT_KINDS else "n" for column in self.titled]
         head = "".join(
             f'<th scope="col" class="{kind}">{escape(column.title)}</th>'
-            for kind, column in zip(kinds, self.columns, strict=True)
+            for kind, column in zip(kinds, self.titled, strict=True)
         )
         cells = [
             [f'<td class="{kind}">{_html(column.kind, cell)}</td>' for cell in column.cells]
             if column.kind in ("name", "code")
             else [f'<td class="{kind}">{escape(text)}</td>' for text in column.shown()]
-            for kind, column in zip(kinds, self.columns, strict=True)
+            for kind, column in zip(kinds, self.titled, strict=True)
         ]
         body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in self._rows(cells))
         # All parts are escaped above.
@@ -349,17 +363,17 @@ def learners_table(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
 ) -> OutputTable:
-    """Return the learners by mean: place, difference from the recommended one, verdict, cost."""
-    names = list(order.by_mean)
-    ranked = len(order.ranking) == len(names)
-    metric, means = order.metric, order.means
-    standings = {standing.name: standing for standing in order.standings}
+    """Return one row per learner: mean, how much worse than the best it is, verdict, cost."""
+    rows = order.standings
+    names = [row.name for row in rows]
+    metric, means = order.metric, shown_means(order)
     columns = [
         Column("learner", order.noun.capitalize(), "name", names),
         Column(
             f"mean_{metric.name.replace(' ', '_')}",
             f"Mean {metric.name}",
             "number",
+            [row.mean for row in rows],
             [means[name] for name in names],
         ),
     ]
@@ -377,63 +391,29 @@ def learners_table(
         title = f"{order.run_noun.capitalize()}s"
         key = order.run_noun.replace(" ", "") + "s"
         columns.append(Column(key, title, "count", runs))
-    if ranked:
-        rank_of = {name: rank for rank, name in enumerate(order.ranking, 1)}
-        ranked_as = [rank_of[name] for name in names]
-        columns.insert(0, Column("place", "Place", "count", ranked_as))
-    if order.preference.stated:
-        ranks = {name: rank for rank, name in enumerate(order.by_preference, 1)}
-        cells = [ranks[name] for name in names]
-        columns.append(Column("preference", "Preference", "count", cells))
     if order.counts is not None:
         wins = [order.counts[name] for name in names]
         columns.append(Column("wins", "Wins", "count", wins))
-    if standings:
-        columns += _standing_columns([standings.get(name) for name in names])
-    if standings or order.recommended is not None:
-        verdicts = [
-            "recommended"
-            if name == order.recommended
-            else getattr(standings.get(name), "verdict", None)
-            for name in names
-        ]
-        columns.append(Column("verdict", "Verdict", "text", verdicts))
-    if order.margins:
-        verdicts = [
-            None if name not in order.margins else order.margins[name].verdict for name in names
-        ]
-        title = f"With a margin of {number(order.margin or 0.0)}"
-        columns.append(Column("margin", title, "text", verdicts))
-    columns += _cost_columns([str(name) for name in names], costs)
-    note = ""
-    if standings:
-        details = f"with {level_words(order.alpha)} intervals"
-        if any(count is not None for count in runs):
-            details = f"over the {order.run_noun}s that both completed"
-        elif _adjusts(order.evidence):
-            details += " and p-values that hold for all pairs together"
-        note = f"Worse by: how much worse than the recommended {order.noun}, {details}."
+    bounded = any(row.at_most is not None for row in rows)
+    columns += [
+        Column("at_least", "", "number", [row.at_least for row in rows]),
+        Column(
+            "at_most",
+            "Worse than the best by" if bounded else "",
+            "number",
+            [row.at_most for row in rows],
+            [worse_than_best(order, row) for row in rows],
+        ),
+        Column("verdict", "Verdict", "text", [row.verdict for row in rows]),
+        *_cost_columns([str(name) for name in names], costs),
+    ]
+    sorted_by = "in the order of the decision" if order.preference.stated else "best mean first"
     return OutputTable(
         name="learners",
-        title=f"The {order.noun}s, best mean first",
+        title=f"The {order.noun}s, {sorted_by}",
         columns=tuple(columns),
-        note=note,
+        note=bounds_note(order),
     )
-
-
-def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
-    """Return differences from the recommended learner; positive is worse for any metric."""
-
-    def cells(field: str) -> list[Any]:
-        values = [None if standing is None else getattr(standing, field) for standing in standings]
-        return [value if value is not None and np.isfinite(value) else None for value in values]
-
-    return [
-        Column("worse_by", "Worse by", "number", cells("difference")),
-        Column("low", "From", "number", cells("low")),
-        Column("high", "To", "number", cells("high")),
-        Column("adjusted_pvalue", "p", "pvalue", cells("adjusted_pvalue")),
-    ]
 
 
 def costs_table(costs: Mapping[str, Cost]) -> OutputTable:
@@ -463,28 +443,27 @@ def _cost_columns(names: Sequence[str], costs: Mapping[str, Cost] | None) -> lis
 def pairs_table(evidence: Evidence) -> OutputTable:
     """Return every tested pair, in the user's metric."""
     names, metric = evidence.names, evidence.metric
-    sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
-    low, high = metric.interval(evidence.low, evidence.high)
-    verdicts = [
-        "too close to call" if not better else "A better" if better < 0 else "B better"
-        for better in evidence.better.tolist()
-    ]
-    if isinstance(evidence, StoppedEvidence):
-        open_pairs = evidence.unsettled.tolist()
-        verdicts = [
-            NOT_SETTLED if is_open else verdict
-            for verdict, is_open in zip(verdicts, open_pairs, strict=True)
-        ]
     columns = [
         Column("a", "A", "name", [names[i] for i in evidence.first.tolist()]),
         Column("b", "B", "name", [names[j] for j in evidence.second.tolist()]),
         Column("estimate", "A - B", "number", metric.difference(evidence.estimate).tolist()),
-        Column("low", "From", "number", _finite(low)),
-        Column("high", "To", "number", _finite(high)),
-        Column("statistic", "Statistic", "number", evidence.shown_statistic.tolist()),
-        Column("adjusted_pvalue", "p", "pvalue", evidence.adjusted_pvalue.tolist()),
-        Column("verdict", "Verdict", "text", verdicts),
     ]
+    winner = np.where(evidence.better < 0, evidence.first, evidence.second).tolist()
+    better = [names[k] if shown else None for k, shown in zip(winner, evidence.better, strict=True)]
+    bounded = bool(np.isfinite([evidence.low, evidence.high]).any())
+    if bounded:
+        low, high = metric.interval(evidence.low, evidence.high)
+        columns += [
+            Column("low", "From", "number", _finite(low)),
+            Column("high", "To", "number", _finite(high)),
+        ]
+    columns += [
+        Column("pvalue", "p", "pvalue", evidence.pvalue.tolist()),
+        Column("adjusted_pvalue", "Adjusted p", "pvalue", evidence.adjusted_pvalue.tolist()),
+        Column("better", "Better", "name", better),
+    ]
+    if isinstance(evidence, StoppedEvidence):
+        columns.append(Column("settled", "Settled", "text", (~evidence.unsettled).tolist()))
     posteriors = evidence.posteriors
     if posteriors is not None:
         for key, title in (
@@ -494,17 +473,15 @@ def pairs_table(evidence: Evidence) -> OutputTable:
         ):
             cells = posteriors[key].tolist()
             columns.append(Column(key, title, "number", cells))
-    note = f"A - B: {metric.mean} of A minus that of B. The p-values are {sides}"
-    note += ", adjusted for the number of pairs." if _adjusts(evidence) else "."
-    if evidence.alternative != "two-sided":
-        note += " Only whether B is better was tested."
+    note = (
+        f"A - B: {metric.mean} of A minus that of B. The p-values are {family_words(evidence)}"
+        f"{correction_words(evidence)}."
+    )
+    if bounded:
+        note += f" {interval_words(evidence)}"
     if isinstance(evidence, StoppedEvidence):
         note += " Each pair is compared on the runs that both learners completed."
     return OutputTable(name="pairs", title="The pairs", columns=tuple(columns), note=note)
-
-
-def _adjusts(evidence: Evidence) -> bool:
-    return evidence.family.size > 1 and CORRECTIONS[evidence.family.correction].adjusts
 
 
 def _finite(values: Any) -> list[float | None]:

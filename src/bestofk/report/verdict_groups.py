@@ -4,41 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from math import floor, isfinite, log10
 
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, pvalue_words
-from bestofk.decide.decision import Decision, Standing
+from bestofk._base.formatting import counted
+from bestofk.decide.decision import (
+    MAY_BE_BEST,
+    NOT_SHOWN,
+    RECOMMENDED,
+    RULED_OUT,
+    WITHIN_MARGIN,
+    Decision,
+    Standing,
+)
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import NOT_SETTLED
-from bestofk.decide.statements.wording import (
-    difference_texts,
-    level_words,
-    shown_means,
-    uncertainty_of,
-)
-from bestofk.report.figures.comparisons import basis, interval_words, minus
+from bestofk.decide.statements.wording import shown_means, worse_than_best
+from bestofk.report.figures.comparisons import basis, bounds_note
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.picture import Scale, tick_words
 from bestofk.report.names import html_name, one_line
 
 GROUPS = {
-    "recommended": "Recommended",
-    "better": "Significantly better",
-    "adequate": "Too close to call",
-    "worse": "Significantly worse",
-    "untested": "Not tested",
-    "unsettled": "Not settled",
+    RECOMMENDED: ("recommended", "Recommended"),
+    "better": ("better", "Significantly better"),
+    WITHIN_MARGIN: ("within", "Within the margin"),
+    MAY_BE_BEST: ("candidate", "May be the best"),
+    NOT_SHOWN: ("candidate", "No difference shown"),
+    RULED_OUT: ("out", "Ruled out"),
+    "worse": ("out", "Significantly worse"),
+    "not tested": ("open", "Not tested"),
+    NOT_SETTLED: ("open", "Not settled"),
 }
-"""Heading by class of the style sheet."""
-_GROUPS_BY_VERDICT = {
-    "better": "better",
-    "too close to call": "adequate",
-    "worse": "worse",
-    "not tested": "untested",
-    NOT_SETTLED: "unsettled",
-}
+"""Class of the style sheet and heading by verdict."""
 MAX_OPEN_LEARNERS = 12
 """Learners of a group before the rest is folded."""
 PAPER_PIXELS = 230.0
@@ -46,39 +44,26 @@ PAPER_PIXELS = 230.0
 PIXELS_PER_CHARACTER = 6.5
 
 
-def open_rows(count: int) -> int:
-    """Return how many of the learners to show; folding a single one saves no space."""
-    return count if count <= MAX_OPEN_LEARNERS + 1 else MAX_OPEN_LEARNERS
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Whisker:
-    """Positions of a difference and its interval, in percent of the width."""
+    """Positions of a difference and its bounds, in percent of the width."""
 
     at: float
     left: float
     right: float
-    open_left: bool = False
     open_right: bool = False
-    """The interval goes on beyond the axis."""
+    """The bar goes on beyond the axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A learner of a group, and its difference from the recommended one."""
+    """A learner of a group."""
 
     name: Markup
     mean: str
-    difference: str = ""
-    """How much worse it is; negative if it is better."""
-    interval: str = ""
-    p: str = ""
+    worse: str
+    """How much worse than the best it is; empty without a bound."""
     bar: Whisker | None = None
-
-    @property
-    def worse_by(self) -> str:
-        """The difference as the page shows it: ``0.028 (−0.086 to 0.14)``."""
-        return minus(f"{self.difference} ({self.interval})" if self.interval else self.difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +76,9 @@ class Group:
 
     @property
     def first(self) -> tuple[Member, ...]:
-        """The learners that are shown at once."""
-        return self.members[: open_rows(len(self.members))]
+        """The learners that are shown at once; folding a single one saves no space."""
+        count = len(self.members)
+        return self.members[: count if count <= MAX_OPEN_LEARNERS + 1 else MAX_OPEN_LEARNERS]
 
     @property
     def rest(self) -> tuple[Member, ...]:
@@ -107,17 +93,14 @@ class Forest:
     Attributes
     ----------
     zero : float or None
-        Position of a difference of 0 in percent; None if differences have no axis.
+        Position of the best in percent; None without bounds.
     ticks : tuple of (float, str)
     mean : str
         ``mean error``.
-    recommended : Markup
-    level : str
-        ``95 %``.
-    margin : (float, float) or None
-        The band of irrelevant differences, in percent.
+    margin : float or None
+        The end of the band of the margin, in percent.
     note : str
-        The promise of the intervals, and the test.
+        The promise of the bounds, and the test.
     longest : int
         Characters of the longest name.
     """
@@ -126,35 +109,25 @@ class Forest:
     zero: float | None
     ticks: tuple[tuple[float, str], ...]
     mean: str
-    recommended: Markup
-    level: str
-    margin: tuple[float, float] | None
+    margin: float | None
     note: str
     longest: int
 
 
 def forest_of(order: Decision | None) -> Forest | None:
     """Return the groups with their axis; None if no learner is recommended by pairs."""
-    if order is None or order.recommended is None or not order.standings:
+    if order is None or order.recommended is None or not len(order.evidence):
         return None
-    scale = _scale(order)
-    bounded = any(isfinite(standing.low) or isfinite(standing.high) for standing in order.standings)
-    notes = [basis(order)]
-    if scale is None:
-        notes.insert(0, f"Differences are over the {order.run_noun}s that both completed.")
-    elif bounded:
-        notes.insert(0, interval_words(order))
+    bounded = any(row.at_most is not None for row in order.standings)
+    scale = layout_forest(order).x_scale if bounded else None
+    margin = order.margin
     return Forest(
         groups=_groups(order, scale),
         zero=None if scale is None else _percent(scale, 0.0),
         ticks=() if scale is None else _ticks(scale),
         mean=order.metric.mean,
-        recommended=html_name(order.recommended),
-        level=level_words(order.alpha) if bounded else "",
-        margin=None
-        if scale is None or order.margin is None
-        else (_percent(scale, -order.margin), _percent(scale, order.margin)),
-        note=" ".join(notes),
+        margin=None if scale is None or margin is None else _percent(scale, margin),
+        note=" ".join(filter(None, (bounds_note(order), basis(order)))),
         longest=max(len(one_line(name)) for name in order.by_preference),
     )
 
@@ -172,86 +145,44 @@ def _ticks(scale: Scale) -> tuple[tuple[float, str], ...]:
 
 
 def _groups(order: Decision, scale: Scale | None) -> tuple[Group, ...]:
-    best, means = order.recommended, _means(order)
-    assert best is not None
-    zero = None if scale is None else _percent(scale, 0.0)
-    recommended = Member(
-        name=html_name(best),
-        mean=means[best],
-        bar=None if zero is None else Whisker(at=zero, left=zero, right=zero),
-    )
-    members: dict[str, list[Member]] = {"recommended": [recommended]}
-    for standing in order.standings:
-        group = _GROUPS_BY_VERDICT[standing.verdict]
-        members.setdefault(group, []).append(_member(order, standing, scale, means))
+    means = _means(order)
+    members: dict[str, list[Member]] = {}
+    for row in order.standings:
+        member = Member(
+            name=html_name(row.name),
+            mean=means[row.name],
+            worse=worse_than_best(order, row),
+            bar=None if scale is None else _bar(row, scale),
+        )
+        members.setdefault(row.verdict, []).append(member)
     return tuple(
-        Group(kind=kind, title=title, members=tuple(members[kind]))
-        for kind, title in GROUPS.items()
-        if kind in members
+        Group(kind=kind, title=title, members=tuple(members[verdict]))
+        for verdict, (kind, title) in GROUPS.items()
+        if verdict in members
     )
-
-
-def _member(
-    order: Decision, standing: Standing, scale: Scale | None, means: dict[Name, str]
-) -> Member:
-    tested = standing.verdict != "not tested"
-    p = standing.adjusted_pvalue
-    difference, interval = difference_texts(standing, uncertainty_of(order))
-    return Member(
-        name=html_name(standing.name),
-        mean=means[standing.name],
-        difference=difference,
-        interval=interval if tested else "",
-        p=pvalue_words(p, order.alpha) if tested and p is not None else "",
-        bar=None if scale is None else _bar(standing, scale, tested=tested),
-    )
-
-
-def _scale(order: Decision) -> Scale | None:
-    """Return the axis of the figure; None for a race, whose learners have different runs."""
-    if order.runs_of(order.by_preference[0]) is not None:
-        return None
-    return layout_forest(order).x_scale
 
 
 def _percent(scale: Scale, value: float) -> float:
     return round(100 * (scale(value) - scale.start) / (scale.end - scale.start), 2)
 
 
-def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
-    at = _percent(scale, standing.difference)
-    low, high = standing.low, standing.high
-    if not tested or not (isfinite(low) or isfinite(high)):
+def _bar(row: Standing, scale: Scale) -> Whisker:
+    at = _percent(scale, row.difference)
+    if row.at_most is None:
         return Whisker(at=at, left=at, right=at)
     return Whisker(
         at=at,
-        left=_percent(scale, low),
-        right=_percent(scale, high),
-        open_left=low < scale.low,
-        open_right=high > scale.high,
+        left=_percent(scale, row.at_least or 0.0),
+        right=_percent(scale, row.at_most),
+        open_right=row.at_most > scale.high,
     )
 
 
 def _means(order: Decision) -> dict[Name, str]:
     """Return ``0.1657`` by learner, or ``0.1657 over 2 runs`` for a stopped race."""
-    names = order.by_preference
     texts = shown_means(order)
-    shown = [texts[name] for name in names]
-    runs = [order.runs_of(name) for name in names]
+    runs = {name: order.runs_of(name) for name in texts}
     return {
         name: text if count is None else f"{text} over {counted(count, order.run_noun)}"
-        for name, text, count in zip(names, shown, runs, strict=True)
+        for (name, text), count in zip(texts.items(), runs.values(), strict=True)
     }
-
-
-def two_digits(value: float) -> str:
-    """Format a difference with two significant digits, without an exponent if possible.
-
-    Examples
-    --------
-    >>> two_digits(0.0022471), two_digits(-1234.5), two_digits(0.0), two_digits(2.3e-9)
-    ('0.0022', '-1234', '0', '2.3e-09')
-    """
-    if value == 0 or not abs(value) >= 1e-6:
-        return f"{value + 0.0:.2g}"
-    return f"{value:.{max(0, 1 - floor(log10(abs(value))))}f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from base64 import b64encode
 from collections import Counter
@@ -14,22 +13,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from markupsafe import Markup
 
 from bestofk._base.atomic_write import write_text
-from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk._base.formatting import capitalised, counted, without_controls
+from bestofk._base.formatting import counted, without_controls
 from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
 from bestofk.decide.interval_table import IntervalDecision
-from bestofk.decide.preference import without_noise
-from bestofk.decide.registry import decides_by
 from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Statement
-from bestofk.decide.statements.wording import shown_means
-from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
@@ -40,7 +33,7 @@ from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import DARK, LIGHT
 from bestofk.report.methods import methods_of
 from bestofk.report.model_tables import model_tables
-from bestofk.report.names import elided, html_name, html_sentence, one_line
+from bestofk.report.names import elided, html_sentence
 from bestofk.report.page_figures import MAX_MEANS, PAGE_FIGURES, DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
 from bestofk.report.tables import (
@@ -52,15 +45,14 @@ from bestofk.report.tables import (
     pairs_table,
     rows_table,
 )
-from bestofk.report.verdict_groups import forest_of, open_rows
+from bestofk.report.verdict_groups import forest_of
 from bestofk.run.study import Study
-from bestofk.stats.adjust import CORRECTIONS
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
-SCRIPTS = ("multitest.js", "explorer.js", "copying.js", "folding.js")
+SCRIPTS = ("copying.js", "folding.js")
 MAX_OPEN_ROWS = 30
 """Tables with more rows are folded."""
 MAX_COLUMNS_ON_PHONES = 4
@@ -72,10 +64,6 @@ MAX_LISTED_MEANS = 10_000
 """If there are more means of a learner on a data set, a page does not list them."""
 MAX_COPIED_CELLS = 6000
 """Larger tables can be copied as CSV only, which keeps pages small."""
-MAX_PAIRS_TO_TRY = 20_000
-"""If there are more pairs, a page has no section in which a reader tries other settings."""
-MAX_PAIRS_OF_ALL_CORRECTIONS = 5_000
-"""If there are more pairs, a page has the p-values of the decision's correction only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +126,6 @@ def render_report(
         value = order if value is not study and models is None else value
     heading = title or _title(order, losses, study, models)
     names = _names(order, study)
-    live = None if order is None else live_data(order)
     methods = methods_of(order, losses, study)
     left_out = left_out_of(order, study, models)
     notes = [*(() if order is None else order.notes), *(() if study is None else study.notes)]
@@ -151,11 +138,9 @@ def render_report(
         "verdict": verdict,
         "card": card_of(order, losses, study, models, names=names, left_out=left_out),
         "forest": forest_of(order),
-        "order": _ranking(order, names),
         "stops": []
         if order is None
         else [html_sentence(statement.text, names) for statement in order.select("stop")],
-        "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": [
             *_quality_against_cost(models or study),
             *_by_task(models),
@@ -207,10 +192,8 @@ def _result_parts(
     value: BattleDecision | IntervalDecision, title: str | None, command: Sequence[str]
 ) -> dict[str, Any]:
     """Return the parts of a page about battles, intervals or a printed table."""
-    names: set[object] = set(value.ranking)
-    printed = isinstance(value, IntervalDecision) and value.tested.items is not None
-    noun = "model" if printed or isinstance(value, BattleDecision) else "learner"
-    heading = title or f"Which of {counted(len(value.ranking), noun)} to use"
+    names: set[object] = set(value.decision.by_preference)
+    heading = title or f"Which of {counted(len(names), value.decision.noun)} to use"
     figures = [one.draw(value) for one in PAGE_FIGURES if FIGURES[one.kind].fits(value)]
     tables = [
         rows_table(f"table-{k}", name, columns)
@@ -219,13 +202,17 @@ def _result_parts(
     return {
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
-        "verdict": [html_sentence(sentence, names) for sentence in value.sentences()],
+        "verdict": [
+            *_verdict(value.decision, names)[:1],
+            *(html_sentence(sentence, names) for sentence in value.sentences()[1:]),
+        ],
         "card": result_card(value),
+        "forest": forest_of(value.decision),
         "figures": figures,
         "tables": [_shown(table, folded=k > 0) for k, table in enumerate(tables)],
         "facts": facts_of(None, None, None),
         "repeat": repeat_of(None, None, command),
-        **dict.fromkeys(("forest", "order", "live", "methods", "doubtful")),
+        **dict.fromkeys(("methods", "doubtful")),
         **dict.fromkeys(("stops", "failures", "assumptions", "origins"), ()),
         "assumptions_hint": "",
     }
@@ -273,9 +260,8 @@ def _title(
 
 
 _REASON_KINDS = (
-    "assumed", "margin", "posterior", "preference", "estimand", "evidence", "caution",
-    "judge", "more items", "bootstrap", "bound",
-    "metric", "expectation", "next", "replication",
+    "assumed", "standing", "posterior", "preference", "estimand", "evidence", "caution",
+    "judge", "more items", "bootstrap", "metric", "replication",
 )  # fmt: skip
 """Kinds of statements below the verdict; the page shows other kinds elsewhere."""
 
@@ -283,7 +269,10 @@ _REASON_KINDS = (
 def _verdict(value: Decision | Study | ModelChoice, names: set[object]) -> list[Markup]:
     """Return the verdict as the first paragraph, and the reasons as others."""
     verdict = [_with_lead(statement, names) for statement in value.select("verdict", "hint")]
-    reasons = [html_sentence(reason.text, names) for reason in value.select(*_REASON_KINDS)]
+    # the list of a race says who stopped, and after how many runs
+    raced = bool(value.select("stop"))
+    kinds = [kind for kind in _REASON_KINDS if kind != "standing" or not raced]
+    reasons = [html_sentence(reason.text, names) for reason in value.select(*kinds)]
     return [Markup(" ").join(verdict), *reasons]
 
 
@@ -294,26 +283,6 @@ def _with_lead(statement: Statement, names: set[object]) -> Markup:
     return Markup("<strong>{}</strong>{}").format(
         html_sentence(statement.lead, names), html_sentence(statement.rest, names)
     )
-
-
-def _ranking(decision: Decision | None, names: set[object]) -> dict[str, Any] | None:
-    """Return the ranking if it differs from that of the groups."""
-    if decision is None or len(decision.ranking) < 2 or decides_by(decision.procedure) == "wins":
-        return None
-    others = [standing.name for standing in decision.standings]
-    if list(decision.ranking) == [decision.recommended, *others]:
-        return None
-    shown = [html_name(name) for name in decision.ranking]
-    n_open = open_rows(len(shown))
-    return {
-        "first": shown[:n_open],
-        "rest": shown[n_open:],
-        "why": [
-            html_sentence(statement.reason, names)
-            for statement in decision.select("ranking")
-            if statement.reason
-        ],
-    }
 
 
 def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure]:
@@ -357,13 +326,15 @@ def _tables(
     order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> list[OutputTable]:
     costs = None if study is None else study.costs
-    tables = [] if models is None else model_tables(models)
-    if order is not None:
+    tables = []
+    if models is not None:
+        tables += model_tables(models)
+    elif order is not None:
         tables.append(learners_table(order, costs, () if study is None else study.others))
-        if len(order.evidence):
-            tables.append(_pairs(order))
     elif costs is not None:
         tables.append(costs_table(costs))
+    if order is not None and len(order.evidence):
+        tables.append(_pairs(order))
     few = losses is not None and len(losses.datasets) * len(losses.algorithms) <= MAX_LISTED_MEANS
     by_dataset = datasets_table(losses) if losses is not None and few else None
     return tables if by_dataset is None else [*tables, by_dataset]
@@ -371,14 +342,14 @@ def _tables(
 
 def _pairs(order: Decision) -> OutputTable:
     """Return all pairs, or those of the recommended learner if there are too many."""
-    evidence = order.evidence
+    evidence = order.pair_evidence
     if len(evidence) <= MAX_LISTED_PAIRS:
         return pairs_table(evidence)
     best = order.smallest_mean if order.recommended is None else order.recommended
     table = pairs_table(evidence.only(evidence.rows_of(best)))
     cut = (
         f"The table shows the {len(table):,} with {elided(str(best))} of {len(evidence):,} pairs; "
-        "--json --pairs all has them all."
+        "--json --pairs has them all."
     )
     return replace(table, note=f"{table.note} {cut}")
 
@@ -483,71 +454,3 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     return environment.from_string(_part("report.html.jinja"))
-
-
-# Data of the section in which a reader tries other settings.
-
-
-def live_data(order: Decision) -> dict[str, object] | None:
-    """Return the object that the page's script reads; learners are in the order of preference.
-
-    Return None if the script cannot decide as Python does: for procedures other than MultiTest,
-    families other than all pairs, p-values that are not numbers, and stopped races. Return None
-    also for too many pairs, which would take megabytes.
-    """
-    evidence = order.evidence
-    if isinstance(order, StoppedDecision):
-        return None
-    if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
-        return None
-    if len(evidence) > MAX_PAIRS_TO_TRY:
-        return None
-    if not np.isfinite(evidence.pvalue).all():
-        return None
-    metric = order.metric
-    adjusted = adjusted_by_all(order)
-    texts = shown_means(order)
-    return {
-        "names": [one_line(name) for name in order.by_preference],
-        "means": without_noise(
-            np.array([order.mean_losses[name] for name in order.by_preference])
-        ).tolist(),
-        "shown": [texts[name] for name in order.by_preference],
-        "metric": f"{metric.smallest} {metric.mean}",
-        "stated": order.preference.stated,
-        "guard": order.guard,
-        "direction": evidence.direction.tolist(),
-        "adjusted": {name: pvalues.tolist() for name, pvalues in adjusted.items()},
-        "called": {name: CORRECTIONS[name].words for name in adjusted},
-        "alpha": order.alpha,
-        "correction": order.correction,
-    }
-
-
-def adjusted_by_all(order: Decision) -> dict[str, Floats]:
-    """Return the adjusted p-values of the pairs by every correction that the page offers.
-
-    In the family of all pairs they depend neither on alpha nor on the preference.
-    """
-    evidence = order.evidence
-    adjusted = {order.correction: evidence.adjusted_pvalue}
-    if len(evidence) > MAX_PAIRS_OF_ALL_CORRECTIONS:
-        return adjusted
-    for name, correction in CORRECTIONS.items():
-        limit = correction.max_learners
-        if name not in adjusted and (limit is None or len(order.by_preference) <= limit):
-            adjusted[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
-    return adjusted
-
-
-def corrections(order: Decision) -> list[tuple[str, str]]:
-    """Return the names and labels of the corrections that the page offers."""
-    return [(name, capitalised(CORRECTIONS[name].words)) for name in adjusted_by_all(order)]
-
-
-def script_json(value: object) -> Markup:
-    """Return JSON for a script element; no text in it can end the element."""
-    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    for character in "<>&":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)

@@ -151,7 +151,7 @@ def values_of(n):
     return {
         "graph": (order, {}),
         "forest": (bk.order(losses, margin=0.02), {}),
-        "steps": (order, {}),
+        "steps": (bk.order(losses, prefer="listed", procedure="multitest"), {}),
         "densities": (order, {}),
         "losses": (losses, {}),
         "matrix": (order, {}),
@@ -164,8 +164,6 @@ def values_of(n):
         "repetitions": (repeated(losses), {}),
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
-        "alpha": (order, {}),
-        "preference": (order, {"learner": order.by_preference[n // 2]}),
         "race": (race_of_many(n), {}),
         "funnel": (race_of_many(n), {}),
         "fits": (race_of_many(n), {}),

@@ -289,7 +289,7 @@ def test_a_new_figure_has_the_size_of_the_picture(examples):
     pyplot.close(ax.figure)
 
 
-@pytest.mark.parametrize(("kind", "axes"), [("losses", "x"), ("roc", "xy"), ("alpha", "x")])
+@pytest.mark.parametrize(("kind", "axes"), [("losses", "x"), ("roc", "xy")])
 def test_data_coordinates_are_those_of_the_scales(pictures, kind, axes):
     """The data coordinates of the axes are those of the figure."""
     picture = pictures[5, kind]

@@ -5,16 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from bestofk.decide.sensitivity import decisions_by_alpha
-from bestofk.report.figures.kinds.sensitivity import layout_alpha
 from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
 from bestofk.decide import multitest, roc_hull
+from bestofk.decide.statements.wording import worse_than_best
 from bestofk.report.figures import figure, figure_kinds, picture_of, text_graph
-from bestofk.report.figures.comparisons import comparisons_of, short_p
+from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
 from bestofk.report.figures.kinds.differences import densities_of
 from bestofk.report.figures.kinds.forest import layout_forest
@@ -54,7 +53,7 @@ def lines(picture, **style):
 @pytest.fixture
 def paper_order():
     """Fig. 2 of Yildiz and Alpaydin (2006): edges 1-2, 1-3, 1-4, 2-3; the order is 3, 2, 4, 1."""
-    order = multitest(np.random.default_rng(0).random((4, 3, 4)), guard=False)
+    order = multitest(np.random.default_rng(0).random((4, 3, 4)))
     evidence = order.evidence
     edges = {(0, 1), (0, 2), (0, 3), (1, 2)}
     pairs = zip(evidence.first.tolist(), evidence.second.tolist(), strict=True)
@@ -95,7 +94,7 @@ def test_steps_need_multitest():
         layout_steps(order)
 
 
-GUARDED = bk.Losses(
+SPREAD = bk.Losses(
     # C beats A; B has the worst mean but varies too much to be shown worse
     np.stack([
         0.27 + 0.01 * np.sin(np.arange(12)),
@@ -106,55 +105,30 @@ GUARDED = bk.Losses(
 )  # fmt: skip
 
 
-def test_steps_show_who_is_passed_over():
-    order = bk.order(GUARDED, prefer="listed")
-    assert order.steps[0].passed_over == ("B",)
-    picture = layout_steps(order)
-    assert "takes 3, passes over 2" in texts(picture)
-    (strike,) = lines(picture, colour="vermillion")
-    node = dots(picture, 10.0)[1]
-    assert np.mean(strike.points, axis=0).tolist() == [node.x, node.y]
-    assert "struck through" in picture.note
-    unguarded = layout_steps(bk.order(GUARDED, prefer="listed", guard=False))
-    titles = [text for text in texts(unguarded) if text.startswith("takes")]
-    assert titles == ["takes 2", "takes 3", "takes 1"]
-    assert "struck through" not in unguarded.note
-
-
-def test_steps_of_many_show_who_is_passed_over():
-    others = 0.9 + 0.001 * np.random.default_rng(0).random((5, 12))
-    many = bk.Losses(np.concatenate([GUARDED.by_dataset(), others]), dims=("algorithm", "dataset"))
-    order = bk.order(many, prefer="listed")
-    passed_over = [step.passed_over for step in order.steps]
-    assert passed_over[0] == (order.by_preference[1],)
-    strikes = lines(layout_steps(order), colour="vermillion")
-    assert len(strikes) == sum(map(len, passed_over))
-
-
-@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "preference"])
+@pytest.mark.parametrize("kind", ["graph", "steps", "densities"])
 def test_figures_of_a_preference_need_one(kind):
-    order = bk.order(GUARDED)
+    order = bk.order(SPREAD, procedure="multitest")
     assert figure_kinds(order)[0] == "forest"
     assert kind not in figure_kinds(order)
     with pytest.raises(ArgumentError, match=f"figure '{kind}' .* none was stated; decide with "):
         figure(order, kind)
-    stated = bk.order(GUARDED, prefer="listed")
+    stated = bk.order(SPREAD, prefer="listed", procedure="multitest")
     assert kind in figure_kinds(stated)
     assert figure_kinds(stated)[0] == "graph"
     assert picture_of(order) == picture_of(order, "forest")
 
 
 def test_figures_fit_what_an_order_has():
-    control = bk.order(GUARDED, family="control", control="A")
+    control = bk.order(SPREAD, procedure="multitest", family="control", control="A")
     assert "matrix" not in figure_kinds(control)
-    one_sided = bk.order(GUARDED, prefer="listed", family="preference")
+    one_sided = bk.order(SPREAD, procedure="multitest", prefer="listed", family="preference")
     assert "matrix" in figure_kinds(one_sided)
     assert "letters" not in figure_kinds(one_sided)
-    without_pairs = bk.order(GUARDED, procedure="anova-choice")
+    without_pairs = bk.order(SPREAD, procedure="anova-choice")
     assert figure_kinds(without_pairs) == (
         "losses", "critical-difference-ranks", "heatmap", "ranks"
     )  # fmt: skip
-    with pytest.raises(ArgumentError, match="by 'anova-choice' has no such pairs; draw 'losses'"):
+    with pytest.raises(ArgumentError, match="compared with the others; draw 'losses'"):
         layout_forest(without_pairs)
 
 
@@ -166,46 +140,42 @@ def test_forest_is_the_standings(scores):
     order = bk.order(losses, margin=0.03)
     picture = layout_forest(order)
     data = picture.x_scale.data
-    standings = order.standings
-    assert texts(picture, anchor="end", size=9.0) == [str(row.name) for row in standings]
-    # Worse is on the right, for losses and for scores.
-    assert min(row.difference for row in standings) >= 0
-    intervals = [[data(x) for x, _ in line.points] for line in lines(picture, width=1.4)]
-    assert intervals == [pytest.approx([row.low, row.high]) for row in standings]
-    (heading,) = (words for words in picture.words if words.text == "adjusted p")
-    _, *cells = texts(picture, x=heading.x)
-    assert cells == [short_p(row.adjusted_pvalue, order.alpha) for row in standings]
+    rows = order.standings
+    assert texts(picture, anchor="end", size=9.0) == [str(row.name) for row in rows]
+    bars = [[data(x) for x, _ in line.points] for line in lines(picture, width=1.4)]
+    assert bars == [pytest.approx([row.at_least, row.at_most], abs=1e-9) for row in rows]
+    shown = [worse_than_best(order, row) for row in rows]
+    assert [text for text in texts(picture, size=8.0) if text in shown] == shown
+    assert f"{order.metric.mean}: how much worse than the best" in texts(picture)
     (band,) = lines(picture, fill="orange")
-    assert {round(data(x), 9) for x, _ in band.points} == {-0.03, 0.03}
+    assert {round(data(x), 9) for x, _ in band.points} == {0.0, 0.03}
 
 
-def test_forest_distinguishes_verdicts_by_shape_and_text():
-    order = bk.order(GUARDED, family="control", control="A")
+def test_forest_without_bounds_has_marks_alone():
+    order = bk.order(SPREAD, procedure="multitest", family="control", control="A")
     picture = layout_forest(order)
-    assert texts(picture, anchor="end", size=9.0) == ["A", "B"]
-    assert {"worse", "not tested", "worse →"} <= set(texts(picture))
-    # There is a mark but no interval for B, which was not tested.
-    (interval,) = lines(picture, colour="vermillion", width=1.4)
-    assert lines(picture, colour="muted", width=1.4)[-1].points[0][1] > interval.points[0][1]
+    assert texts(picture, anchor="end", size=9.0) == [row.name for row in order.standings]
+    assert {row.verdict for row in order.standings} <= set(texts(picture))
+    assert f"how much worse than {order.recommended}" in " ".join(texts(picture))
+    assert not lines(picture, colour="vermillion", width=1.4)
 
 
-def test_forest_of_one_sided_evidence_has_arrows():
-    order = bk.order(GUARDED, prefer=["C", "A", "B"], family="preference")
-    assert {row.verdict for row in order.standings} == {"not tested"}
+def test_a_very_long_bar_ends_in_an_arrow():
+    order = bk.order(SPREAD)
     picture = layout_forest(order)
     heads = [shape for shape in lines(picture, closed=True) if len(shape.points) == 3]
-    assert len(heads) == 2
-    assert "An arrow: the interval goes on" in picture.note
+    long = [row for row in order.standings if row.at_most > picture.x_scale.high]
+    assert len(heads) == len(long)
+    assert ("An arrow: the bar goes on" in picture.note) == bool(long)
 
 
-@pytest.mark.parametrize("correction", ["holm", "none"])
+@pytest.mark.parametrize("correction", ["bonferroni", "none"])
 def test_p_values_that_are_not_adjusted_are_said_to_be_so(correction):
-    order = bk.order(GUARDED, correction=correction)
-    for picture in (layout_forest(order), layout_matrix(order)):
-        text = " ".join(texts(picture))
-        assert ("not adjusted" in text) == (correction == "none")
-        assert ("adjusted p" in text) == (correction == "holm")
-        assert ("for each pair alone" in text) == (correction == "none")
+    order = bk.order(SPREAD, correction=correction)
+    text = " ".join(texts(layout_matrix(order)))
+    assert ("not adjusted" in text) == (correction == "none")
+    assert ("the adjusted p-value" in text) == (correction == "bonferroni")
+    assert ("for each pair alone" in text) == (correction == "none")
 
 
 def test_ordinals():
@@ -272,9 +242,8 @@ def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
     assert order.smallest_mean == "a"
     assert order.claims == (("b", "a"),)
     picture = layout_matrix(order)
-    assert texts(picture, size=9.0) == ["a", "b"]
-    assert cell_colours(picture) == ["vermillion"]
-    assert "1 significantly better" in layout_forest(order).alt
+    assert texts(picture, size=9.0) == ["b", "a"]
+    assert cell_colours(picture) == ["blue"]
 
 
 @pytest.mark.parametrize("scores", [False, True])
@@ -292,7 +261,7 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
     order = bk.order(losses)
     pairs = comparisons_of(order)
     index = {name: k for k, name in enumerate(pairs.names)}
-    for pair in order.evidence:
+    for pair in order.pair_evidence:
         row, column = index[pair.a], index[pair.b]
         facts = pair.to_dict()
         assert pairs.difference[row, column] == pytest.approx(facts["estimate"], abs=1e-12)
@@ -489,24 +458,6 @@ def test_roc_hull_and_slopes():
     assert y0 - y1 == pytest.approx(290 / 2)
 
 
-def test_sensitivity_lines_are_the_ranks():
-    rng = np.random.default_rng(5)
-    values = 0.3 + 0.1 * rng.standard_normal((6, 1, 1)) + 0.05 * rng.standard_normal((6, 3, 4))
-    order = multitest(values)
-    path = decisions_by_alpha(order, low=0.001, high=0.5)
-    picture = layout_alpha(order)
-    assert len(path.breaks) >= 1
-    curves = [
-        line.points for line in lines(picture) if line.width in (2.2, 1.0, 0.6) and not line.dash
-    ]
-    pitch, top = 19.0, 26.0
-    rank = [{round((points[end][1] - top) / pitch - 0.5) for points in curves} for end in (0, -1)]
-    assert rank == [set(range(6))] * 2
-    for names, anchor in ((path.orders[0], "end"), (path.orders[-1], "start")):
-        written = texts(picture, size=9.0, anchor=anchor)
-        assert written == [str(name) for name in names]
-
-
 def test_graph_in_text():
     losses = bk.Losses(
         [[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.40, 0.51, 0.44]],
@@ -517,7 +468,7 @@ def test_graph_in_text():
         "1 max         ●",
         "2 nmc         ▲  recommended",
         "3 <b>x</b> �",
-        "▲ is significantly better than the ● above it, which were preferred.",
+        "▲ is shown to be better than the ● above it, which were preferred.",
     ]
     assert text_graph(multitest([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])) == ""
 

@@ -13,12 +13,19 @@ from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import pvalue_parts
 from bestofk.decide.evidence import Signs
 from bestofk.decide.registry import PROCEDURES
-from bestofk.decide.statements.wording import correction_words, family_words, level_words
+from bestofk.decide.statements.verdict import no_bound
+from bestofk.decide.statements.wording import (
+    called,
+    correction_words,
+    family_words,
+    level_words,
+)
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.result import learner_names
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
+    from bestofk.decide.evidence import Evidence
     from bestofk.losses.losses import Losses
 
 
@@ -74,28 +81,40 @@ def basis(order: Decision) -> str:
     return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
+def bounds_note(order: Decision) -> str:
+    """Say what the bounds of a decision promise, or why it has none."""
+    if order.runs_of(order.by_preference[0]) is not None:
+        return f"No bounds: the {order.noun}s have different numbers of {order.run_noun}s."
+    if order.best is None:
+        best = order.recommended
+        return "" if best is None else f"The verdicts compare with {called(best)}."
+    if all(row.at_most is None for row in order.standings):
+        return no_bound(order)
+    level = level_words(order.alpha)
+    return f"How much worse than the best, with {level} confidence for all {order.noun}s at once."
+
+
 def evidence_words(order: Decision) -> str:
-    """Return a sentence about the test of an order, its family and its correction."""
-    evidence = order.evidence
+    """Return a sentence about the test of the pairs, their family and the correction."""
+    evidence = order.pair_evidence
     family, correction = family_words(evidence), correction_words(evidence)
     return f"{order.test}, {family}, alpha = {order.alpha:g}{correction}."
 
 
-def p_words(order: Decision) -> str:
+def p_words(evidence: Evidence) -> str:
     """Return whether the p-values of the evidence are adjusted, in words."""
-    if order.evidence.family.size == 1:
+    if evidence.family.size == 1:
         return "the p-value"
-    adjusted = CORRECTIONS[order.correction].adjusts
+    adjusted = CORRECTIONS[evidence.family.correction].adjusts
     return "the adjusted p-value" if adjusted else "the p-value, not adjusted"
 
 
-def interval_words(order: Decision) -> str:
+def interval_words(evidence: Evidence) -> str:
     """Return a sentence about the coverage of the intervals of the evidence."""
-    family = order.evidence.family
-    level = level_words(order.alpha)
-    if family.size == 1:
+    level = level_words(evidence.family.alpha)
+    if evidence.family.size == 1:
         return f"Interval: {level}."
-    if not CORRECTIONS[family.correction].adjusts:
+    if not CORRECTIONS[evidence.family.correction].adjusts:
         return f"Intervals: {level}, for each pair alone."
     return f"Intervals: {level}, for all pairs together."
 
@@ -149,8 +168,8 @@ class Comparisons:
     pvalue : (K, K) array
         Adjusted p-values; 1 on the diagonal, NaN if a pair was not compared.
     better : (K, K) array of int
-        -1 if the row is shown to be better, 1 if the column is, 0 if the two are too close to
-        call. The better learner can have the worse mean: some tests compare ranks.
+        -1 if the row is shown to be better, 1 if the column is, 0 if no difference is
+        shown. The better learner can have the worse mean: some tests compare ranks.
     different : (K, K) array of bool
         Whether the pair is shown to differ.
     low, high : (K, K) arrays or None
@@ -311,15 +330,11 @@ def _from_scores(
 
 def _of_order(order: Decision, level: float | None) -> Comparisons:
     """Return all pairs of an order, from its evidence."""
-    K, evidence = len(order.by_preference), order.evidence
+    K, evidence = len(order.by_preference), order.pair_evidence
     if len(evidence) != K * (K - 1) // 2:
         raise ArgumentError(
             f"figure: this order by {order.procedure!r} does not compare all pairs; decide with ",
-            use(procedure="multitest"),
-            " or ",
-            use(procedure="most-wins"),
-            " and ",
-            use(family="all"),
+            use(procedure="best"),
             ".",
         )
     i, j = evidence.first, evidence.second
@@ -332,7 +347,7 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
         low, high = np.zeros((K, K)), np.zeros((K, K))
         low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
         low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
-        ends = {"low": low, "high": high, "interval_note": interval_words(order)}
+        ends = {"low": low, "high": high, "interval_note": interval_words(evidence)}
     losses = np.array([order.mean_losses[name] for name in order.by_preference])
     scores = metric.shown(losses)
     index = {name: k for k, name in enumerate(order.by_preference)}
@@ -345,7 +360,7 @@ def _of_order(order: Decision, level: float | None) -> Comparisons:
         score_name=metric.mean,
         noun=order.noun,
         alpha=order.alpha,
-        p_words=p_words(order),
+        p_words=p_words(evidence),
         higher_is_better=metric.higher_is_better,
         order=ranked,
         difference=np.subtract.outer(scores, scores),

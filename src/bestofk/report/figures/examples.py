@@ -34,7 +34,8 @@ _STATED = f"{_TABLE}order = bk.order(losses, prefer='listed')\n"
 EXAMPLES = {
     "graph": f"{_STATED}bk.figure(order, 'graph')",
     "forest": f"{_TABLE}order = bk.order(losses, margin=0.01)\nbk.figure(order, 'forest')",
-    "steps": f"{_STATED}bk.figure(order, 'steps')",
+    "steps": f"{_TABLE}order = bk.order(losses, prefer='listed', procedure='multitest')\n"
+    "bk.figure(order, 'steps')",
     "densities": f"{_STATED}bk.figure(order, 'densities')",
     "losses": f"{_TABLE}bk.figure(losses, 'losses')",
     "matrix": f"{_TABLE}bk.figure(bk.order(losses), 'matrix')",
@@ -99,8 +100,6 @@ scores = np.stack([truth * 1.2 + rng.normal(0, 1, 300),
                    truth * 0.6 + rng.normal(0, 1, 300)])
 hull = decide.roc_hull(scores, truth, names=["steady", "bold", "weak"])
 bk.figure(hull, 'roc')""",
-    "alpha": f"{_STATED}bk.figure(order, 'alpha')",
-    "preference": f"{_STATED}bk.figure(order, 'preference', learner='1-nn')",
     "race": f"{_RACE}study.plot('race')",
     "funnel": f"{_RACE}study.plot('funnel')",
     "fits": f"{_RACE}study.plot('fits')",

@@ -48,8 +48,8 @@ def _complete_multitest(order: Decision) -> bool:
     return decides_by(order.procedure) == "steps" and _stated_and_complete(order)
 
 
-def _has_standings(order: Decision) -> bool:
-    return bool(order.standings) and not _stopped(order)
+def _recommends_by_pairs(order: Decision) -> bool:
+    return order.recommended is not None and len(order.evidence) > 0 and not _stopped(order)
 
 
 def _compares_all_pairs(order: Decision) -> bool:
@@ -172,8 +172,8 @@ FIGURES = Registry(
         name="forest",
         module="forest",
         accepts=_DECISIONS,
-        needs=_has_standings,
-        summary="differences from the recommended learner, with simultaneous intervals",
+        needs=_recommends_by_pairs,
+        summary="how much worse than the best every learner is, with simultaneous bounds",
     ),
     FigureEntry(
         name="steps",
@@ -227,7 +227,7 @@ FIGURES = Registry(
         module="rank_intervals",
         accepts=(*_DECISIONS, "BattleDecision"),
         needs=_tested_both_ways,
-        summary="the ranks that the data allow for each learner, and which may be the best",
+        summary="the ranks that the data allow for each learner",
     ),
     FigureEntry(
         name="letters",
@@ -367,8 +367,8 @@ def picture_of(
     >>> import bestofk as bk
     >>> order = bk.order(bk.read_losses("breast-cancer-10x10"))
     >>> picture = picture_of(order, "forest", width=3.4, font="serif", fontsize=8, note=False)
-    >>> round(picture.width / 72, 3), picture.note[:28]
-    (3.4, 'By mean, the best on top. In')
+    >>> round(picture.width / 72, 3), picture.note[:29]
+    (3.4, 'Bars: how much worse than the')
     """
     paper, scale = paper_of(width=width, font=font, fontsize=fontsize, note=note)
     return _entry(value, kind).layout(value, paper=paper, **options).scaled(scale)
@@ -397,8 +397,8 @@ def figure(
         ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"critical-difference-ranks"``,
         ``"rank-intervals"``, ``"letters"``, ``"underlines"``, ``"intervals"``,
-        ``"repetitions"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``, ``"race"``,
-        ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
+        ``"repetitions"``, ``"rates"``, ``"roc"``, ``"race"``, ``"funnel"``,
+        ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
         ``"posterior"``, ``"gate"``.
     ax : Axes, optional
         Where to draw. By default, a new figure of the right size.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined, printable
+from bestofk.decide.decision import MAY_BE_BEST, NOT_SHOWN, RECOMMENDED, RULED_OUT, WITHIN_MARGIN
 from bestofk.decide.statements.models import cost_title, shown_cost
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.comparisons import decision_of
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
     from bestofk.evals.model_choice import ModelChoice
 
 _AXIS_LENGTH, _HEIGHT = 340.0, 230.0
-_COLOURS = {"recommended": "blue", "worse": "vermillion", "better": "green"}
+_COLOURS = {
+    RECOMMENDED: ("blue", "blue with a ring"),
+    RULED_OUT: ("vermillion", "orange"),
+    "worse": ("vermillion", "orange"),
+    "better": ("green", "green"),
+    WITHIN_MARGIN: ("ink", "black"),
+    MAY_BE_BEST: ("ink", "black"),
+    NOT_SHOWN: ("ink", "black"),
+}
+"""Colour by verdict, and its name."""
 _SECONDS = ((1e-6, "µs"), (1e-3, "ms"), (1.0, "seconds"))
 _STUDY_COSTS = {
     "fit_time": ("time to fit", _SECONDS),
@@ -128,7 +138,7 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     verdicts = {str(standing.name): standing.verdict for standing in order.standings}
     for k, (name, point) in enumerate(points.items()):
         recommended = name == order.recommended
-        colour = _COLOURS.get("recommended" if recommended else verdicts.get(name, ""), "ink")
+        colour = _COLOURS.get(verdicts[name], ("ink", ""))[0]
         low, high = intervals[k]
         sheet.line((point[0], y(low)), (point[0], y(high)), colour=colour, width=0.9)
         fill = colour if name in frontier else "paper"
@@ -236,14 +246,13 @@ def _note(data: _Costs) -> str:
         level = f"{100 * (1 - data.order.alpha):g} %"
         parts.append(f"Upright lines: {level} intervals of each mean alone.")
     verdicts = {standing.verdict for standing in data.order.standings}
-    colours = ["Blue with a ring: recommended"]
-    if "worse" in verdicts:
-        colours.append("orange: significantly worse")
-    if "better" in verdicts:
-        colours.append("green: significantly better")
-    if "too close to call" in verdicts:
-        colours.append("black: too close to call")
-    parts.append("; ".join(colours) + ".")
+    names: dict[str, list[str]] = {}
+    for verdict, (_, name) in _COLOURS.items():
+        if verdict in verdicts:
+            names.setdefault(name, []).append(verdict)
+    colours = [f"{name}: {' or '.join(meant)}" for name, meant in names.items()]
+    text = "; ".join(colours)
+    parts.append(f"{text[:1].upper()}{text[1:]}.")
     unknown = [name for name, cost in data.costs.items() if not isfinite(cost)]
     if unknown:
         parts.append(f"Not drawn, because the cost is unknown: {joined(unknown[:6])}.")

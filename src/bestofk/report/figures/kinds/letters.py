@@ -64,9 +64,8 @@ def layout_letters(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> P
     return sheet.finish(
         width,
         top + K * pitch + 6,
-        note=f"By {pairs.score_name}, the best on top. Learners that share a {what} are too "
-        "close to call; those that share none differ significantly. "
-        f"{pairs.note}",
+        note=f"By {pairs.score_name}, the best on top. Learners that share a {what} are not "
+        f"shown to differ; those that share none are. {pairs.note}",
         alt=f"{counted(K, 'learner')} with {counted(count, 'letter')}; {labels[0]} has the best "
         f"{pairs.score_name}.",
     )
@@ -124,7 +123,7 @@ def layout_underlines(
     return sheet.finish(
         _centred(sheet, width),
         bottom + 6,
-        note="By ascending mean loss. A line: the learners on it are too close to call "
+        note="By ascending mean loss. A line: the learners on it are not shown to differ "
         f"(Newman-Keuls, alpha = {value.alpha:g} for each range)."
         + ("" if lines else " No lines: all differ."),
         alt=f"{counted(K, 'learner')} by mean loss, {counted(len(lines), 'line')} joining them.",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
 
 Edges = Sequence[tuple[int, int]]
-"""(i, j) leads from learner i of the preference to j, which is significantly better."""
+"""(i, j) leads from learner i of the preference to j, which is shown to be better."""
 
 _MAX_LEVEL = 8
 """Up to this many learners have horizontal names; more have slanted names."""
@@ -157,9 +157,9 @@ def _finish(
     count = len(order.edges)
     arrows = "No arrows: the data override the preference nowhere"
     if count == 1:
-        arrows = f"1 arrow: from a preferred {order.noun} to one that is significantly better"
+        arrows = f"1 arrow: from a preferred {order.noun} to one that is shown to be better"
     elif count:
-        arrows = f"{count} arrows: from preferred {order.noun}s to significantly better ones"
+        arrows = f"{count} arrows: from preferred {order.noun}s to ones shown to be better"
     direction, side = ("Top to bottom", "beside") if upright else ("Left to right", "below")
     positions = f"; {side} each, its position in the order" if positions_of(order) else ""
     overridden = listing(f"{j} over {i}" for i, j in order.edges)
@@ -167,7 +167,7 @@ def _finish(
     return sheet.finish(
         width,
         top,
-        note=f"{direction} by preference{positions}. {arrows}. Thick: none is significantly "
+        note=f"{direction} by preference{positions}. {arrows}. Thick: none is shown to be "
         f"better. Shaded: recommended. {basis(order)}",
         alt=f"Graph of {len(order.by_preference)} {order.noun}s by preference: "
         f"the data {evidence}.",
@@ -255,7 +255,6 @@ def draw_nodes(
     numbered: bool,
     candidates: Collection[int],
     chosen: int | None,
-    struck: Collection[int] = (),
 ) -> None:
     """Draw nodes as in the paper: candidates thick, the chosen one shaded."""
     for k, (x, y) in nodes.items():
@@ -273,18 +272,9 @@ def draw_nodes(
                 colour="paper" if k == chosen else colour,
                 bold=k == chosen,
             )
-        if k in struck:
-            _strike(sheet, (x, y), radius)
 
 
-def _strike(sheet: Sheet, point: Point, radius: float) -> None:
-    """Draw a line through a node."""
-    (x, y), reach = point, radius * 1.15
-    ends = (x - reach, y + reach), (x + reach, y - reach)
-    sheet.line(*ends, colour="vermillion", width=radius * 0.18)
-
-
-# The steps of MultiTest: the candidates, those passed over, and the choice.
+# The steps of MultiTest: the candidates and the choice.
 
 _MAX_PANELS = 6
 """Up to this many learners, each step has a graph; otherwise a row."""
@@ -296,13 +286,11 @@ class _Step:
 
     remaining: tuple[int, ...]
     candidates: tuple[int, ...]
-    passed_over: tuple[int, ...]
     chosen: int
 
     @property
     def title(self) -> str:
-        passed = ", ".join(str(k + 1) for k in self.passed_over)
-        return f"takes {self.chosen + 1}" + (f", passes over {passed}" if passed else "")
+        return f"takes {self.chosen + 1}"
 
 
 def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
@@ -333,7 +321,6 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         _Step(
             remaining=tuple(sorted(chosen[turn:])),
             candidates=tuple(index[name] for name in step.candidates),
-            passed_over=tuple(index[name] for name in step.passed_over),
             chosen=chosen[turn],
         )
         for turn, step in enumerate(order.steps)
@@ -341,20 +328,14 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     draw = _panels if len(order.by_preference) <= _MAX_PANELS else _rows
     sheet = Sheet(paper)
     width, top = draw(order, steps, sheet)
-    passed = (
-        f" It passes over a candidate (struck through) while a {order.noun} preferred to it that "
-        f"is out has the {order.metric.smaller} mean."
-        if any(step.passed_over for step in steps)
-        else ""
-    )
     names = ", ".join(str(name) for name in order.ranking[:12])
     more = ", ..." if len(order.ranking) > 12 else ""
     return sheet.finish(
         width,
         top,
         note=f"At every step the candidates (thick) are those that no remaining {order.noun} is "
-        "significantly better than; MultiTest takes the most preferred of them (shaded)."
-        f"{passed} {basis(order)}",
+        "significantly better than; MultiTest takes the most preferred of them (shaded). "
+        f"{basis(order)}",
         alt=f"Steps of MultiTest, which takes {names}{more} in turn.",
         margin=8,
     )
@@ -408,7 +389,6 @@ def _panels(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[floa
             numbered=True,
             candidates=step.candidates,
             chosen=step.chosen,
-            struck=step.passed_over,
         )
     x = 8.0 if stacked else panels_width + 24
     for k, label in enumerate(labels):
@@ -448,8 +428,6 @@ def _rows(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[float,
                 sheet.dot(x, y, radius * 0.9, fill="paper", colour="ink", width=1.6)
             else:
                 sheet.dot(x, y, min(1.1, 0.2 * cell), fill="muted")
-            if k in step.passed_over:
-                _strike(sheet, (x, y), radius)
         colour = "blue" if turn == 0 else "ink"
         sheet.write(edge + 9, y, labels[step.chosen], size=size, colour=colour)
     return paper.rest(0.0, max(edge + 9 + name_width + 8, 330.0)), top + K * pitch + 8
@@ -486,7 +464,7 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     1 max  ● ●
     2 nmc  ▲ │   recommended
     3 nn     ▲
-    ▲ is significantly better than the ● above it, which were preferred.
+    ▲ is shown to be better than the ● above it, which were preferred.
     """
     order = preferring(value, "graph")
     edges = edges_of(order)
@@ -511,7 +489,7 @@ def text_graph(value: Any, *, width: int = 80) -> str:
         lines.append(f"{row + 1:>{digits}} {name}{padding}  {marks}{suffix}".rstrip())
     if len(names) > _MAX_ROWS:
         lines.append(f"... and {len(names) - _MAX_ROWS} more")
-    lines.append("▲ is significantly better than the ● above it, which were preferred.")
+    lines.append("▲ is shown to be better than the ● above it, which were preferred.")
     hidden = len(beaten) - len(shown)
     if hidden:
         lines.append(f"({counted(hidden, 'more learner')} of that kind: too many for this width.)")

@@ -186,5 +186,5 @@ def _note(pairs: Comparisons, detail: str) -> str:
     intervals = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
     return (
         f"{content}. Blue: the column is significantly better; orange{dotted}: the row is; grey: "
-        f"too close to call. {pairs.note}{intervals}"
+        f"no difference shown. {pairs.note}{intervals}"
     )

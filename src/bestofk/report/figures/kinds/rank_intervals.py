@@ -43,24 +43,16 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     end = x_axis(sheet, scale, top=top, bottom=bottom, title="rank", whole=True)
     for k, label in enumerate(labels):
         row = top + (k + 0.5) * pitch
-        colour = "blue" if ranks.may_be_best[k] else "muted"
         left, right = scale(float(ranks.low[k]) - 0.3), scale(float(ranks.high[k]) + 0.3)
         sheet.write(start - 12, row, label, size=size, anchor="end")
-        sheet.box(left, row - _HALF_BAR, right, row + _HALF_BAR, fill=colour)
-        sheet.dot(scale(k + 1.0), row, 2.4, fill="paper", colour=colour, width=1.1)
-        sheet.write(scale.end + 8, row, texts[k], size=SMALL, colour=colour)
-    best = int(ranks.may_be_best.sum())
-    hold = (
-        f"All bars hold together with {100 * (1 - ranks.alpha):g} % confidence if the assumptions "
-        f"of {decision.test} hold."
-    )
-    if ranks.posterior:
-        hold = f"The bars follow from posterior probabilities ({decision.test})."
+        sheet.box(left, row - _HALF_BAR, right, row + _HALF_BAR, fill="blue")
+        sheet.dot(scale(k + 1.0), row, 2.4, fill="paper", colour="blue", width=1.1)
+        sheet.write(scale.end + 8, row, texts[k], size=SMALL)
     return sheet.finish(
         scale.end + text_width + 8,
         end + 6,
-        note=f"By {ranks.measure}, the best on top; each circle is the rank by {ranks.measure}. "
-        f"{hold} Blue: may be the best.",
-        alt=f"Ranks that the data allow for {counted(K, ranks.noun)}; {best} may be the best.",
+        note="The best on top; each circle is the rank in the data. All bars hold together with "
+        f"{100 * (1 - ranks.alpha):g} % confidence if the assumptions of {decision.test} hold.",
+        alt=f"Ranks that the data allow for {counted(K, ranks.noun)}.",
         x_scale=scale,
     )
